@@ -6,7 +6,7 @@ import type { Gateway } from '../../servers/gateway.js';
 import { childrenOf } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import { figure } from '../fleet.js';
-import { PLANS, type Fleet, type Holder } from './fleet.js';
+import { PLANS, type Fleet, type Holder, type Seat } from './fleet.js';
 import { pick, type Random } from './random.js';
 
 /** Something that happens to a fleet. Afterwards every gateway has to serve again. */
@@ -14,7 +14,7 @@ export type Event = (fleet: Fleet, random: Random) => Promise<void>;
 export type Events = Readonly<Record<string, Event>>;
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const DAY_MS = 24 * HOUR_MS;
 /** Requests whose lines are more than a pipe holds. */
 const UNREAD = 1_000;
 /** Longer than it takes all processes to see a step, and the requests under way to be answered. */
@@ -34,22 +34,33 @@ async function rotate({ admin }: Gateway, holder: Holder): Promise<void> {
   if (status < 300) holder.key = (body as { key: string }).key;
 }
 
+/** The clock of a gateway is set so far from the machine's while each piece of work lasts. */
+export async function stepped(
+  seat: Seat,
+  steps: readonly (readonly [byMs: number, work: () => Promise<unknown>])[],
+): Promise<void> {
+  seat.isStepped = true;
+  for (const [byMs, work] of steps) {
+    seat.clock.step(byMs);
+    await sleep(SEEN_MS);
+    await work();
+  }
+  seat.clock.step(0);
+  await sleep(SEEN_MS);
+  seat.isStepped = false;
+}
+
 /** The clock of one gateway is another for a moment, or for so long. */
-async function step(
+function step(
   { seats }: Fleet,
   random: Random,
   steps: readonly number[],
   lastsMs = (): number => random() * 1_000,
 ): Promise<void> {
-  const seat = pick(seats, random);
-  seat.isStepped = true;
-  for (const byMs of steps) {
-    seat.clock.step(byMs);
-    await sleep(SEEN_MS + lastsMs());
-  }
-  seat.clock.step(0);
-  await sleep(SEEN_MS);
-  seat.isStepped = false;
+  return stepped(
+    pick(seats, random),
+    steps.map((byMs) => [byMs, () => sleep(lastsMs())]),
+  );
 }
 
 /** Has a gateway read these plans, and waits until it says of them what it must. */

@@ -36,7 +36,7 @@ export interface Holder {
   plan: string | null;
 }
 
-interface Seat {
+export interface Seat {
   /** Kept over restarts, and when both workers are dead at once: with any free one the next would listen elsewhere. */
   readonly port: number;
   readonly clock: SteppedClock;

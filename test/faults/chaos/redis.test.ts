@@ -7,7 +7,7 @@ import { startRedis, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { figure } from '../fleet.js';
-import { EVENTS, type Events } from './events.js';
+import { DAY_MS, EVENTS, stepped, type Events } from './events.js';
 import { Fleet } from './fleet.js';
 import { pick, repeat } from './random.js';
 import { checkLedger, mayLose, settled, survive, TIMEOUT_MS } from './survive.js';
@@ -83,6 +83,17 @@ const outages = (redis: RedisServer): Events => ({
     await redis.kill();
     await sleep(random() * 1_000);
     await fleet.restart(pick(fleet.seats, random), 'SIGKILL');
+    await redis.restart();
+  },
+  // And counts on afterwards, by the right one, what Redis has counts of.
+  'the clock of a gateway is ahead while its counts are sent': async (fleet, random) => {
+    const seat = pick(fleet.seats, random);
+    await redis.kill();
+    await sleep(1_000 + random() * 500);
+    await stepped(seat, [[41 * DAY_MS, async () => (await redis.restart(), await settled({ seats: [seat] }))]]);
+    await fleet.serves();
+    await redis.kill();
+    await sleep(1_000 + random() * 500);
     await redis.restart();
   },
 });

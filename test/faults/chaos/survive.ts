@@ -31,7 +31,7 @@ export async function survive(t: Test, fleet: Fleet, gateways: number, happening
 }
 
 /** Waits until Redis has all that the gateways counted by themselves. */
-export async function settled({ seats }: Fleet): Promise<void> {
+export async function settled({ seats }: Pick<Fleet, 'seats'>): Promise<void> {
   for (const { gateway } of seats) {
     await until(
       'Redis decides, and nothing waits',

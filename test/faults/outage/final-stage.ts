@@ -3,7 +3,6 @@ import type { Test } from 'tap';
 import { openStores } from '../../../src/gateway/store/embedded/files/stores.js';
 import { transact } from '../../../src/gateway/store/embedded/log/transaction.js';
 import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
-import { Metadata } from '../../../src/gateway/store/outage/metadata.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { startRedis, type RedisServer } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
@@ -12,7 +11,6 @@ import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
 import { away } from '../fleet.js';
-import { day } from '../../e2e/ledger.js';
 
 export const DAY_MS = 86_400_000;
 export const HOUR_MS = 3_600_000;
@@ -73,7 +71,6 @@ export async function cutOff({ proxy, cut, overMs }: Stage, counts: readonly Cou
   proxy.set('refuse');
   await away(cut);
   const stores = openStores({ folder: join(cut.dataFolder, 'failover'), mapBytes: 2 ** 26 });
-  await new Metadata(stores).write('day', day(overMs - DAY_MS));
   transact(stores, (transaction) => {
     for (const { keyId, requests, operation = 'listPets' } of counts) {
       for (let n = 0; n < requests; n += 1)

@@ -11,10 +11,9 @@ const MAX_FORMER = 100;
 
 /**
  * `id`: of the gateway that runs here, and of what it counts. `former`: ids of those that ran here before; `spool`: of
- * what 0.2 counted. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `day`: the
- * first that Redis may not have taken whole.
+ * what 0.2 counted. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms.
  */
-type Name = 'id' | 'former' | 'spool' | 'gateways' | 'log' | 'day';
+type Name = 'id' | 'former' | 'spool' | 'gateways' | 'log';
 const rowOf = (name: Name): string => `f${name}`;
 
 /** Single values that outlive the process, shared by all processes of the machine. */

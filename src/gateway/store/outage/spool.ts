@@ -1,6 +1,7 @@
 import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
 import { addCounts, noCounts, type Counts } from '../counts.js';
 import { dayOf } from '../embedded/ledger/day.js';
+import { ALL_DAYS } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { inTransaction, reading } from '../embedded/files/errors.js';
 import type { Stores } from '../embedded/files/stores.js';
@@ -84,7 +85,8 @@ export class Spool {
    * then be called again.
    */
   async replay(): Promise<UsageCounts> {
-    const beganMs = Date.now();
+    // Of two clocks the earlier: what is forgotten here while Redis remembers it would be counted anew, and not taken.
+    const beganMs = Math.min(Date.now(), await this.#parts.redis.fleet.nowMs());
     const sum = noCounts();
     let batch = new Map<string, Waiting[]>();
     for await (const one of this.#waiting()) {
@@ -98,18 +100,17 @@ export class Spool {
     await this.#send(batch, sum);
     await this.#sendBans();
     this.#pending = 0;
-    await this.#close(beganMs);
+    // Days before yesterday get no counts any more: once in Redis, they are over.
+    await this.#parts.acknowledged.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
     // Of a day that ended longer ago nothing is under way any more, in no process of this machine.
     this.#openDay = Math.floor((beganMs - SETTLE_MS) / DAY_MS);
     return sum;
   }
 
-  /** The rows Redis lacks something of. */
+  /** The rows Redis lacks something of, whatever days they are of: clocks may have been anywhere. */
   async *#waiting(): AsyncGenerator<Waiting> {
-    const { usage, metadata, acknowledged } = this.#parts;
-    const nowMs = Date.now();
-    // A clock that was set back may have counted on days to come.
-    for await (const rows of usage.rows(metadata.read('day') ?? dayOf(nowMs - DAY_MS), dayOf(nowMs + DAY_MS))) {
+    const { usage, acknowledged } = this.#parts;
+    for await (const rows of usage.rows(...ALL_DAYS)) {
       for (const row of rows) {
         const missing = acknowledged.missing(row);
         if (missing !== null) yield { row, missing };
@@ -147,13 +148,6 @@ export class Spool {
       await Promise.all(bans.map(({ keyId, entry }) => redis.fleet.takeBan(keyId, entry)));
       await inTransaction(stores, () => forgetAwaited(stores.durable, bans));
     }
-  }
-
-  /** Days before yesterday get no counts any more: once replayed, they are over. */
-  async #close(beganMs: number): Promise<void> {
-    const { metadata, acknowledged } = this.#parts;
-    await metadata.write('day', dayOf(beganMs - DAY_MS));
-    await acknowledged.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
   }
 }
 

@@ -15,7 +15,7 @@ import { connect } from './link/connect.js';
 import { fail } from './ledger/failure-reports.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
-import { beat, dayStore, leave, report } from './gateways.js';
+import { beat, dayStore, leave, nowMs, report } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
 import { subjectName } from './names.js';
@@ -72,6 +72,8 @@ export interface RedisEngine extends AdmissionEngine {
 }
 
 export interface Fleet {
+  /** What the store's clock shows. */
+  nowMs(): Promise<number>;
   /** Keys and customers whose record changed after `sinceMs`, store time. */
   changedSince(sinceMs: number): Promise<ChangedKeys>;
   /** Says that a gateway is there; how many there are. */
@@ -154,6 +156,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     watch: (watcher) => void (link.healths.watcher = watcher),
     cluster: link.cluster,
     fleet: {
+      nowMs: () => nowMs(link),
       changedSince: (sinceMs) => changedSince(link, sinceMs),
       beat: (gatewayId) => beat(link, gatewayId, false),
       report: (gatewayId, openDay) => report(link, gatewayId, openDay, keptMs),

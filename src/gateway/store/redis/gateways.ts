@@ -33,6 +33,13 @@ export async function leave(link: Link, gatewayId: string): Promise<void> {
   await link.command('hdel', GATEWAY_DAYS, gatewayId);
 }
 
+/** What the clock shows of the node where they are known. Rejects with StoreUnavailable. */
+export async function nowMs(link: Link): Promise<number> {
+  // What answers has shown its clock.
+  await link.command('exists', GATEWAY_DAYS);
+  return link.storeMs(GATEWAY_DAYS);
+}
+
 /** Which days are final follows from the gateways' reports. @param keptMs a report older than this is forgotten */
 export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayStore {
   return {

@@ -89,6 +89,34 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
   t.ok(remaining >= 900 && remaining <= 901, 'of a bucket that trickles as well', { remaining });
 });
 
+t.test('a clock that is ahead while they are sent: nothing is forgotten here that Redis still remembers', async (t) => {
+  const server = await durableRedis(t);
+  const { engine } = openGateway(t, server);
+  const key = await newKey(engine, 'pro');
+  const { now: clock } = Date;
+  t.teardown(() => (Date.now = clock));
+  const served = async (): Promise<void> => {
+    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
+    await learnt(engine, key);
+  };
+  const outage = async (requests: number, aheadMs: number): Promise<void> => {
+    await server.kill();
+    await unavailable(engine);
+    t.equal(count(await askMany(engine, key, requests, now()), 'admitted'), requests);
+    Date.now = () => clock() + aheadMs;
+    await server.restart();
+    await back(engine);
+    Date.now = clock;
+  };
+  await served();
+  await outage(5, 41 * DAY_MS);
+  // What is cached of it may have aged meanwhile.
+  await change(engine, key, { name: 'other' });
+  await served();
+  await outage(3, 0);
+  t.equal((await ledgerOf(engine, key)).requests, 8);
+});
+
 t.test(
   'greedy: what was spent while Redis was unavailable is owed, however long the bucket was left alone before',
   async (t) => {

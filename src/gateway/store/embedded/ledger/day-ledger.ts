@@ -1,6 +1,4 @@
-import { DAY_MS } from '../../../admission/bucket.js';
 import type { UsageRow } from '../../port.js';
-import { dayOf } from './day.js';
 import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import { unpackCounts } from '../log/key-entry.js';
@@ -92,7 +90,16 @@ function labelParts(label: string): Pick<UsageRow, 'plan' | 'operation'> {
   return parts;
 }
 
-/** The days `from` to `to`, both included. */
-export function* daysOf(from: string, to: string): Generator<string> {
-  for (let dayMs = Date.parse(from); dayMs <= Date.parse(to); dayMs += DAY_MS) yield dayOf(dayMs);
+export const ALL_DAYS = ['0000-01-01', '9999-12-31'] as const;
+
+/** The days `from` to `to`, both included, of which there are rows in `durable`. */
+export function storedDays(durable: Store, from: string, to: string): readonly string[] {
+  const days: string[] = [];
+  for (let start = `u${from}`; ;) {
+    const [name] = durable.getKeys({ start, end: `u${to}${AFTER_ALL}`, limit: 1 });
+    if (name === undefined) return days;
+    const day = name.slice(DAY_AT, KEY_AT - 1);
+    days.push(day);
+    start = `u${day}${AFTER_ALL}`;
+  }
 }

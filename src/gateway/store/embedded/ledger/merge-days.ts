@@ -13,7 +13,7 @@ const BATCH_ROWS = 64;
  */
 export async function* mergeDays(
   stores: Stores,
-  names: Iterable<string>,
+  names: readonly string[],
   after: string | null,
   giveWay: () => Promise<void>,
 ): AsyncGenerator<readonly UsageRow[]> {

@@ -1,6 +1,6 @@
 import type { UsageRow, UsageStore } from '../../port.js';
 import type { Checkpoint } from '../log/checkpoint.js';
-import { daysOf, rowOf } from './day-ledger.js';
+import { rowOf, storedDays } from './day-ledger.js';
 import { mergeDays } from './merge-days.js';
 import { packCounts } from '../log/key-entry.js';
 import { AFTER_ALL, SEPARATOR, usageRow } from '../files/rows.js';
@@ -27,37 +27,45 @@ async function* allRows(
   after: string | null,
 ): AsyncGenerator<readonly UsageRow[]> {
   await checkpoint.merge();
-  yield* mergeDays(stores, daysOf(from, to), after, breather());
+  const days = await attempt(stores, () => {
+    stores.durable.resetReadTxn();
+    return storedDays(stores.durable, from, to);
+  });
+  yield* mergeDays(stores, days, after, breather());
 }
 
 async function* keyRows(stores: Stores, keyId: string, from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
   const rows = await attempt(stores, () => {
     stores.memtable.refresh();
-    return rowsOfKey(stores, keyId, [...daysOf(from, to)]);
+    return rowsOfKey(stores, keyId, from, to, storedDays(stores.durable, from, to));
   });
   if (rows.length > 0) yield rows;
 }
 
 /**
- * One key's rows, without waiting for the disk: what the log says, over what `durable` has. The log is read
- * first, by `refresh` of the memtable: what it has given up by then stands in `durable`.
+ * One key's rows of the days `from` to `to`, without waiting for the disk: what the log says, over what `durable` has of
+ * the days `stored`. The log is read first, by `refresh` of the memtable: what it has given up by then stands in
+ * `durable`.
  */
-export function rowsOfKey({ memtable, durable }: Stores, keyId: string, days: readonly string[]): readonly UsageRow[] {
+export function rowsOfKey(
+  { memtable, durable }: Stores,
+  keyId: string,
+  from: string,
+  to: string,
+  stored: readonly string[],
+): readonly UsageRow[] {
   const found = new Map<string, UsageRow>();
-  const wanted = new Set(days);
   for (const { label, counts, changedBy } of memtable.find(keyId)?.slots ?? []) {
+    if (changedBy <= memtable.mergedTo || label.day < from || label.day > to) continue;
     const name = usageRow(keyId, label.text);
-    if (changedBy > memtable.mergedTo) found.set(name, rowOf(name, packCounts(counts)));
+    found.set(name, rowOf(name, packCounts(counts)));
   }
-  for (const day of days) {
+  for (const day of stored) {
     const start = `u${day}${SEPARATOR}${keyId}${SEPARATOR}`;
     for (const { key, value } of durable.getRange({ start, end: start + AFTER_ALL }))
       if (!found.has(key)) found.set(key, rowOf(key, value));
   }
-  return [...found]
-    .filter(([, { day }]) => wanted.has(day))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, each]) => each);
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
 /** Gives the event loop back once `TURN_MS` were used since the last time. */

@@ -4,7 +4,7 @@ import { isAutomaticBan } from '../../records/record.js';
 import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { VersionConflict } from '../../port.js';
 import { untilUncontested } from '../../retry.js';
-import { daysOf } from '../ledger/day-ledger.js';
+import { storedDays } from '../ledger/day-ledger.js';
 import { dayOf } from '../ledger/day.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
@@ -35,7 +35,8 @@ export function snapshotsOf<R extends StoredRecord>(
         const { memtable, durable } = stores;
         memtable.refresh();
         durable.resetReadTxn();
-        const days = [...daysOf(fromDay, dayOf(Date.now()))];
+        const today = dayOf(Date.now());
+        const days = storedDays(durable, fromDay, today);
         const range = { start: type.row(afterId ?? ''), end: type.row(AFTER_ALL), limit, exclusiveStart: true };
         return [...durable.getRange(range)].map(({ value }) => {
           const record = JSON.parse(value.toString()) as R;
@@ -46,7 +47,7 @@ export function snapshotsOf<R extends StoredRecord>(
             history: historyIn(durable, id),
             state: memtable.stateOf(id),
             beside: beside ?? null,
-            usage: rowsOfKey(stores, id, days),
+            usage: rowsOfKey(stores, id, fromDay, today, days),
           };
         });
       });

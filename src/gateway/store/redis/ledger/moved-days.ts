@@ -2,9 +2,10 @@ import { COUNTS } from '../../counts.js';
 import type { Accounts, LedgerStore } from '../../ledger.js';
 import type { DayStore, UsageRow } from '../../port.js';
 import { MAX_DAYS } from './active-days.js';
+import { nowMs } from '../gateways.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, GATEWAY_DAYS, ledgerName, STORE, usageField } from '../names.js';
+import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, ledgerName, STORE, usageField } from '../names.js';
 import { dayRows, storedRows } from './rows.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
@@ -86,10 +87,7 @@ export function ledgerStore(
       await link.command('zrem', ARCHIVED_DAYS, day);
       if ((await link.command('exists', ARCHIVED_DAYS)) === 0) await link.command('del', ARCHIVE);
     },
-    async nowMs() {
-      await link.command('exists', GATEWAY_DAYS);
-      return link.storeMs(GATEWAY_DAYS);
-    },
+    nowMs: () => nowMs(link),
     finality: (nowMs) => days.finality(nowMs),
     close,
   };
