@@ -43,7 +43,9 @@ export class LastVerdicts {
       this.#last.set(id, (last = { verdict, windows: new Map(), atMs: nowMs, dueAtMs: 0 }));
     }
     const tickMs = performance.now();
-    if (tickMs >= last.dueAtMs || last.verdict.recordVersion !== verdict.recordVersion) {
+    // A clock that was set has made the copy look old, or will.
+    const isSet = Math.abs(nowMs - last.atMs) > RENEW_MS;
+    if (tickMs >= last.dueAtMs || isSet || last.verdict.recordVersion !== verdict.recordVersion) {
       last.dueAtMs = tickMs + RENEW_MS;
       this.#due.add(id);
     }

@@ -27,6 +27,14 @@ t.test(
     see(last, 'a', { ...ADMITTED, recordVersion: 2 });
     t.strictSame(last.takeDue(10), ['a'], 'and at once when its record is another');
     see(last, 'a', ADMITTED);
+    const { now: clock } = Date;
+    t.teardown(() => (Date.now = clock));
+    Date.now = () => clock() + 41 * 86_400_000;
+    see(last, 'a', ADMITTED);
+    t.strictSame(last.takeDue(10), ['a'], 'and when the clock was set, by which its copy has aged');
+    Date.now = clock;
+    see(last, 'a', ADMITTED);
+    t.strictSame(last.takeDue(10), ['a'], 'either way');
     see(last, 'a', unknown);
     t.equal(last.of('a')?.verdict, ADMITTED);
     for (let n = 0; n < 50_000; n += 1) see(last, `y${n}`, ADMITTED);
