@@ -28,6 +28,34 @@ t.test('a gateway that starts on a Redis that drops data is not ready, and says 
   await until('it is ready once that is mended', async () => (await readyOf(gateway)).status === 200);
 });
 
+t.test(
+  'a key whose record may have been dropped is not called invalid, though the store is the one it was',
+  async (t) => {
+    const redis = await startRedis({ config: [MEMORY] });
+    t.teardown(() => redis.stop());
+    const upstream = await startUpstream(t);
+    const config = { upstreams: { pets: { addresses: [upstream.url] } } };
+    const start = (store: Readonly<Record<string, string>> = {}): Promise<Gateway> =>
+      startGateway(t, { plans: PLANS, config: { ...config, store }, environment: { REDIS_URL: redis.url } });
+    const [maker, other, accepting] = [await start(), await start(), await start({ eviction: 'accept' })];
+    const [kept, dropped] = [await createKey(maker, 'roomy'), await createKey(maker, 'roomy')];
+    await until('it is ready', async () => (await readyOf(other)).status === 200);
+    // One policy after the other, so that nobody has looked lately.
+    const kindUnder = async (policy: string, gateway: Gateway, key: string): Promise<string> => {
+      await redis.command('CONFIG', 'SET', 'maxmemory-policy', policy);
+      return kindOf(await openClient(t, gateway.url, 1).send(key));
+    };
+    // As an eviction does; the marks by which the store is known are still there.
+    await redis.command('DEL', `petgate:{${dropped.id}}:key`);
+    t.equal(await kindUnder('allkeys-lru', other, dropped.key), 'store_unavailable');
+    t.equal(await kindUnder('allkeys-random', other, kept.key), '200', 'who is known is served');
+    t.equal(await kindUnder('volatile-lru', other, dropped.key), 'invalid_api_key', 'a record has no expiry');
+    t.equal(await kindUnder('allkeys-lfu', other, dropped.key), 'store_unavailable');
+    t.equal(await kindUnder('allkeys-lfu', accepting, dropped.key), 'invalid_api_key', 'unless somebody accepted that');
+    t.equal(await kindUnder('noeviction', other, dropped.key), 'invalid_api_key');
+  },
+);
+
 t.test('a policy that turns while it runs: told, and served on; what is dropped is counted', async (t) => {
   const redis = await startRedis({ config: [MEMORY] });
   t.teardown(() => redis.stop());

@@ -119,10 +119,10 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     async admit(requests) {
       const verdicts = await admit(link, edition, requests).catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable) || !error.decided.some(isUnknown)) throw error;
-        return believed(link, requests, error.decided, error);
+        return believed(link, eviction, requests, error.decided, error);
       });
       noteStarted(link, requests, verdicts);
-      return verdicts.some(isUnknown) ? believed(link, requests, verdicts) : verdicts;
+      return verdicts.some(isUnknown) ? believed(link, eviction, requests, verdicts) : verdicts;
     },
     fail: (reports) => fail(link, reports, usageDays),
     keys,

@@ -117,9 +117,9 @@ export class Link {
     return ended.flatMap((answer) => (answer.status === 'fulfilled' ? String(answer.value) : []));
   }
 
-  /** What the node of `key` says of its replication (INFO). */
-  replication(key: string): Promise<unknown> {
-    return this.#call(key, (node, untilMs) => this.#send(node, 'info', ['replication'], untilMs));
+  /** What the node of `key` says of itself (INFO) in a section. */
+  async infoOf(key: string, section: string): Promise<string> {
+    return String(await this.#call(key, (node, untilMs) => this.#send(node, 'info', [section], untilMs)));
   }
 
   /**

@@ -32,7 +32,7 @@ export class Replicas {
 
   /** Remembers which replicas the node of `key` has now. */
   async check(key: string): Promise<void> {
-    if (this.#options.replicas === 'auto') this.#wanted(String(await this.#link.replication(key)));
+    if (this.#options.replicas === 'auto') this.#wanted(await this.#link.infoOf(key, 'replication'));
   }
 
   /**
@@ -42,7 +42,7 @@ export class Replicas {
    */
   async confirmed<T>(key: string, change: () => Promise<T>): Promise<T> {
     if (this.#options.replicas === 0) return change();
-    const before = String(await this.#link.replication(key));
+    const before = await this.#link.infoOf(key, 'replication');
     const wanted = this.#wanted(before);
     if (wanted === 0) return change();
     const witness = this.#link.dial(key);

@@ -2,6 +2,7 @@ import { StoreUnavailable, type AdmissionRequest } from '../../../admission/port
 import type { Verdict } from '../../../admission/verdict.js';
 import type { Link } from '../link/link.js';
 import { subjectName } from '../names.js';
+import type { Eviction } from './eviction.js';
 
 /** Whether the store says that it has no such key, or secret. So does one that lost its data. */
 export function isUnknown(verdict: Verdict | undefined): boolean {
@@ -9,11 +10,12 @@ export function isUnknown(verdict: Verdict | undefined): boolean {
 }
 
 /**
- * The verdicts of a batch, once the nodes that knew a key not have shown that they are what they were: nobody is
- * told that a key is not valid by a Redis that lost it. Those of one that did not are left out of what is decided.
+ * The verdicts of a batch, once the nodes that knew a key not have shown that they are what they were, and keep what they
+ * have: nobody is told that a key is not valid by a Redis that lost it. Those of one that did not are left out of what is decided.
  */
 export async function believed(
-  link: Link,
+  link: Pick<Link, 'nodeOf' | 'identify'>,
+  eviction: Pick<Eviction, 'vouch'>,
   requests: readonly AdmissionRequest[],
   verdicts: readonly (Verdict | undefined)[],
   failed?: StoreUnavailable,
@@ -29,7 +31,7 @@ export async function believed(
   let error = failed;
   const doubted: number[] = [];
   for (const { name, indices } of nodes.values()) {
-    await link.identify(name).catch((reason: unknown) => {
+    await Promise.all([link.identify(name), eviction.vouch(name)]).catch((reason: unknown) => {
       if (!(reason instanceof StoreUnavailable)) throw reason;
       error ??= reason;
       doubted.push(...indices);

@@ -9,6 +9,8 @@ import { STORE } from '../names.js';
 
 /** How often Redis is asked. */
 const CHECK_EVERY_MS = 2_000;
+/** How the policies begin that drop also what has no expiry. */
+const ALL_KEYS = ' allkeys-';
 /** How long one that is asked once may take to be there. */
 const PATIENCE_MS = 5_000;
 
@@ -17,14 +19,15 @@ const PATIENCE_MS = 5_000;
  * says so; managed ones refuse CONFIG GET.
  */
 export class Eviction {
-  readonly #link: Pick<Link, 'info'>;
+  readonly #link: Pick<Link, 'info' | 'infoOf'>;
   readonly #isAccepted: boolean;
   readonly #log: Log | undefined;
   #reason: string | null = null;
   #evictedKeys = 0;
   #checkedAtMs = -Infinity;
+  #isKnown = false;
 
-  constructor(link: Pick<Link, 'info'>, isAccepted: boolean, log: Log | undefined) {
+  constructor(link: Pick<Link, 'info' | 'infoOf'>, isAccepted: boolean, log: Log | undefined) {
     this.#link = link;
     this.#isAccepted = isAccepted;
     this.#log = log;
@@ -40,12 +43,26 @@ export class Eviction {
     return this.#evictedKeys;
   }
 
-  /** Asks all nodes that answer, unless they were asked just now. */
+  /**
+   * Rejects with StoreUnavailable where the node of `name` may drop what has no expiry, as the records of keys: one that
+   * it does not know it may have had. Asked anew each time, for a policy may turn at any moment.
+   */
+  async vouch(name: string): Promise<void> {
+    if (this.#isAccepted) return;
+    const reason = reasonIn(await this.#link.infoOf(name, 'memory'));
+    if (reason?.includes(ALL_KEYS) === true) throw new StoreUnavailable(`Redis may have dropped the key: ${reason}`);
+  }
+
+  /** Asks all nodes that answer, unless they were asked just now. Rejects with StoreUnavailable until one has told. */
   async check(): Promise<void> {
     if (performance.now() < this.#checkedAtMs) return;
     const infos = await this.#link.info('memory', 'stats');
+    if (infos.length === 0) {
+      if (this.#isKnown) return;
+      throw new StoreUnavailable('it did not tell in time whether it drops data (INFO)');
+    }
+    this.#isKnown = true;
     this.#checkedAtMs = performance.now() + CHECK_EVERY_MS;
-    if (infos.length === 0) return;
     const before = this.#reason;
     this.#reason = infos.map(reasonIn).find((reason) => reason !== null) ?? null;
     this.#evictedKeys = infos.reduce((sum, info) => sum + Number(fieldIn(info, 'evicted_keys') ?? 0), 0);

@@ -1,5 +1,7 @@
 import t from 'tap';
 import { stateOf } from '../../../../../src/gateway/store/redis/trust/eviction.js';
+import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { PLANS } from '../../../../conformance/cast.js';
 import { startCluster, startRedis } from '../../../../servers/redis.js';
 
 const MEMORY = 'maxmemory 200mb';
@@ -18,4 +20,19 @@ t.test('a Redis is asked once, with few rights, and a Cluster node by node', asy
   await cluster.masters[2]!.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lfu');
   t.match(await stateOf(cluster.url, 1_000), { evicts: /allkeys-lfu/ });
   t.strictSame(await cluster.masters[0]!.command('KEYS', '*'), [], 'and nothing was written');
+});
+
+t.test('a Redis that has not said yet whether it drops data is not relied on', async (t) => {
+  const redis = await startRedis({ config: [...EVICTING, 'user petgate on >s3cret ~* &* +@all -info'] });
+  const url = redis.url.replace('//', '//petgate:s3cret@');
+  const engine = openRedisEngine({ url, deadlineMs: 5_000, plans: PLANS, usageDays: 40 });
+  t.teardown(async () => {
+    await engine.close();
+    await redis.stop();
+  });
+  await t.rejects(engine.check(), { name: 'StoreUnavailable', message: /INFO/ });
+  t.equal(engine.trust.evicts(), null);
+  await redis.command('ACL', 'SETUSER', 'petgate', '+info');
+  await engine.check();
+  t.match(engine.trust.evicts(), /volatile-lru/);
 });
