@@ -11,13 +11,14 @@ import type { Upstream } from '../../servers/upstream.js';
 import { openClient, type Client } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
 import { createKey } from '../fleet.js';
+import { TurnedAway } from './turned-away.js';
 
 const KEYS = 6;
 const EACH = 2;
 const ROOMY = { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN };
 export const PLANS = { roomy: ROOMY, roomier: ROOMY, anonymous: ROOMY };
 /** Answers of a request whose admission nobody knows: Redis may have counted it and not been heard. */
-const UNKNOWN = new Set(['store_unavailable', 'overloaded', 'internal_error']);
+const UNKNOWN = new Set(['store_unavailable', 'internal_error']);
 const HONEST_EVERY = 300;
 
 /** A key, and what its holder saw. */
@@ -61,6 +62,7 @@ export class Fleet {
   readonly holders: Holder[] = [];
   readonly seats: Seat[] = [];
   readonly upstream: Upstream;
+  readonly turnedAway = new TurnedAway();
   /** While it is true the store may lose what it acknowledges. */
   atRisk = false;
   readonly #t: Test;
@@ -147,13 +149,14 @@ export class Fleet {
   async #askOnce(seat: Seat, holder: Holder): Promise<string> {
     if (seat.client === null) return 'refused';
     const { isStepped } = seat;
+    const { program } = seat.gateway;
     try {
       const answer = await seat.client.send(holder.key);
       const kind = answer.status < 400 ? String(answer.status) : codeOf(answer);
       if ((this.tally.get(kind) ?? 0) % HONEST_EVERY === 0 && !isStepped && !seat.isStepped)
         checkHonest(this.#t, answer, kind);
       if (UNKNOWN.has(kind)) holder.unknown += 1;
-      else {
+      else if (!this.turnedAway.note(kind, answer, holder, program, this.atRisk)) {
         holder.admitted += 1;
         if (this.atRisk) holder.atRisk += 1;
         if (answer.status >= 500) holder.failed += 1;

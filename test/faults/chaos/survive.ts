@@ -44,6 +44,7 @@ export async function settled({ seats }: Pick<Fleet, 'seats'>): Promise<void> {
 
 /** Holds what clients saw against what billing is told. */
 export async function checkLedger(t: Test, fleet: Fleet): Promise<void> {
+  await fleet.turnedAway.settle();
   for (const { id, admitted, unknown, failed, atRisk, before, plan } of fleet.holders) {
     const least = before + admitted - atRisk;
     // What a gateway counted by itself while it brought Redis the rest comes with the next turn.
