@@ -1,13 +1,13 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from './free-port.js';
 
 const DEBIAN = '/usr/lib/postgresql';
-const START_MS = 20_000;
+const START_MS = 120_000;
 
 export interface PostgresServer {
   /** A superuser's URL of the database `postgres`. */
@@ -137,12 +137,4 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
   const hurry = setTimeout(() => child.kill('SIGQUIT'), 5_000);
   await end;
   clearTimeout(hurry);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

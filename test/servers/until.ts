@@ -10,7 +10,7 @@ const LONGEST_MS = 50;
 export async function until(
   what: string,
   condition: () => Promise<boolean> | boolean,
-  withinMs = 30_000,
+  withinMs = 120_000,
 ): Promise<void> {
   const startMs = performance.now();
   let last: unknown;

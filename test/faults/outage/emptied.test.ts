@@ -1,6 +1,5 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { freePort } from '../../servers/free-port.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../servers/gateway.js';
 import { startCluster, startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
@@ -138,7 +137,7 @@ t.test(
     t.teardown(() => redis.stop());
     const start = await frontOf(t, redis.url);
     const gateway = await start({
-      environment: { REDIS_URL: redis.url, LEDGER_URL: `postgres://127.0.0.1:${await freePort()}/ledger` },
+      environment: { REDIS_URL: redis.url, LEDGER_URL: 'postgres://127.0.0.1:1/ledger' },
     });
     const line = await gateway.program.logged('store is not believed');
     t.match(line['reason'], /no id, and only the archive knows .* LEDGER_URL/);

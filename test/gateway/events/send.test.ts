@@ -54,11 +54,7 @@ t.test('a receiver that hangs, cuts, or is not there has failed', async (t) => {
   );
   const cutting = await startReceiver(t, (response) => response.destroy());
   t.match(await senderTo(t, cutting.url).send(MESSAGE), { kind: 'failed', reason: /^no answer: UND_ERR_SOCKET$/ });
-  const gone = createServer().listen(0, '127.0.0.1');
-  await once(gone, 'listening');
-  const { port } = gone.address() as AddressInfo;
-  await new Promise((resolve) => gone.close(resolve));
-  t.same(await senderTo(t, `http://127.0.0.1:${port}/`).send(MESSAGE), {
+  t.same(await senderTo(t, 'http://127.0.0.1:1/').send(MESSAGE), {
     kind: 'failed',
     reason: 'no answer: ECONNREFUSED',
   });
