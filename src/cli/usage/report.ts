@@ -5,6 +5,7 @@ import { segment } from '../rest/command.js';
 import { cell, say, styled } from '../output.js';
 import { rowsOf } from '../rest/show.js';
 import { missingIn } from './gateways.js';
+import { inCurrency } from '../../shared/currency.js';
 import { dayOf } from '../../shared/utc-day.js';
 
 interface ReportOptions {
@@ -62,7 +63,8 @@ function labelsOf(by: readonly string[]): readonly string[] {
 }
 
 function showReport(report: Json, by: readonly string[]): void {
-  const columns = [...by, ...COUNTS, ...(by.includes('day') ? [['final', finalIn] as const] : [])];
+  const money = 'amounts' in (report['totals'] as Json) ? MONEY : [];
+  const columns = [...by, ...COUNTS, ...money, ...(by.includes('day') ? [['final', finalIn] as const] : [])];
   const labels = by.map((label, index) => [label, index === 0 ? 'total' : ' ']);
   const totals = { ...(report['totals'] as Json), ...Object.fromEntries(labels) } as Json;
   const growing = report['final'] === true ? ', final' : styled('dim', ', still growing');
@@ -70,6 +72,19 @@ function showReport(report: Json, by: readonly string[]): void {
   say(rowsOf(columns, [...listIn(report, 'rows'), totals]));
   for (const line of missingIn(report)) say(line);
 }
+
+/** Amounts as people read them; where there is none, why. */
+const MONEY = [
+  ...(['base', 'included', 'overage', 'amount'] as const).map((name) => {
+    const figureOf = (row: Json): unknown => {
+      const figure = row[name];
+      if (typeof figure !== 'number' && typeof figure !== 'string') return name === 'amount' ? row['unknown'] : ' ';
+      return name === 'base' || name === 'amount' ? inCurrency(figure, cell(row['currency'])) : figure;
+    };
+    return [name, figureOf] as const;
+  }),
+  ['currency', ({ currency }: Json) => currency || ' '] as const,
+];
 
 /** Of the totals nothing. */
 function finalIn({ final, without }: Json): string {
@@ -80,10 +95,11 @@ function finalIn({ final, without }: Json): string {
 const EXAMPLES = `
 Columns: the dimensions asked for, with the name of a key or a customer beside its id, then requests
 (admitted), units (what these cost), limited and banned (refused, free), failed (of the requests, those that
-ended in a 5xx), and with day whether that day is final, or final without the counts of a gateway.
+ended in a 5xx), and with day whether that day is final, or final without the counts of a gateway. Of a whole month by
+customer also what is owed, where plans have prices: base, units included in it, overage (units beyond), amount.
 Examples:
   petgate usage report
   petgate usage report --month 2026-11 --by key,day --format csv > november.csv
-  petgate usage report --by customer --format csv > customers.csv
+  petgate usage report --month 2026-11 --by customer
   petgate usage report --customer C-1042 --by key,day
   petgate usage report --format html > november.html`;

@@ -28,10 +28,10 @@ export interface ArchiveNote {
   readonly days: ReadonlySet<string>;
 }
 
-/** Says whom a row is about. */
+/** Says whom a row is about, and who had which plan when. */
 export interface Accounts {
-  readonly keys: Pick<RecordStore<KeyRecord, never>, 'read'>;
-  readonly customers: Pick<RecordStore<CustomerRecord, never>, 'read'>;
+  readonly keys: Pick<RecordStore<KeyRecord, never>, 'read' | 'page' | 'history'>;
+  readonly customers: Pick<RecordStore<CustomerRecord, never>, 'read' | 'page' | 'history'>;
 }
 
 /**

@@ -2,6 +2,7 @@ import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
 import { addCounts, noCounts, type Counts } from '../store/counts.js';
 import { withoutOn, type Missing } from '../store/finality.js';
 import type { UsageCounts, UsageRow } from '../store/port.js';
+import type { MoneyView } from './amounts/money.js';
 import { labelsOf, type Dimension, type Label, type ReportRange } from './range.js';
 
 /** The ledger's rows of a range, as `UsageStore.rows` gives them. */
@@ -12,7 +13,8 @@ export type Ledger = AsyncIterable<readonly UsageRow[]>;
  * and references are empty until they are looked up), the counts, and with `day` whether that day is final, and the
  * gateways whose counts of it may be missing.
  */
-export type ReportRow = { readonly [Name in Label]?: string | undefined } & UsageCounts & {
+export type ReportRow = { readonly [Name in Label]?: string | undefined } & UsageCounts &
+  MoneyView & {
     readonly final?: boolean | undefined;
     readonly without?: string | undefined;
   };

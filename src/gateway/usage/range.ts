@@ -1,3 +1,4 @@
+import type { Price } from '../admission/plan.js';
 import type { Missing } from '../store/finality.js';
 
 /** What a report can be grouped by; also the names of its columns. A key without a customer counts as its own. */
@@ -30,6 +31,8 @@ export interface ReportRange {
   /** Of this key alone, or of all keys of this customer; ids. Left out: of everybody. */
   readonly key?: string;
   readonly customer?: string;
+  /** Of a report of amounts, which is of one month and by customer: the prices of the plans; null of one without. */
+  readonly prices?: Readonly<Record<string, Price | null>>;
   /** Days before this one are final: they change no more. */
   readonly openFrom: string;
   /** Gateways that keep days open. */

@@ -2,16 +2,19 @@ import { COUNTS } from '../store/counts.js';
 import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
 import type { Accounts } from '../store/ledger.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
-import { Groups, type Ledger, type ReportRow } from './groups.js';
-import { Names } from './names.js';
+import type { Ledger, ReportRow } from './groups.js';
 import { reportAsPage } from './page.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
+import { namesFor, tableOf, type Table } from './table.js';
 
 /** What a report can be written as. */
 export type Format = 'json' | 'csv' | 'html';
 
 /** Characters sent at once. */
 const PIECE_CHARACTERS = 65_536;
+
+/** Columns of a report of amounts, behind the counts. */
+const MONEY = ['currency', 'base', 'included', 'overage', 'amount', 'unknown'] as const;
 
 /** First cell of the CSV's last line. */
 const TOTAL = 'total';
@@ -27,8 +30,8 @@ export function writeReport(
   // Ids of a customer's keys begin with its own.
   const rows = usage.rows(from, to, key, customer);
   const ledger = customer === undefined ? rows : rowsOfCustomer(rows, customer);
-  const isAsked = labelsOf(range).some((label) => label === 'name' || label === 'reference');
-  return gathered(WRITERS[format](range, ledger, accounts && isAsked ? new Names(accounts) : undefined));
+  if (format === 'html') return gathered(reportAsPage(range, ledger, namesFor(range, accounts)));
+  return gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
 }
 
 /** The rows of a customer's keys, of rows with keys in the order of their ids. Nothing behind them is read. */
@@ -55,14 +58,13 @@ async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, 
 }
 
 /** The report as JSON text, piece by piece: `{from, to, by, final, waitingFor, without, rows, totals}`. */
-export async function* reportAsJson(range: ReportRange, ledger: Ledger, names?: Names): AsyncGenerator<string, void> {
+export async function* reportAsJson(range: ReportRange, table: Table): AsyncGenerator<string, void> {
   const { from, to, by } = range;
-  const groups = new Groups(range);
   const waitingFor = (range.waitingFor ?? []).map(viewOf);
   const head = { from, to, by, final: isFinal(range), waitingFor, without: missingIn(range).map(viewOf) };
   let text = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
   let separator = '';
-  for await (const rows of piecesOf(groups, ledger, names)) {
+  for await (const rows of table.rows) {
     for (const row of rows) {
       text += separator + JSON.stringify(row);
       separator = ',\n';
@@ -70,48 +72,29 @@ export async function* reportAsJson(range: ReportRange, ledger: Ledger, names?: 
     yield text;
     text = '';
   }
-  yield `],"totals":${JSON.stringify(groups.totals)}}\n`;
+  yield `],"totals":${JSON.stringify(table.totals())}}\n`;
 }
 
 /** The report as CSV (RFC 4180). The totals come last, so that a file without them was cut short. */
-export async function* reportAsCsv(range: ReportRange, ledger: Ledger, names?: Names): AsyncGenerator<string, void> {
+export async function* reportAsCsv(range: ReportRange, table: Table): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
   const labels = labelsOf(range);
-  const columns = [...labels, ...COUNTS, ...(hasDay ? ['final' as const, 'without' as const] : [])];
-  const groups = new Groups(range);
+  const money = range.prices === undefined ? [] : MONEY;
+  const columns = [
+    ...labels,
+    ...COUNTS,
+    ...money,
+    ...(hasDay || money.length > 0 ? (['final', 'without'] as const) : []),
+  ];
   let head = `${columns.join(',')}\r\n`;
-  for await (const rows of piecesOf(groups, ledger, names)) {
+  for await (const rows of table.rows) {
     yield head + rows.map((row) => csvLine(columns, row)).join('');
     head = '';
   }
   const total = Object.fromEntries(labels.map((label, index) => [label, index === 0 ? TOTAL : '']));
-  yield head +
-    csvLine(columns, {
-      ...total,
-      ...groups.totals,
-      ...(hasDay
-        ? {
-            final: isFinal(range),
-            without: missingIn(range)
-              .map(({ gateway }) => gateway)
-              .join(' '),
-          }
-        : {}),
-    });
-}
-
-/** Groups as they are done; before them an empty piece as soon as the store has answered, so that a head can go out. */
-async function* piecesOf(groups: Groups, ledger: Ledger, names?: Names): AsyncGenerator<readonly ReportRow[], void> {
-  const named = (rows: readonly ReportRow[]): Promise<readonly ReportRow[]> | readonly ReportRow[] =>
-    names === undefined ? rows : names.added(rows);
-  let answered = false;
-  for await (const batch of ledger) {
-    const rows = groups.take(batch);
-    if (rows.length > 0 || !answered) yield await named(rows);
-    answered = true;
-  }
-  const rest = groups.flush();
-  if (rest.length > 0 || !answered) yield await named(rest);
+  const without = missingIn(range).map(({ gateway }) => gateway);
+  const last = { ...total, ...table.totals(), final: isFinal(range), without: without.join(' ') };
+  yield head + csvLine(columns, last);
 }
 
 function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string {
@@ -129,4 +112,4 @@ export function csvField(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-const WRITERS = { json: reportAsJson, csv: reportAsCsv, html: reportAsPage };
+const WRITERS = { json: reportAsJson, csv: reportAsCsv };

@@ -5,6 +5,7 @@ import type { KeyRecord } from '../../../src/gateway/store/records/key.js';
 import type { UsageRow } from '../../../src/gateway/store/port.js';
 import type { ReportRange } from '../../../src/gateway/usage/range.js';
 import { Names } from '../../../src/gateway/usage/names.js';
+import { tableOf } from '../../../src/gateway/usage/table.js';
 import { csvField, reportAsCsv, reportAsJson, writeReport } from '../../../src/gateway/usage/report.js';
 import { keyRecord } from '../admission/key-record.js';
 
@@ -25,7 +26,11 @@ function accounts(keys: readonly KeyRecord[], customers: readonly CustomerRecord
       turn.push(id);
       return Promise.resolve(all.find((one) => one.id === id));
     };
-  return { keys: { read: readOf(keys) }, customers: { read: readOf(customers) } };
+  const none = (): Promise<[]> => Promise.resolve([]);
+  return {
+    keys: { read: readOf(keys), page: none, history: none },
+    customers: { read: readOf(customers), page: none, history: none },
+  };
 }
 
 const RANGE: ReportRange = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], openFrom: '2026-01-02' };
@@ -60,10 +65,13 @@ t.test('a key is out before the next is complete, and days are marked final', as
   const pieces = await piecesOf(
     reportAsJson(
       RANGE,
-      ledger(
-        [row('k1', '2026-01-01'), row('k1', '2026-01-01')],
-        [row('k1', '2026-01-02'), row('k2', '2026-01-01')],
-        [row('k3', '2026-01-01')],
+      tableOf(
+        RANGE,
+        ledger(
+          [row('k1', '2026-01-01'), row('k1', '2026-01-01')],
+          [row('k1', '2026-01-02'), row('k2', '2026-01-01')],
+          [row('k3', '2026-01-01')],
+        ),
       ),
     ),
   );
@@ -94,7 +102,7 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
     row('k2', '2026-01-01', { operation: 'p' }),
   ];
   const csv = async (by: ReportRange['by']): Promise<string> =>
-    (await piecesOf(reportAsCsv({ ...RANGE, by }, ledger(rows)))).join('');
+    (await piecesOf(reportAsCsv({ ...RANGE, by }, tableOf({ ...RANGE, by }, ledger(rows))))).join('');
   t.equal(
     await csv(['plan']),
     'plan,requests,units,limited,banned,failed\r\nfree,2,10,4,6,8\r\npro,1,5,2,3,4\r\ntotal,3,15,6,9,12\r\n',
@@ -111,7 +119,7 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
     ].join('\r\n'),
   );
   t.equal(
-    (await piecesOf(reportAsCsv(RANGE, ledger()))).join(''),
+    (await piecesOf(reportAsCsv(RANGE, tableOf(RANGE, ledger())))).join(''),
     'key,name,day,requests,units,limited,banned,failed,final,without\r\ntotal,,,0,0,0,0,0,false,\r\n',
   );
 });
@@ -216,12 +224,13 @@ t.test('a day that became final without a gateway says so in its rows and in the
     ],
   };
   const rows = ['2026-01-01', '2026-01-02'].map((day) => row('k', day));
-  const csv = (await piecesOf(reportAsCsv({ ...range, by: ['day'] }, ledger(rows)))).join('');
+  const byDay: ReportRange = { ...range, by: ['day'] };
+  const csv = (await piecesOf(reportAsCsv(byDay, tableOf(byDay, ledger(rows))))).join('');
   t.same(
     csv.split('\r\n').map((line) => line.split(',').slice(-2).join(' ')),
     ['final without', 'true a b', 'false ', 'false a b', ''],
   );
-  const json = JSON.parse((await piecesOf(reportAsJson({ ...range, by: ['day'] }, ledger(rows)))).join('')) as {
+  const json = JSON.parse((await piecesOf(reportAsJson(byDay, tableOf(byDay, ledger(rows))))).join('')) as {
     rows: { without?: string }[];
     without: { gateway: string }[];
   };

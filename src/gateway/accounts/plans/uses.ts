@@ -37,6 +37,11 @@ export class PlanRegistry {
     return [...uses.values()];
   }
 
+  /** Of each plan in force; null where it has none. */
+  prices(): Readonly<Record<string, Price | null>> {
+    return Object.fromEntries([...this.#plans()].map(([name, { price }]) => [name, price ?? null]));
+  }
+
   /** What `next` takes from keys and customers, a line each: as a reload, and as a start would say it. */
   async taken(next: Plans): Promise<readonly string[]> {
     const atStart = await lossesOf(this.#holders, null, next, this.costs);

@@ -4,6 +4,7 @@ import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/range.js';
 import { CONTENT_SECURITY_POLICY } from '../../usage/style.js';
 import { writeReport, type Format } from '../../usage/report.js';
 import { AdminRefusal, type Answer, type Headers } from '../answer.js';
+import { pricesFor } from '../input/amounts.js';
 import { checkOrder, inFormat, invalidQuery, ofReport } from '../input/query.js';
 import { Finality } from '../openapi/schemas.js';
 import { route, type AdminParts, type Route } from '../route.js';
@@ -55,9 +56,11 @@ export const USAGE_ROUTES: readonly Route[] = [
 async function reported(parts: AdminParts, query: ReportQuery, format: Format): Promise<Answer> {
   const nowMs = await parts.registry.nowMs();
   const whose = await whoseOf(parts, query);
-  const range = {
-    ...rangeOf(query, nowMs),
-    ...whose,
+  const asked = { ...rangeOf(query, nowMs), ...whose };
+  const prices = pricesFor(asked, parts.registry.planUse.prices(), query.amounts);
+  const range: ReportRange = {
+    ...asked,
+    ...(prices === undefined ? {} : { prices }),
     names: query.names !== 'false',
     ...(await parts.engine.days.finality(nowMs)),
   };

@@ -86,6 +86,9 @@ export const ofReport = {
   key: z.string().optional().describe('Only the usage of this key'),
   customer: wholeReference.describe('Only of this customer: its id or its reference'),
   names: flag.describe('false: without the names of keys and customers'),
+  amounts: flag.describe(
+    'What is owed, in whole months by customer: where plans have prices, unless false; true refuses what has none',
+  ),
 };
 
 function dimensionProblem(by: string): string | null {

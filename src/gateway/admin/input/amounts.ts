@@ -1,0 +1,37 @@
+import type { Price } from '../../admission/plan.js';
+import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
+import { DAY_MS } from '../../../shared/utc-day.js';
+import type { ReportRange } from '../../usage/range.js';
+import { invalidQuery } from './query.js';
+
+/** Dimensions of which it is known what is owed. */
+const OWED_BY = new Set(['customer', 'plan', 'day']);
+
+type ReportOf = Pick<ReportRange, 'from' | 'to' | 'by' | 'key'>;
+
+/**
+ * The prices for a report with amounts; undefined for one without: where they don't fit, and nobody demanded them.
+ * @param prices of the plans in force, null of one without @param wanted as the query has it
+ * @throws AdminRefusal where they are demanded and don't fit
+ */
+export function pricesFor(
+  asked: ReportOf,
+  prices: Readonly<Record<string, Price | null>>,
+  wanted: 'true' | 'false' | undefined,
+): ReportRange['prices'] {
+  if (wanted === 'false') return undefined;
+  const problem = misfitOf(asked, prices);
+  if (problem === null) return prices;
+  if (wanted === 'true') throw invalidQuery(`No amounts: ${problem}`);
+  return undefined;
+}
+
+function misfitOf({ from, to, by, key }: ReportOf, prices: Readonly<Record<string, Price | null>>): string | null {
+  if (Object.values(prices).every((price) => price === null)) return 'no plan has a price (plans.yaml).';
+  if (!by.includes('customer') || by.some((dimension) => !OWED_BY.has(dimension)))
+    return 'ask for them by customer, and beside that by plan or day at most.';
+  if (key !== undefined) return 'they are of customers; give customer, not key.';
+  const firstMs = Date.parse(from);
+  if (monthStartMs(firstMs) === firstMs && monthEndMs(firstMs) === Date.parse(to) + DAY_MS) return null;
+  return 'ask for one whole UTC month, such as from=2026-11-01 and to=2026-11-30.';
+}

@@ -1,0 +1,96 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { addCounts, noCounts, type Counts, type UsageRow } from '../../store/counts.js';
+import type { Accounts } from '../../store/ledger.js';
+import { CUSTOMER_ID_LENGTH, customerOf, payerOf } from '../../store/records/customer-id.js';
+import { withRetry } from '../../store/retry.js';
+import type { Ledger } from '../groups.js';
+import type { ReportRange } from '../range.js';
+import type { Payer } from './plan-days.js';
+import { Stream } from './stream.js';
+
+const PAGE = 256;
+
+/** All that a report needs of one payer. */
+export interface Account {
+  readonly id: string;
+  /** Absent where only the ledger knows it. */
+  record?: Payer;
+  /** What was counted by plan and day. A customer may have millions of rows: they are summed as they come. */
+  readonly counted: Map<string, Map<string, Counts>>;
+}
+
+/**
+ * Everybody who was counted or has a record, by id: the ledger and the records come in the order of ids, and those of a
+ * customer and its keys begin alike, so that the few with one beginning are gathered at a time.
+ */
+export async function* accountsIn(
+  { customer }: Pick<ReportRange, 'customer'>,
+  ledger: Ledger,
+  { keys, customers }: Accounts,
+): AsyncGenerator<readonly Account[]> {
+  const rows = new Stream(ledger);
+  const known: readonly Stream<Payer>[] =
+    customer === undefined
+      ? [new Stream(pagesOf(customers.page)), new Stream(pagesOf(keys.page, isPayer))]
+      : [new Stream(only(await withRetry(() => customers.read(customer))))];
+  for (;;) {
+    const heads = [
+      (await rows.peek())?.key,
+      ...(await Promise.all(known.map(async (each) => (await each.peek())?.id))),
+    ];
+    const beginnings = heads.filter((head) => head !== undefined).map(beginningOf);
+    if (beginnings.length === 0) return;
+    const first = beginnings.reduce((least, one) => (one < least ? one : least));
+    const found = new Map<string, Account>();
+    const accountOf = (id: string): Account => {
+      const account = found.get(id) ?? { id, counted: new Map() };
+      found.set(id, account);
+      return account;
+    };
+    for (const records of known)
+      await records.takeWhile(
+        ({ id }) => beginningOf(id) === first,
+        (record) => (accountOf(record.id).record = record),
+      );
+    await rows.takeWhile(
+      ({ key }) => beginningOf(key) === first,
+      (row) => count(accountOf(payerOf(row.key)), row),
+    );
+    yield [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+}
+
+function count({ counted }: Account, row: UsageRow): void {
+  let days = counted.get(row.plan);
+  if (days === undefined) counted.set(row.plan, (days = new Map()));
+  let sum = days.get(row.day);
+  if (sum === undefined) days.set(row.day, (sum = noCounts()));
+  addCounts(sum, row);
+}
+
+function beginningOf(id: string): string {
+  return id.slice(0, CUSTOMER_ID_LENGTH);
+}
+
+function isPayer({ id }: Payer): boolean {
+  return customerOf(id) === null;
+}
+
+async function* only(record: Payer | undefined): AsyncGenerator<readonly Payer[]> {
+  await Promise.resolve();
+  if (record !== undefined) yield [record];
+}
+
+async function* pagesOf<R extends Payer>(
+  read: (afterId: string | null, count: number) => Promise<readonly R[]>,
+  isWanted: (record: R) => boolean = () => true,
+): AsyncGenerator<readonly R[]> {
+  for (let afterId: string | null = null; ;) {
+    const from = afterId;
+    const page: readonly R[] = await withRetry(() => read(from, PAGE));
+    yield page.filter(isWanted);
+    if (page.length < PAGE) return;
+    afterId = page.at(-1)!.id;
+    await nextTurn();
+  }
+}

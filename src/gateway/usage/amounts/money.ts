@@ -1,0 +1,79 @@
+import type { Part } from './bill.js';
+
+/** What a row of a report says of money. */
+export interface MoneyView {
+  readonly currency?: string | undefined;
+  readonly base?: Figure | undefined;
+  readonly included?: Figure | undefined;
+  readonly overage?: Figure | undefined;
+  readonly amount?: Figure | undefined;
+  /** Why the figures are not known, or not all of them. */
+  readonly unknown?: string | undefined;
+}
+
+/** Exact: a number where a number is, digits where that would round it. */
+export type Figure = number | string;
+
+interface Sum {
+  base: bigint;
+  included: bigint;
+  overage: bigint;
+  amount: bigint;
+}
+const FIELDS = ['base', 'included', 'overage', 'amount'] as const;
+
+/** Sums of parts, by currency. What isn't known stays that: it is never counted as nothing. */
+export class Money {
+  readonly #sums = new Map<string, Sum>();
+  readonly #unknown = new Set<string>();
+
+  add(part: Part): void {
+    if (part.price === null) this.#unknown.add(`no price of ${part.plan}`);
+    else this.#put(part.price.currency, part);
+  }
+
+  unknown(why: string): void {
+    this.#unknown.add(why);
+  }
+
+  take(other: Money): void {
+    for (const why of other.#unknown) this.#unknown.add(why);
+    for (const [currency, sum] of other.#sums) this.#put(currency, sum);
+  }
+
+  /** Of several currencies, or where something isn't known, no figure. */
+  view(): MoneyView {
+    const reasons = [...this.#unknown].sort();
+    if (this.#sums.size > 1) reasons.push('several currencies');
+    const [sum] = this.#sums.values();
+    return {
+      currency: [...this.#sums.keys()].sort().join(' ') || undefined,
+      ...(sum === undefined || reasons.length > 0 ? {} : figuresOf(sum)),
+      unknown: reasons.join('; ') || undefined,
+    };
+  }
+
+  /** A sum for each currency, of what is known. */
+  byCurrency(): readonly MoneyView[] {
+    return [...this.#sums].sort().map(([currency, sum]) => ({ currency, ...figuresOf(sum) }));
+  }
+
+  #put(currency: string, more: Sum | Part): void {
+    const sum = this.#sums.get(currency) ?? { base: 0n, included: 0n, overage: 0n, amount: 0n };
+    for (const field of FIELDS) sum[field] += more[field];
+    this.#sums.set(currency, sum);
+  }
+}
+
+function figuresOf({ base, included, overage, amount }: Sum): MoneyView {
+  return {
+    base: figureOf(base),
+    included: figureOf(included),
+    overage: figureOf(overage),
+    amount: figureOf(amount),
+  };
+}
+
+function figureOf(exact: bigint): Figure {
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact.toString();
+}

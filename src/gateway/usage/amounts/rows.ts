@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Price } from '../../admission/plan.js';
+import { addCounts, noCounts, type Counts } from '../../store/counts.js';
+import { withoutOn } from '../../store/finality.js';
+import type { Accounts } from '../../store/ledger.js';
+import { withRetry } from '../../store/retry.js';
+import type { AuditEntry } from '../../store/records/record.js';
+import { daysFrom } from '../../../shared/utc-day.js';
+import type { Ledger, ReportRow } from '../groups.js';
+import { isFinal, labelsOf, type ReportRange } from '../range.js';
+import { accountsIn, type Account } from './accounts.js';
+import { partsOf, type Part } from './bill.js';
+import { Money, type MoneyView } from './money.js';
+import { planDays } from './plan-days.js';
+
+/** Payers whose history is read in one turn of the event loop. */
+const AT_ONCE = 32;
+
+/** A month of what was counted, and what is owed for it, by payer; with plan or day among the dimensions, by these. */
+export class Amounts {
+  readonly totals: Counts = noCounts();
+  readonly #money = new Money();
+  readonly #range: ReportRange;
+  readonly #accounts: Accounts;
+  readonly #prices: ReadonlyMap<string, Price | null>;
+  readonly #days: readonly string[];
+
+  constructor(range: ReportRange, accounts: Accounts) {
+    this.#range = range;
+    this.#accounts = accounts;
+    this.#prices = new Map(Object.entries(range.prices ?? {}));
+    this.#days = [...daysFrom(range.from, range.to)];
+  }
+
+  /** What the totals have of money, as a row has it. */
+  get owed(): Partial<ReportRow> {
+    return this.#money.view();
+  }
+
+  /** The same by currency, of what is known. */
+  get byCurrency(): readonly MoneyView[] {
+    return this.#money.byCurrency();
+  }
+
+  async *rows(ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
+    let waiting: Account[] = [];
+    for await (const accounts of accountsIn(this.#range, ledger, this.#accounts)) {
+      waiting.push(...accounts);
+      if (waiting.length < AT_ONCE) continue;
+      yield await this.#billed(waiting);
+      waiting = [];
+      await nextTurn();
+    }
+    yield await this.#billed(waiting);
+  }
+
+  async #billed(accounts: readonly Account[]): Promise<readonly ReportRow[]> {
+    const histories = await Promise.all(accounts.map((account) => this.#historyOf(account)));
+    return accounts.flatMap((account, n) => this.#rowsOf(account, histories[n]!));
+  }
+
+  /** A record that never changed has the plan that it was made with. */
+  async #historyOf({ id, record }: Account): Promise<readonly AuditEntry[]> {
+    if (record === undefined || record.version === 1) return [];
+    const { keys, customers } = this.#accounts;
+    return withRetry(() => ('secrets' in record ? keys : customers).history(id));
+  }
+
+  #rowsOf(account: Account, history: readonly AuditEntry[]): readonly ReportRow[] {
+    const { record, counted } = account;
+    const days = this.#days;
+    const parts = partsOf(
+      {
+        planOf: record === undefined ? days.map(() => null) : planDays(record, history, days),
+        units: new Map([...counted].map(([plan, sums]) => [plan, days.map((day) => sums.get(day)?.units)])),
+      },
+      this.#prices,
+    );
+    const rows = new Map<string, Sum>();
+    const sumOf = (plan: string, day: string): Sum => {
+      const { by } = this.#range;
+      const name = `${by.includes('day') ? day : ''} ${by.includes('plan') ? plan : ''}`;
+      const sum = rows.get(name) ?? { plan, day, counts: noCounts(), money: new Money() };
+      rows.set(name, sum);
+      return sum;
+    };
+    for (const [plan, sums] of counted) for (const [day, counts] of sums) addCounts(sumOf(plan, day).counts, counts);
+    if (record === undefined) for (const sum of rows.values()) sum.money.unknown('it has no record');
+    for (const part of this.#worthSaying(account, parts)) sumOf(part.plan, days[part.day]!).money.add(part);
+    for (const { counts, money } of rows.values()) {
+      addCounts(this.totals, counts);
+      this.#money.take(money);
+    }
+    return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => this.#rowOf(account.id, sum));
+  }
+
+  /** None of who owes nothing and was not counted; of a plan without a price only the days that have counts. */
+  #worthSaying({ counted }: Account, parts: readonly Part[]): readonly Part[] {
+    const isSaid = ({ plan, day, price }: Part): boolean =>
+      price !== null || !this.#prices.has(plan) || counted.get(plan)?.has(this.#days[day]!) === true;
+    const isOwed = ({ plan, price, amount }: Part): boolean =>
+      price === null ? !this.#prices.has(plan) : amount !== 0n;
+    return counted.size > 0 || parts.some(isOwed) ? parts.filter(isSaid) : [];
+  }
+
+  #rowOf(payer: string, { plan, day, counts, money }: Sum): ReportRow {
+    const range = this.#range;
+    const { openFrom, without = [] } = range;
+    const labels = labelsOf(range);
+    const isOfDay = labels.includes('day');
+    return {
+      plan: labels.includes('plan') ? plan : undefined,
+      customer: payer,
+      reference: '',
+      name: labels.includes('name') ? '' : undefined,
+      day: isOfDay ? day : undefined,
+      ...counts,
+      ...money.view(),
+      final: isOfDay ? day < openFrom : isFinal(range),
+      without: isOfDay && day < openFrom ? withoutOn(day, without) || undefined : undefined,
+    };
+  }
+}
+
+/** A row while it grows. */
+interface Sum {
+  readonly plan: string;
+  readonly day: string;
+  readonly counts: Counts;
+  readonly money: Money;
+}
