@@ -18,6 +18,7 @@ import { plansCommand } from './rest/plans.js';
 import { storeCommand } from './rest/store.js';
 import { tokensCommand } from './rest/tokens.js';
 import { usageCommand } from './usage/command.js';
+import { whyCommand } from './why.js';
 
 function createProgram(): Command {
   const program = new Command('petgate')
@@ -63,6 +64,7 @@ function createProgram(): Command {
     plansCommand(connect),
     eventsCommand(connect),
     usageCommand(connect),
+    whyCommand(connect),
     storeCommand(connect),
     tokensCommand(connect),
     configCommand(),

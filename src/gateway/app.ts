@@ -14,7 +14,7 @@ import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools
 import { createOwnUsage } from './usage/own.js';
 import type { InForce } from './workers/message.js';
 
-interface AppParts extends Pick<Lasting, 'internalToken' | 'log' | 'now'> {
+interface AppParts extends Pick<Lasting, 'internalToken' | 'log' | 'now' | 'recent' | 'recall'> {
   readonly contract: Contract;
   readonly settings: Settings;
   /** Of the public listener; plain HTTP when left out or null. */

@@ -15,6 +15,8 @@ import { createStrip } from './edge/credentials.js';
 import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './accounts/identify.js';
 import type { Metrics } from './observe/metrics.js';
+import type { RecentExchanges } from './observe/recent/memory.js';
+import type { Recall } from './observe/recent/recall.js';
 import { AccessLine } from './observe/access-line.js';
 import { createFinish, createTunnelOpened, type AccessLog } from './observe/finish.js';
 import { TextLine } from './observe/text-line.js';
@@ -32,6 +34,9 @@ export interface Lasting {
   /** Unix ms, for sunset dates; the real clock when left out. */
   readonly now?: () => number;
   readonly metrics: Metrics;
+  /** Of this process, and how all of the gateway are asked. */
+  readonly recent: RecentExchanges;
+  readonly recall: Recall;
   readonly admission: Admission;
   readonly failures: Failures;
   readonly ownUsage: OwnAnswer;
@@ -41,7 +46,7 @@ export interface Lasting {
 
 /** All that a request meets under this contract and settings, with the upstreams that it is forwarded to. */
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
-  const { log, metrics, admission, failures } = parts;
+  const { log, metrics, admission, failures, recent } = parts;
   const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnAnswer>([
     ['options', createOptionsAnswer(cors)],
@@ -72,7 +77,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
       (exchange) => mayGoOn(admission, exchange),
     ),
   });
-  const finish = createFinish(metrics, accessLogOf(settings.log, log), (failure) => failures.add(failure));
+  const finish = createFinish(metrics, accessLogOf(settings.log, log), (failure) => failures.add(failure), recent);
   const handler: Handler = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),

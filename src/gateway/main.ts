@@ -11,10 +11,12 @@ import { createContractReader } from './contract/reader.js';
 import { checkPrices } from './contract/prices.js';
 import { narrows, planProblems } from './accounts/plans/losses.js';
 import { watchProcess } from './observe/process.js';
+import { RecentExchanges } from './observe/recent/memory.js';
+import { recallHere } from './observe/recent/recall.js';
 import { oversee } from './oversee.js';
 import { drain, listen } from './server.js';
 import { startWorkers } from './workers/primary.js';
-import { askPrimary, reportToPrimary } from './workers/worker.js';
+import { askPrimary, recallThroughPrimary, reportToPrimary } from './workers/worker.js';
 import { onStopSignal } from '../shared/exit.js';
 
 /**
@@ -90,7 +92,9 @@ function warn({ log }: Base, contract: LoadedContract | null, problems: readonly
 }
 
 function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
-  const app = createApp(base);
+  const recent = new RecentExchanges();
+  const recall = recallHere(recent);
+  const app = createApp({ ...base, recent, recall });
   const { registry } = app.metrics;
   const { listen: address, shutdownMs } = base.settings;
   return oversee(base, reloader, {
@@ -98,6 +102,7 @@ function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
     apply: (next) => app.apply(next),
     upstreams: () => app.upstreams(),
     metrics: () => registry.metrics(),
+    recall,
     listen: () => listen(app.listener.server, address),
     drain: () => drain(app, shutdownMs),
   });
@@ -111,6 +116,7 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
     apply: (next) => workers.apply(next),
     upstreams: () => new Map(),
     metrics: () => workers.metrics(),
+    recall: (question) => workers.recall(question),
     listen: () => workers.listening,
     drain: () => workers.stop(base.settings.shutdownMs + 1000),
   });
@@ -118,7 +124,8 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
 
 async function runWorker(base: Base): Promise<void> {
   const { settings, engine } = base;
-  const app = createApp(base);
+  const recent = new RecentExchanges();
+  const app = createApp({ ...base, recent, recall: recallThroughPrimary(recent) });
   base.apply = (next) => app.apply(next);
   watchProcess(app.metrics.registry, engine);
   const report = reportToPrimary(app.metrics.registry);

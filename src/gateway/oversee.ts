@@ -12,6 +12,7 @@ import { watchHealth, type Readiness } from './health.js';
 import { KeyRegistry } from './accounts/registry.js';
 import { watchArchive, watchUnarchived } from './usage/archive/metrics.js';
 import { watchInfo } from './observe/info.js';
+import type { Recall } from './observe/recent/recall.js';
 import { watchGateway, watchProcess } from './observe/process.js';
 import { listen } from './server.js';
 import type { Upstreams } from './upstream/pools.js';
@@ -25,6 +26,7 @@ interface PublicSide {
   readonly upstreams: () => Upstreams;
   /** All that was measured, in Prometheus' text form. */
   readonly metrics: () => Promise<string>;
+  readonly recall: Recall;
   /** Resolves with the public port once it is open. */
   readonly listen: () => Promise<number>;
   readonly drain: () => Promise<void>;
@@ -44,7 +46,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   watchGateway(side.registry, engine, health, () => reloader.state());
   const archive = beginArchive(base, side.registry);
   const events = await beginEvents(base, side.registry);
-  const admin = await openAdmin(base, reloader, side.metrics, () => health.readiness());
+  const admin = await openAdmin(base, reloader, side, () => health.readiness());
   announce(base, await side.listen(), admin);
   health.serving();
   onStopSignal(async () => {
@@ -91,7 +93,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
 async function openAdmin(
   base: Base,
   reloader: Reloader,
-  metrics: () => Promise<string>,
+  { metrics, recall }: Pick<PublicSide, 'metrics' | 'recall'>,
   ready: () => Readiness,
 ): Promise<Server> {
   const { settings, engine, log, adminToken, scopes, costs } = base;
@@ -120,6 +122,7 @@ async function openAdmin(
     token: adminToken,
     hosts,
     metrics,
+    recall,
     ready,
     log,
     archive,

@@ -1,4 +1,5 @@
 import { toIdentified, type Credential, type Identified, type Routed } from '../exchange.js';
+import { ownText } from '../../shared/own-text.js';
 import { isOwnForm, parseToken } from './token.js';
 
 /** Scheme and credential of RFC 6750 §2.1; the scheme in any case, one or more spaces. */
@@ -28,5 +29,7 @@ function flawOf(authorization: string, token: string | null): Credential {
 
 function bearerOf(authorization: string): string | null {
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7);
-  return BEARER.exec(authorization)?.[1] ?? null;
+  const token = BEARER.exec(authorization)?.[1];
+  // Its id is remembered for longer than all these spaces.
+  return token === undefined ? null : ownText(token);
 }

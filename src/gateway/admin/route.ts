@@ -4,6 +4,7 @@ import type { ArchiveTask } from '../usage/task.js';
 import type { Body, Checked, Shape } from '../accounts/fields.js';
 import type { KeyRegistry } from '../accounts/registry.js';
 import type { Readiness } from '../health.js';
+import type { Recall } from '../observe/recent/recall.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/range.js';
 import type { Format } from '../usage/report.js';
@@ -23,6 +24,8 @@ export interface AdminParts {
   /** Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly ready: () => Readiness;
+  /** What all processes of this gateway remember of exchanges. */
+  readonly recall: Recall;
   readonly log: Log;
   /** Makes a report in another process, over store and archive; left out, it is made here, over the store. */
   readonly report?: (format: Format, range: ReportRange) => AsyncGenerator<Buffer, void>;

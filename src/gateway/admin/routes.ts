@@ -3,6 +3,7 @@ import { ARCHIVE_ROUTES } from './handlers/archive.js';
 import { BAN_ROUTES } from './handlers/bans.js';
 import { CUSTOMER_ROUTES } from './handlers/customers.js';
 import { EVENT_ROUTES } from './handlers/events.js';
+import { EXCHANGE_ROUTES } from './handlers/exchanges.js';
 import { KEY_ROUTES } from './handlers/keys.js';
 import { PLAN_ROUTES } from './handlers/plans.js';
 import { SERVICE_ROUTES } from './handlers/service.js';
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...BAN_ROUTES,
   ...PLAN_ROUTES,
   ...EVENT_ROUTES,
+  ...EXCHANGE_ROUTES,
   ...USAGE_ROUTES,
   ...ARCHIVE_ROUTES,
   ...TOKEN_ROUTES,

@@ -77,6 +77,8 @@ export async function createAdmin(parts: AdminParts): Promise<Server> {
   };
   const app: FastifyInstance = fastify({
     bodyLimit: BODY_BYTES,
+    // A request id has up to 128 characters, of which some are written as three.
+    routerOptions: { maxParamLength: 512 },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     // Node's own answer to bytes that are no HTTP has no body a client could read.

@@ -1,10 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { createNetworks } from '../../shared/addresses.js';
+import { ownText } from '../../shared/own-text.js';
 
 export type AddressReader = ReturnType<typeof createAddressReader>;
 
 /** Stands for a peer that was gone before its address could be read. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
+/** Of a longer field, the address must not keep all of it in memory where it is remembered. */
+const SHORT_FIELD = 128;
 
 /**
  * Reads the caller's address: the socket's (undefined once it was reset), or what trusted proxies say of it.
@@ -25,7 +28,7 @@ export function createAddressReader(trustedProxies: readonly string[]) {
         if (next === null) return address;
         address = next;
       }
-      return address;
+      return forwardedFor.length > SHORT_FIELD ? ownText(address) : address;
     },
   };
 }

@@ -2,6 +2,7 @@ import type { FailedRequest } from '../store/port.js';
 import type { Exchange, ExchangeLog } from '../exchange.js';
 import type { AccessLine } from './access-line.js';
 import type { Metrics } from './metrics.js';
+import type { RecentExchanges } from './recent/memory.js';
 import type { TextLine } from './text-line.js';
 
 /** Status logged for an exchange whose client left before its answer; it is never sent. */
@@ -18,25 +19,27 @@ export interface AccessLog {
   readonly sampled: number;
 }
 
-/** From here on an exchange is worth a line however few are asked for. */
+/** From here on an exchange is worth a line however few are asked for, and remembered as refused or failed. */
 const REFUSED = 400;
 
 /**
- * Last step: records in metrics, log and ledger how an exchange ended. Runs once for each, always.
+ * Last step: records in metrics, log and ledger how an exchange ended, and remembers it. Runs once for each, always.
  * @param onFailed called for admitted requests that ended in a 5xx, so that billing can credit them
  */
 export function createFinish(
   metrics: Metrics,
   access: AccessLog | null,
   onFailed: (failure: FailedRequest) => void,
+  recent: RecentExchanges,
 ): (exchange: Exchange, status: number) => void {
   // A line says that others are missing, so that nobody counts a sample as the whole.
   const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
-  const end = (logEntry: ExchangeLog, status: number, line: Line | null): void => {
-    const { counted, verdict, operation, late } = logEntry;
+  const end = (exchange: Exchange, status: number, totalMs: number, line: Line | null): void => {
+    const { counted, verdict, operation, late, refusal } = exchange.logEntry;
     if (counted === true && (status >= 500 || late !== null) && verdict !== null && verdict.keyId !== null)
       onFailed({ keyId: verdict.keyId, plan: verdict.plan, operation, admittedAtMs: verdict.atMs });
     if (line !== null) access?.write(line);
+    recent.note(exchange, status, totalMs, refusal !== null || status >= REFUSED);
   };
   return (exchange, answered) => {
     const { logEntry, client } = exchange;
@@ -49,8 +52,8 @@ export function createFinish(
     const isLogged = access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled);
     const line = isLogged ? new access.Line(exchange, status, totalMs, mark) : null;
     // Only then it is known what the ledger holds.
-    if (logEntry.late === null) end(logEntry, status, line);
-    else void logEntry.late.then(() => end(logEntry, status, line));
+    if (logEntry.late === null) end(exchange, status, totalMs, line);
+    else void logEntry.late.then(() => end(exchange, status, totalMs, line));
   };
 }
 

@@ -135,6 +135,13 @@ export interface StoreTrust {
   evictedKeys(): number;
 }
 
+/** A gateway that said that it is there, store ms. */
+export interface SeenGateway {
+  readonly gateway: string;
+  readonly host: string;
+  readonly seenMs: number;
+}
+
 /** Local decisions while the shared store is unavailable. */
 export interface Failover {
   /** Why the shared store is unavailable, for people; null while it decides. */
@@ -143,6 +150,8 @@ export interface Failover {
   knowsKeys(): boolean;
   /** Gateways that share each limit meanwhile. */
   gateways(): number;
+  /** The other gateways of the store that were heard lately. */
+  others(): Promise<readonly SeenGateway[]>;
   /** Requests counted here that the shared ledger does not have yet, as last counted. */
   spooled(): number;
   /** While the shared store is unavailable what was counted here, else the shared ledger. */

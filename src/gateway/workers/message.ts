@@ -3,16 +3,31 @@ import type { Settings } from '../config/settings.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
 import { buildRoutes } from '../contract/path/routes.js';
+import type { RecentExchange } from '../observe/recent/exchange.js';
+import type { Question } from '../observe/recent/memory.js';
+import type { Recalled } from '../observe/recent/recall.js';
 import type { Snapshot } from './worker-metrics.js';
 
 export type WorkerMessage =
   | { readonly type: 'started' }
   | { readonly type: 'applied' }
   | { readonly type: 'listening'; readonly port: number }
-  | { readonly type: 'metrics'; readonly metrics: Snapshot };
+  | { readonly type: 'metrics'; readonly metrics: Snapshot }
+  /** A question to all workers, and the answer to one that all were asked. */
+  | ({ readonly type: 'ask' } & Numbered)
+  | { readonly type: 'remembered'; readonly number: number; readonly exchanges: readonly RecentExchange[] };
 
 /** What the primary sends to a worker: a request for its metrics, or what is in force from now on. */
-export type PrimaryMessage = { readonly type: 'send_metrics' } | ({ readonly type: 'apply' } & Serialized);
+export type PrimaryMessage =
+  | { readonly type: 'send_metrics' }
+  | ({ readonly type: 'remember' } & Numbered)
+  | { readonly type: 'recalled'; readonly number: number; readonly recalled: Recalled }
+  | ({ readonly type: 'apply' } & Serialized);
+
+interface Numbered {
+  readonly number: number;
+  readonly question: Question;
+}
 
 /**
  * What a process runs by. A worker has it from the primary, never from the files: they may be bad by now, or say what

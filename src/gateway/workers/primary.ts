@@ -3,6 +3,9 @@ import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { WorkerMetrics } from './worker-metrics.js';
+import type { Question } from '../observe/recent/memory.js';
+import type { Recalled } from '../observe/recent/recall.js';
+import { AskedWorkers } from './recall.js';
 import type { Log } from '../../shared/log.js';
 import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 
@@ -16,6 +19,7 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
   // A copy: what `first` holds changes with a reload.
   let inForce: InForce = { ...first };
   const metrics = new WorkerMetrics();
+  const asked = new AskedWorkers();
   /** Of each worker, what resolves with the acknowledgements it owes: they come in order. */
   const owed = new Map<Worker, (() => void)[]>();
   const restarts = countRestarts(own, metrics);
@@ -43,6 +47,8 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
       if (message.type === 'started') void publish(worker, false);
       else if (message.type === 'applied') owed.get(worker)?.shift()?.();
       else if (message.type === 'metrics') metrics.update(worker.id, message.metrics);
+      else if (message.type === 'remembered') asked.answered(message.number, worker.id, message.exchanges);
+      else if (message.type === 'ask') void answer(worker, message.number, message.question, asked);
       else if (++listeningCount >= count) markListening(message.port);
     });
     // Its last metrics may come after its exit, until the channel is closed.
@@ -50,6 +56,7 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
     worker.on('exit', (code, signal) => {
       for (const resolve of owed.get(worker) ?? []) resolve();
       owed.delete(worker);
+      asked.forget(worker.id);
       if (stopping) return;
       restarts.inc();
       log.error({ worker: worker.process.pid, code, signal }, 'a worker died and is replaced');
@@ -70,6 +77,8 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
       );
       return metrics.text(own);
     },
+    /** What they remember together of exchanges. */
+    recall: (question: Question) => recall(asked, question),
     /** Resolves when this is in force in all of them. */
     apply: async (next: InForce) => {
       const isKnown = next.contract === inForce.contract;
@@ -82,6 +91,23 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
       await Promise.all(living().map((worker) => stopWorker(worker, deadlineMs)));
     },
   };
+}
+
+function recall(asked: AskedWorkers, question: Question): Promise<Recalled> {
+  const workers = living();
+  return asked.ask(
+    workers.map(({ id }) => id),
+    (number) => {
+      for (const worker of workers)
+        worker.send({ type: 'remember', number, question } satisfies PrimaryMessage, () => undefined);
+    },
+  );
+}
+
+/** A worker that serves a page about exchanges wants to know what all of them remember. */
+async function answer(worker: Worker, number: number, question: Question, asked: AskedWorkers): Promise<void> {
+  const recalled = await recall(asked, question);
+  worker.send({ type: 'recalled', number, recalled } satisfies PrimaryMessage, () => undefined);
 }
 
 function countRestarts(own: Registry, metrics: WorkerMetrics): Counter {

@@ -1,4 +1,7 @@
 import type { Registry } from 'prom-client';
+import type { RecentExchanges } from '../observe/recent/memory.js';
+import type { Recall } from '../observe/recent/recall.js';
+import { AskedPrimary } from './recall.js';
 import { deserialize, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/repeat.js';
 
@@ -35,6 +38,18 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
       await sendMetrics();
     },
   };
+}
+
+/** Answers the primary what this process remembers. Gives what asks it for what all of them do. */
+export function recallThroughPrimary(recent: RecentExchanges): Recall {
+  const asked = new AskedPrimary();
+  process.on('message', (message: PrimaryMessage) => {
+    if (message.type === 'recalled') asked.answered(message.number, message.recalled);
+    if (message.type !== 'remember') return;
+    const { number, question } = message;
+    void send({ type: 'remembered', number, exchanges: recent.find(question) });
+  });
+  return (question) => asked.ask((number) => void send({ type: 'ask', number, question }));
 }
 
 function send(message: WorkerMessage): Promise<void> {

@@ -60,6 +60,7 @@ export async function listen(
     engine,
     token: ADMIN_TOKEN,
     metrics: () => Promise.resolve('petgate_up 1\n'),
+    recall: () => Promise.resolve({ exchanges: [], silent: 0 }),
     ready: () => ({ ready: true, parts: { store: { ok: true } } }),
     log: pino({ level: 'trace' }, sink),
     ...more,

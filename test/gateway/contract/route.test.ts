@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { RecentExchanges } from '../../../src/gateway/observe/recent/memory.js';
+import { recallHere } from '../../../src/gateway/observe/recent/recall.js';
 import type { Test } from 'tap';
 import { createApp, type App } from '../../../src/gateway/app.js';
 import { loadSettings } from '../../../src/gateway/config/load.js';
@@ -29,7 +31,10 @@ async function openDoor(t: Test, now: () => number, contract = loadContract()): 
   const engine = openScratchEngine(t);
   const key = await newKey(engine);
   const settings = loadSettings({ PETGATE_DATA: temporaryFolder(t), PETS_URL: upstream.url });
+  const recent = new RecentExchanges();
   const app = createApp({
+    recent,
+    recall: recallHere(recent),
     settings: { ...settings, log: { ...settings.log, access: false } },
     engine,
     contract,

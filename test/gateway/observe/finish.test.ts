@@ -1,4 +1,5 @@
 import t from 'tap';
+import { RecentExchanges } from '../../../src/gateway/observe/recent/memory.js';
 import type { FailedRequest } from '../../../src/gateway/store/port.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
@@ -41,7 +42,7 @@ async function finished(
     write: (text) => (line = JSON.parse(String(text)) as Record<string, unknown>),
     sampled: 1,
   };
-  createFinish(metrics, access, (failure) => failures.push(failure))(exchange, status);
+  createFinish(metrics, access, (failure) => failures.push(failure), new RecentExchanges())(exchange, status);
   return { failures, line, metrics: await metrics.registry.metrics() };
 }
 
@@ -72,10 +73,12 @@ t.test(
     const failures: FailedRequest[] = [];
     const lines: unknown[] = [];
     const write: AccessLog['write'] = (text) => lines.push(JSON.parse(String(text)));
-    createFinish(newMetrics(), { Line: AccessLine, write, sampled: 1 }, (failure) => failures.push(failure))(
-      exchange,
-      503,
-    );
+    createFinish(
+      newMetrics(),
+      { Line: AccessLine, write, sampled: 1 },
+      (failure) => failures.push(failure),
+      new RecentExchanges(),
+    )(exchange, 503);
     t.same([lines, failures], [[], []]);
     Object.assign(logEntry, { verdict: VERDICT, counted: true });
     heard();
@@ -166,7 +169,7 @@ t.test('a sample holds about its share of what went well, all of what did not, a
   const metrics = newMetrics();
   const finishAll = (sampled: number, status: number): readonly string[] => {
     const write: AccessLog['write'] = (line) => lines.push(String(line));
-    const finish = createFinish(metrics, { Line: AccessLine, write, sampled }, () => undefined);
+    const finish = createFinish(metrics, { Line: AccessLine, write, sampled }, () => undefined, new RecentExchanges());
     for (let n = 0; n < 10_000; n += 1) finish(made, status);
     return lines.splice(0);
   };

@@ -61,6 +61,7 @@ export const ofKeys = {
   status: choice(['enabled', 'disabled', 'revoked']).optional().describe('Only keys of this status'),
   name: z.string().optional().describe('Only keys whose name begins with this'),
 };
+export const ofKey = { key: z.string('give the id of a key').describe('The id of the key') };
 export const ofCustomer = {
   customer: z.string().refine(isCustomerId, "must be a customer's id").optional().describe('Only of this customer'),
 };

@@ -151,6 +151,51 @@ export const EventPage = answer('EventPage', {
   enabled: z.boolean().describe('False: no webhook is set, and nothing is kept'),
 });
 
+const EXCHANGE = z.object({
+  request: TEXT.describe("X-Request-Id, which may be the client's own"),
+  trace: TEXT,
+  decided: MOMENT.nullable().describe("By the store's clock; null where it decided nothing"),
+  ended: MOMENT.describe("By the gateway's clock"),
+  key: TEXT.nullable(),
+  customer: TEXT.nullable(),
+  name: TEXT.nullable().describe('Of the key'),
+  address: TEXT,
+  method: TEXT,
+  operation: TEXT,
+  plan: TEXT.nullable(),
+  outcome: z.enum(['admitted', 'limited', 'banned']).nullable(),
+  status: COUNT,
+  code: TEXT.nullable().describe('Of the error that the gateway answered with'),
+  message: TEXT.nullable().describe('The same in words'),
+  credential: TEXT.nullable().describe('What was wrong with the credential'),
+  violated: TEXT.nullable().describe('The window that refused'),
+  ban: z.object({ until: MOMENT, level: COUNT, started: z.boolean() }).nullable(),
+  retryAt: MOMENT.nullable().describe('When the same could have passed'),
+  windows: z.array(
+    z.object({
+      window: TEXT,
+      limit: z.union([COUNT, z.literal('unlimited')]),
+      remaining: COUNT.nullable().describe('Null without a limit'),
+      reset: MOMENT,
+    }),
+  ),
+  cost: COUNT.nullable(),
+  counted: z.boolean().nullable().describe('Whether the ledger counted it; null: nobody knows'),
+  upstream: TEXT.nullable(),
+  bytes: COUNT,
+  ms: z.number(),
+  admissionMs: z.number(),
+  upstreamMs: z.number(),
+});
+export const ExchangeList = answer('ExchangeList', {
+  exchanges: z.array(EXCHANGE).describe('The last first, 50 at most'),
+  silentWorkers: COUNT.describe('Processes of this gateway that did not answer in time'),
+  gateways: z
+    .array(z.object({ gateway: TEXT, host: TEXT, seen: MOMENT }))
+    .nullable()
+    .describe('The other gateways, each with its own memory; null where the store does not say'),
+});
+
 export const NewToken = body('NewToken', newToken(0));
 const TOKEN = {
   id: TEXT,

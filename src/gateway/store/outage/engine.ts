@@ -53,7 +53,7 @@ export type FailoverEngine = AdmissionEngine & {
 export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { redis, log } = options;
   const parts = openParts(options);
-  const { stores, keys, local, gateways, spool, verifier } = parts;
+  const { stores, keys, local, gateways, spool, verifier, id: own } = parts;
   /** That a store is unavailable is no fault. */
   const onError = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'the failover met a fault of the gateway');
@@ -71,6 +71,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       degraded: () => switchover.reason,
       knowsKeys: () => !keys.isEmpty(),
       gateways,
+      others: async () => (await redis.fleet.seen()).filter(({ gateway }) => gateway !== own),
       spooled: () => spool.pending,
       ownUsage: {
         rows: (from, to, keyId) => (isUnavailable() ? spool.usage(from, to, keyId) : usage.rows(from, to, keyId)),

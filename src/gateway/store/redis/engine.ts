@@ -3,7 +3,7 @@ import { DAY_MS } from '../../admission/bucket.js';
 import type { LedgerStore } from '../ledger.js';
 import type { Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionEngine, StoreTrust } from '../port.js';
+import type { AdmissionEngine, SeenGateway, StoreTrust } from '../port.js';
 import { knownIdInMemory, type KnownId } from '../known-id.js';
 import { admit, editionOf, probeOf } from './admit/admit.js';
 import { believed, isUnknown } from './trust/doubt.js';
@@ -15,7 +15,7 @@ import { connect } from './link/connect.js';
 import { fail } from './ledger/failure-reports.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
-import { beat, dayStore, leave, nowMs, report } from './gateways.js';
+import { beat, dayStore, leave, nowMs, report, seen } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
 import { subjectName } from './names.js';
@@ -78,6 +78,8 @@ export interface Fleet {
   changedSince(sinceMs: number): Promise<ChangedKeys>;
   /** Says that a gateway is there; how many there are. */
   beat(gatewayId: string): Promise<number>;
+  /** Those that were heard lately. */
+  seen(): Promise<readonly SeenGateway[]>;
   /** Says that a gateway has brought all counts of days before `openDay` (days since 1970-01-01). */
   report(gatewayId: string, openDay: number): Promise<void>;
   /** Says that a gateway has brought all its counts, and leaves. */
@@ -159,6 +161,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       nowMs: () => nowMs(link),
       changedSince: (sinceMs) => changedSince(link, sinceMs),
       beat: (gatewayId) => beat(link, gatewayId, false),
+      seen: () => seen(link),
       report: (gatewayId, openDay) => report(link, gatewayId, openDay, keptMs),
       leave: (gatewayId) => leave(link, gatewayId),
       take: async (spoolId, spooled) => {

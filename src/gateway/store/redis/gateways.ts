@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { SETTLE_MS } from '../../admission/bucket.js';
 import { finalityOf, type GatewayReport } from '../finality.js';
-import type { DayStore } from '../port.js';
+import type { DayStore, SeenGateway } from '../port.js';
 import type { Link } from './link/link.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
 import { loadScript } from './link/script.js';
@@ -25,6 +25,15 @@ const GIVE_UP = loadScript('gateways/give-up');
 /** Says that the gateway has no counts of days before `openDay` (days since 1970-01-01) that the ledger lacks. */
 export async function report(link: Link, gatewayId: string, openDay: number, keptMs: number): Promise<void> {
   await link.run(REPORT, [GATEWAY_DAYS], [gatewayId, openDay.toString(), hostname(), keptMs.toString()]);
+}
+
+/** The gateways that are there, as they said themselves. */
+export async function seen(link: Link): Promise<readonly SeenGateway[]> {
+  const reports = [...(await link.hash(GATEWAY_DAYS))].map(([gateway, text]) => readReport(gateway, text));
+  const nowMs = link.storeMs(GATEWAY_DAYS);
+  return reports
+    .filter(({ seenMs, givenUp }) => !givenUp && nowMs - seenMs < SILENT_MS)
+    .map(({ gateway, host, seenMs }) => ({ gateway, host, seenMs }));
 }
 
 /** Says that the gateway has no counts at all that the ledger lacks, and leaves. */

@@ -1,0 +1,101 @@
+import { Command } from 'commander';
+import { listIn, type Connect, type Json } from './client.js';
+import { CommandError } from './command-error.js';
+import { cell, keyValues, say, sayJson, styled } from './output.js';
+import { segment } from './rest/command.js';
+
+export function whyCommand(connect: Connect): Command {
+  return new Command('why')
+    .argument('[request-id]', 'as X-Request-Id of the answer says it')
+    .description('say what became of a request and why, as far as the gateway remembers; exit code 1 if it does not')
+    .option('--key <id>', 'instead, the last refused or failed requests of a key')
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (id: string | undefined, { key, json }: { key?: string; json?: true }) => {
+      if ((id === undefined) === (key === undefined)) throw new CommandError('Give a request id, or --key.', 2);
+      const path = id === undefined ? `?key=${segment(key ?? '')}` : `/${segment(id)}`;
+      const answer = await (await connect()).ask('GET', `/admin/v1/exchanges${path}`);
+      const exchanges = listIn(answer, 'exchanges');
+      if (json === true) sayJson(answer);
+      else for (const exchange of exchanges) say(`${textOf(exchange)}\n`);
+      const elsewhere = elsewhereIn(answer);
+      if (json !== true && exchanges.length > 0 && elsewhere.length > 0) say(elsewhere.join('\n'));
+      if (exchanges.length === 0) throw new CommandError([NOTHING, ...elsewhere].join('\n'));
+    });
+}
+
+const NOTHING =
+  'This gateway remembers no such request. It keeps the last refused and failed ones (50 of each key or address) and ' +
+  'few others, until it ends; the access log has all.';
+
+function textOf(exchange: Json): string {
+  const { request, method, operation, status, code, message, decided, ended } = exchange;
+  const style = Number(status) < 400 ? 'green' : Number(status) < 500 ? 'yellow' : 'red';
+  const what = `${cell(method)} ${cell(operation)}  ${styled(style, cell(status))}`;
+  const title = code === null ? what : `${what}  ${cell(code)}`;
+  const fields = Object.entries({
+    ...(message === null ? {} : { why: cell(message) }),
+    request: cell(request),
+    time: decided === null ? `${cell(ended)} (the store decided nothing)` : cell(decided),
+    who: whoIn(exchange),
+    ...verdictIn(exchange),
+    took: tookIn(exchange),
+  });
+  return `${title}\n${keyValues(fields)}`;
+}
+
+function whoIn({ key, name, customer, address, plan, credential }: Json): string {
+  const words = [
+    key === null ? `address ${cell(address)}` : `key ${cell(key)}`,
+    ...(name === null ? [] : [JSON.stringify(name)]),
+    ...(customer === null ? [] : [`of customer ${cell(customer)}`]),
+    ...(key === null ? [] : [`from ${cell(address)}`]),
+    ...(plan === null ? [] : [`on plan ${cell(plan)}`]),
+    ...(credential === null ? [] : [`(credential: ${cell(credential)})`]),
+  ];
+  return cell(words.join(' '));
+}
+
+function verdictIn(exchange: Json): Readonly<Record<string, string>> {
+  const { outcome, violated, ban, retryAt, cost, counted } = exchange;
+  if (outcome === null) return {};
+  const limited = violated === null ? '' : ` by ${cell(violated)}`;
+  const { until, level } = (ban ?? {}) as Json;
+  const banned = ban === null ? '' : ` until ${cell(until)} (level ${cell(level)})`;
+  const retry = retryAt === null ? '' : `; could pass at ${cell(retryAt)}`;
+  const taken = counted === null ? 'nobody knows whether they were taken' : counted === true ? 'taken' : 'not taken';
+  const windows = listIn(exchange, 'windows').map(({ window, limit, remaining, reset }) =>
+    remaining === null
+      ? `${cell(window)} unlimited`
+      : `${cell(window)} ${cell(remaining)} of ${cell(limit)} left, whole at ${cell(reset)}`,
+  );
+  return {
+    verdict: `${cell(outcome)}${limited}${banned}${retry}`,
+    windows: windows.join('; '),
+    units: `${cell(cost)}, ${taken}`,
+  };
+}
+
+function tookIn({ ms, admissionMs, upstreamMs, upstream }: Json): string {
+  const to = (value: unknown): string => `${Number(value).toFixed(1)} ms`;
+  const behind = upstream === null ? '' : `, upstream ${cell(upstream)} ${to(upstreamMs)}`;
+  return `${to(ms)}: admission ${to(admissionMs)}${behind}`;
+}
+
+/** Who else may remember it. */
+function elsewhereIn({ gateways, silentWorkers }: Json): readonly string[] {
+  const others = Array.isArray(gateways) ? (gateways as readonly Json[]) : [];
+  const hosts = [...new Set(others.map(({ host }) => cell(host)))].join(', ');
+  return [
+    ...(Number(silentWorkers) > 0 ? [`${cell(silentWorkers)} workers of this gateway did not answer.`] : []),
+    ...(gateways === null ? ['The store does not say which other gateways there are.'] : []),
+    ...(others.length > 0
+      ? [`Each gateway remembers its own: ${others.length} more, on ${hosts}. Ask them with --admin-url.`]
+      : []),
+  ];
+}
+
+const EXAMPLES = `
+Examples:
+  petgate why 4bf92f3577b34da6a3ce929d0e0e4736
+  petgate why --key AbCdEf123456 --json`;

@@ -1,0 +1,114 @@
+import type { Exchange } from '../../exchange.js';
+import { recentOf, type RecentExchange } from './exchange.js';
+
+/** Refused or failed. */
+const MAX_REFUSED = 20_000;
+/** … of these, of one key or address. */
+const MAX_OF_ONE = 50;
+/** All others. */
+const MAX_OTHERS = 1_000;
+/** An id may be a client's own, and the same for all that it asks. */
+const MAX_FOUND = 50;
+
+/** By the id that a client saw; or the refused and failed of one key. */
+export type Question = { readonly request: string } | { readonly key: string };
+
+/** The last of them. */
+class Ring {
+  readonly #exchanges: RecentExchange[] = [];
+  readonly #max: number;
+  #next = 0;
+  /** Since it was looked at last. */
+  cameAgain = false;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** True: there is one more than before. */
+  add(exchange: RecentExchange): boolean {
+    const isMore = this.#exchanges.length < this.#max;
+    this.#exchanges[this.#next] = exchange;
+    this.#next = this.#next + 1 === this.#max ? 0 : this.#next + 1;
+    return isMore;
+  }
+
+  all(): readonly RecentExchange[] {
+    return this.#exchanges;
+  }
+}
+
+/** Those of keys, or of addresses. */
+class Callers {
+  readonly #rings = new Map<string, Ring>();
+  /** Goes on where it stopped: from the beginning, it would have to pass all that were ever forgotten. */
+  #oldest = this.#rings.entries();
+  count = 0;
+
+  add(who: string, exchange: RecentExchange): void {
+    let ring = this.#rings.get(who);
+    if (ring === undefined) this.#rings.set(who, (ring = new Ring(MAX_OF_ONE)));
+    else ring.cameAgain = true;
+    if (ring.add(exchange)) this.count += 1;
+  }
+
+  of(who: string): readonly RecentExchange[] {
+    return this.#rings.get(who)?.all() ?? [];
+  }
+
+  all(): readonly Ring[] {
+    return [...this.#rings.values()];
+  }
+
+  /** Forgets the one that has not come again for longest; those that did have a second round before them. */
+  forget(): void {
+    for (;;) {
+      const { value: next } = this.#oldest.next();
+      if (next === undefined) {
+        this.#oldest = this.#rings.entries();
+        continue;
+      }
+      const [who, ring] = next;
+      this.#rings.delete(who);
+      if (!ring.cameAgain) {
+        this.count -= ring.all().length;
+        return;
+      }
+      ring.cameAgain = false;
+      this.#rings.set(who, ring);
+    }
+  }
+}
+
+/**
+ * The last exchanges of this process, so that somebody can ask why a request was refused. Whoever hammers pushes out
+ * own ones alone, and a flood of addresses those of no key.
+ */
+export class RecentExchanges {
+  readonly #keys = new Callers();
+  readonly #addresses = new Callers();
+  readonly #others = new Ring(MAX_OTHERS);
+
+  /** @param isRefused or failed */
+  note(exchange: Exchange, status: number, totalMs: number, isRefused: boolean): void {
+    const recent = recentOf(exchange, status, totalMs);
+    const { keyId } = recent;
+    if (!isRefused) this.#others.add(recent);
+    else if (keyId === null) this.#addresses.add(exchange.addressBucket, recent);
+    else this.#keys.add(keyId, recent);
+    if (this.#keys.count + this.#addresses.count > MAX_REFUSED)
+      (this.#addresses.count > this.#keys.count ? this.#addresses : this.#keys).forget();
+  }
+
+  /** Those that answer the question, the last first. */
+  find(question: Question): readonly RecentExchange[] {
+    if ('key' in question) return newest(this.#keys.of(question.key));
+    const rings = [this.#others, ...this.#keys.all(), ...this.#addresses.all()];
+    return newest(rings.flatMap((ring) => ring.all().filter(({ id }) => id === question.request)));
+  }
+}
+
+/** The last of them first, as many as one answer holds. */
+export function newest(exchanges: readonly RecentExchange[]): readonly RecentExchange[] {
+  return [...exchanges].sort((one, other) => other.endedMs - one.endedMs).slice(0, MAX_FOUND);
+}

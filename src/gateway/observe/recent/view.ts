@@ -1,0 +1,59 @@
+import type { WindowFigures } from '../../admission/bucket.js';
+import type { StandingVerdict } from '../../admission/verdict.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import type { RecentExchange } from './exchange.js';
+
+/** A remembered exchange as people and programs are shown it. Moments are ISO 8601. */
+export type ExchangeView = ReturnType<typeof exchangeView>;
+
+export function exchangeView(exchange: RecentExchange) {
+  const { id, traceparent, keyId, verdict, refusal, endedMs } = exchange;
+  const { method, operation, address, credential, status, code, counted, bytes, upstream } = exchange;
+  return {
+    request: id,
+    trace: traceparent.slice(3, 35),
+    /** By the store's clock; null where it decided nothing. */
+    decided: isoOf(verdict?.atMs),
+    /** By the clock of the gateway's machine. */
+    ended: new Date(endedMs).toISOString(),
+    key: keyId,
+    customer: keyId === null ? null : customerOf(keyId),
+    ...{ address, method, operation, plan: verdict?.plan ?? null },
+    outcome: verdict?.outcome ?? null,
+    ...{ status, code, message: refusal === null ? null : messageIn(refusal), credential },
+    ...refusedBy(verdict),
+    windows: (verdict?.windows ?? []).map(windowView),
+    ...{ cost: verdict?.cost ?? null, counted, upstream, bytes },
+    ...{ ms: exchange.totalMs, admissionMs: exchange.admissionMs, upstreamMs: exchange.upstreamMs },
+  };
+}
+
+/** Why the store said no, and until when. */
+function refusedBy(verdict: StandingVerdict | null) {
+  const isLimited = verdict?.outcome === 'limited';
+  return {
+    violated: isLimited ? verdict.violated : null,
+    ban:
+      verdict?.outcome === 'banned'
+        ? { until: new Date(verdict.bannedUntilMs).toISOString(), level: verdict.level, started: verdict.started }
+        : null,
+    /** When the same could have passed; null too of what costs more than a window ever holds. */
+    retryAt:
+      verdict === null || verdict.outcome === 'admitted' || (isLimited && verdict.exceeds)
+        ? null
+        : isoOf(verdict.retryAtMs),
+  };
+}
+
+/** What was left after the decision. */
+function windowView({ name, limit, remaining, resetAtMs }: WindowFigures) {
+  return { window: name, limit, remaining: limit === 'unlimited' ? null : remaining, reset: isoOf(resetAtMs)! };
+}
+
+function messageIn(refusal: string): string {
+  return (JSON.parse(refusal) as { readonly message: string }).message;
+}
+
+function isoOf(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : new Date(atMs).toISOString();
+}

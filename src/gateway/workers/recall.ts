@@ -1,0 +1,72 @@
+import type { RecentExchange } from '../observe/recent/exchange.js';
+import { newest } from '../observe/recent/memory.js';
+import type { Recalled } from '../observe/recent/recall.js';
+
+/** Who says nothing for so long hangs. */
+const WAIT_MS = 1_000;
+
+interface OpenQuestion {
+  readonly silent: Set<number>;
+  readonly found: RecentExchange[];
+  readonly end: () => void;
+}
+
+/** Questions of the primary that its workers are answering. */
+export class AskedWorkers {
+  readonly #asked = new Map<number, OpenQuestion>();
+  #number = 0;
+
+  /** @param send puts the question, with its number, to each of these workers */
+  ask(workers: readonly number[], send: (number: number) => void): Promise<Recalled> {
+    this.#number += 1;
+    const number = this.#number;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#asked.delete(number);
+        resolve({ exchanges: newest(asked.found), silent: asked.silent.size });
+      };
+      const asked: OpenQuestion = { silent: new Set(workers), found: [], end };
+      const timer = setTimeout(end, WAIT_MS);
+      this.#asked.set(number, asked);
+      if (workers.length === 0) end();
+      else send(number);
+    });
+  }
+
+  /** What one worker remembers. */
+  answered(number: number, worker: number, exchanges: readonly RecentExchange[]): void {
+    const asked = this.#asked.get(number);
+    if (asked === undefined || !asked.silent.delete(worker)) return;
+    asked.found.push(...exchanges);
+    if (asked.silent.size === 0) asked.end();
+  }
+
+  /** It won't answer any more, and what it remembered is gone. */
+  forget(worker: number): void {
+    for (const number of [...this.#asked.keys()]) this.answered(number, worker, []);
+  }
+}
+
+/** Questions of a worker that the primary answers for all. */
+export class AskedPrimary {
+  readonly #asked = new Map<number, (recalled: Recalled) => void>();
+  #number = 0;
+
+  /** @param send puts the question, with its number, to the primary */
+  ask(send: (number: number) => void): Promise<Recalled> {
+    this.#number += 1;
+    const number = this.#number;
+    return new Promise((resolve) => {
+      this.#asked.set(number, resolve);
+      // Twice: the primary waits for the others as long.
+      setTimeout(() => this.answered(number, { exchanges: [], silent: 1 }), 2 * WAIT_MS).unref();
+      send(number);
+    });
+  }
+
+  answered(number: number, recalled: Recalled): void {
+    this.#asked.get(number)?.(recalled);
+    this.#asked.delete(number);
+  }
+}
