@@ -34,17 +34,23 @@ export interface Front {
 interface FrontOptions extends GatewayOptions {
   /** Settings of the upstream, such as `connections`. */
   readonly pets?: Readonly<Record<string, unknown>>;
+  /** Contract and overlays (foreign.ts), in place of the animal store's. */
+  readonly foreign?: Readonly<Record<string, unknown>>;
 }
 
 export async function startFront(
   t: Test,
   upstreamUrl: string,
-  { pets = {}, config = {}, ...options }: FrontOptions = {},
+  { pets = {}, foreign, config = {}, ...options }: FrontOptions = {},
 ): Promise<Front> {
   const gateway = await startGateway(t, {
     plans: AMPLE_PLANS,
     ...options,
-    config: { ...config, upstreams: { pets: { addresses: [upstreamUrl], ...pets } } },
+    config: {
+      ...config,
+      ...foreign,
+      upstreams: { [foreign === undefined ? 'pets' : 'default']: { addresses: [upstreamUrl], ...pets } },
+    },
   });
   const made = await gateway.createKey({ plan: 'free' });
   const key = `Authorization: Bearer ${made.key}`;
@@ -65,7 +71,7 @@ export async function startFront(
     keyId: made.id,
     send,
     inFlight,
-    good: async () => (await send(request('GET /v1/pets', key))).status,
+    good: async () => (await send(request(`GET ${foreign === undefined ? '/v1/pets' : '/users'}`, key))).status,
     idle: () => until('no exchange is under way', async () => (await inFlight()) === 0),
   };
 }

@@ -13,13 +13,22 @@ const OWN: ReadonlySet<string> = new Set([
   'x-real-ip',
   'x-request-id',
 ]);
-const OWN_PREFIXES = ['x-petgate-', 'x-forwarded-'] as const;
+/** By which many servers do another operation than the one that was asked for here, and paid. */
+const OVERRIDES: ReadonlySet<string> = new Set([
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-override-url',
+  'x-rewrite-url',
+]);
+const OWN_PREFIXES = ['x-petgate-', 'x-forwarded-', 'x-original-'] as const;
 
 const travels = remembered((name) => {
   const lower = lowerName(name);
   return (
     !HOP_BY_HOP.has(lower) &&
     !OWN.has(lower) &&
+    !OVERRIDES.has(lower) &&
     !lower.includes('_') &&
     !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix))
   );
@@ -27,7 +36,8 @@ const travels = remembered((name) => {
 
 /**
  * Second step: only what may travel on is left. Hop-by-hop fields go, with those that Connection names; then whatever
- * could pass for the gateway's word, also when spelled with `_`, which many servers read as `-`.
+ * could pass for the gateway's word, or turns the request into another one, also when spelled with `_`, which many
+ * servers read as `-`.
  */
 export function strip(exchange: Exchange): Stripped {
   const raw = exchange.headers;

@@ -21,6 +21,12 @@ t.test('fields of one connection, of identity and of framing end here, in every 
     'x-petgate-anything',
     'X-FORWARDED-FOR',
     'any_name',
+    'X-HTTP-Method-Override',
+    'x-http-method',
+    'X-Method-Override',
+    'X-Rewrite-URL',
+    'X-Override-Url',
+    'X-ORIGINAL-URL',
   ]) {
     t.same(kept([name, 'x']), [], name);
   }

@@ -1,12 +1,10 @@
 import { compilePattern, Unheld } from './pattern.js';
 import type { Check } from './segments.js';
+import { isNumber, isObject, isText, readersFor, TYPES, withTypes, type Schema, type Value } from './value.js';
 
-/** What a text may stand for. A whole number of many digits is a bigint, so that int64 is exact. */
-type Value = string | number | bigint | boolean | readonly string[];
 /** @param text that the value was read from; of a string, what its escapes stand for */
 type Test = (value: Value, text: string) => boolean;
 type Compare = (size: number | bigint, bound: number) => boolean;
-type Schema = Readonly<Record<string, unknown>>;
 type Keyword = (operand: unknown, budget: Budget) => Test;
 /** How many schemas one may still be made of. */
 interface Budget {
@@ -16,32 +14,8 @@ interface Budget {
 const MAX_SCHEMAS = 1_000;
 /** What says something of a text too, and is not read here. */
 const UNREAD = ['multipleOf', 'prefixItems', 'contains', 'if', '$ref'];
-/** One way to write each. */
-const INTEGER = /^(?:0|-?[1-9][0-9]{0,39})$/;
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-/** Many servers decode these before they look for slashes. */
-const ESCAPED_SEPARATOR = /%2F|%5C/;
-
-/** How a text is read as a value of each type (OpenAPI's style `simple`); null where it is none. */
-const READERS = new Map<unknown, (text: string) => Value | null>([
-  ['string', readText],
-  ['number', readNumber],
-  ['integer', readNumber],
-  ['boolean', (text) => (text === 'true' ? true : text === 'false' ? false : null)],
-  ['array', (text) => text.split(',')],
-]);
-
-const TYPES = new Map<unknown, Test>([
-  ['string', (value) => typeof value === 'string'],
-  ['number', isNumber],
-  ['integer', (value, text) => isNumber(value) && INTEGER.test(text)],
-  ['boolean', (value) => typeof value === 'boolean'],
-  ['array', (value) => typeof value === 'object'],
-  ['null', () => false],
-]);
-
 /** Everything else has no format here: it is an annotation, as JSON Schema has it. */
 const FORMATS = new Map<unknown, Test>([
   ['int32', (value) => !isNumber(value) || (value >= -(2n ** 31n) && value < 2n ** 31n)],
@@ -81,8 +55,8 @@ const KEYWORDS = new Map<string, Keyword>([
 ]);
 
 /**
- * Whether the text of a parameter fits its schema: what it may stand for by its type, or if that is open, anything that
- * a text may stand for. One that has no schema, or one with a problem, takes any text; none takes an escaped slash.
+ * Whether the text of a parameter fits its schema: what it may stand for by its type, or if that is open, by what the
+ * schema is about. One that has no schema, or one with a problem, takes any text; none takes an escaped slash.
  */
 export function holdTo(schema: unknown): { readonly check: Check; readonly problem: string | null } {
   if (schema === undefined || isPlainText(schema)) return { check: isText, problem: null };
@@ -104,31 +78,10 @@ function isPlainText(schema: unknown): boolean {
   return Object.keys(schema).every((name) => name === 'type' || !KEYWORDS.has(name));
 }
 
-const isText: Check = (path, start, end) => {
-  const escape = path.indexOf('%', start);
-  return escape === -1 || escape >= end || readText(path.slice(start, end)) !== null;
-};
-
-function readText(text: string): string | null {
-  if (!text.includes('%')) return text;
-  if (ESCAPED_SEPARATOR.test(text)) return null;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null; // not UTF-8
-  }
-}
-
-function readNumber(text: string): number | bigint | null {
-  if (INTEGER.test(text)) return text.length < 16 ? Number(text) : BigInt(text);
-  const value = NUMBER.test(text) ? Number(text) : Infinity;
-  return Number.isFinite(value) ? value : null;
-}
-
 function reader(schema: unknown, budget: Budget): (text: string) => boolean {
-  const test = compile(schema, budget);
-  const types = isObject(schema) && schema['type'] !== undefined ? [schema['type']].flat() : [...READERS.keys()];
-  const readers = [...new Set(types.flatMap((type) => READERS.get(type) ?? []))];
+  const typed = withTypes(schema);
+  const test = compile(typed, budget);
+  const readers = readersFor(typed);
   return (text) =>
     readers.some((read) => {
       const value = read(text);
@@ -213,14 +166,6 @@ function isDate(text: string): boolean {
   const time = DATE.test(text) ? Date.parse(text) : NaN;
   // 30 February is read as 2 March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
-function isNumber(value: Value): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listOf(operand: unknown, what: string): readonly unknown[] {

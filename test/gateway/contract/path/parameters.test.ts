@@ -152,6 +152,22 @@ t.test('combinations hold, whichever of its types a text is read as', (t) => {
   t.end();
 });
 
+t.test('a schema without a type is about what it speaks of', (t) => {
+  const others = ['1', 'true', 'a,b', 'A', '%41', '1e9', '1.5'];
+  check(t, { pattern: '^[a-z]+$' }, ['ab', 'true'], ['1', 'a,b', 'A', '%41', '1e9', 'a%0A']);
+  check(t, { maxLength: 2 }, ['a', '12', '%41'], ['abc', '123', 'a,b']);
+  check(t, { format: 'uuid' }, ['00000000-0000-0000-0000-000000000001'], others);
+  check(t, { minimum: 5 }, ['5', '7.5'], ['4', 'a', '5,6', 'true']);
+  check(t, { format: 'int32' }, ['5'], ['5.5', 'a', '2147483648']);
+  check(t, { items: { pattern: '^[a-z]$' } }, ['a', 'a,b'], ['1', 'ab', 'a,1']);
+  check(t, { anyOf: [{ pattern: '^x' }, { minimum: 5 }] }, ['x1', '6'], ['1', 'y', 'y,x', 'true']);
+  check(t, { not: { pattern: '^x' } }, ['y', '1', 'y,x'], ['x', 'x,y']);
+  check(t, { not: { minimum: 5 } }, ['4'], ['5', '6']);
+  check(t, { allOf: [{ enum: ['a1', 'b'] }, { pattern: '^[a-z]$' }] }, ['b'], ['a1', 'c', '1']);
+  check(t, { type: 'string', allOf: [{ minimum: 5 }] }, ['4', 'a'], NO_TEXTS);
+  t.end();
+});
+
 t.test('what a path can not be held to is let through as text, and says so', (t) => {
   const nested = (depth: number): object => (depth === 0 ? {} : { anyOf: [nested(depth - 1), nested(depth - 1)] });
   const rows: readonly (readonly [unknown, RegExp])[] = [
