@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import type { RawAnswer } from '../servers/raw.js';
 
-const ITEM = /^"(minute|day|closed|usage)";r=(\d{1,15});t=(\d{1,15})$/;
-const POLICY = /^"(minute|day|closed|usage)";q=(\d{1,15});w=(\d{1,15})$/;
+const ITEM = /^"(minute|day|closed|usage|[^"]+-minute)";r=(\d{1,15});t=(\d{1,15})$/;
+const POLICY = /^"(minute|day|closed|usage|[^"]+-minute)";q=(\d{1,15});w=(\d{1,15})$/;
 
 /**
  * What holds for every answer of the public port, whatever its status: the triple, the RateLimit

@@ -19,6 +19,7 @@ import {
   standing,
 } from './cast.js';
 import { windowOf } from '../gateway/admission/verdict.js';
+import { LIST } from './names.js';
 
 /** The two buckets, minute and day, interval and greedy. */
 export function buckets(t: Test, engine: AdmissionEngine): void {
@@ -205,7 +206,7 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
       {
         key: key.id,
         plan: 'free',
-        operation: 'listPets',
+        operation: LIST,
         day: dayName(NOON_MS),
         requests: 60,
         units: 60,
@@ -297,7 +298,7 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
   t.test('without a given time the store takes its own clock', async (t) => {
     const key = await newKey(engine, 'free');
     const beforeMs = Date.now();
-    const [verdict] = await engine.admit([{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 }]);
+    const [verdict] = await engine.admit([{ subject: key.subject, operation: LIST, scope: null, cost: 1 }]);
     const after = standing(verdict!);
     const { atMs } = after;
     t.ok(atMs >= beforeMs - 50 && atMs <= Date.now() + 50, 'which is the clock of this machine here');

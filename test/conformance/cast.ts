@@ -10,6 +10,7 @@ import type { CustomerRecord } from '../../src/gateway/store/records/customer.js
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { BAN, NO_BAN } from '../gateway/admission/ban.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
+import { CREATE, LIST, READ } from './names.js';
 
 function plan(
   name: string,
@@ -47,9 +48,9 @@ export const PLANS: Plans = new Map([
   priced(
     'priced',
     { minute: 100, day: 200, month: 1_000 },
-    { createPet: { cost: 5, minute: 15, day: 30 }, getPet: { cost: 0 } },
+    { [CREATE]: { cost: 5, minute: 15, day: 30 }, [READ]: { cost: 0 } },
   ),
-  priced('doors', { minute: 100, day: 20 }, { createPet: { cost: 2 }, getPet: { cost: 0 } }, []),
+  priced('doors', { minute: 100, day: 20 }, { [CREATE]: { cost: 2 }, [READ]: { cost: 0 } }, []),
   warning('quiet', []),
   warning('early', [10, 100]),
   plan('strict', { minute: 1, day: 1_000 }, 'interval', {
@@ -154,7 +155,7 @@ interface Ask {
 export function requestOf(
   subject: Subject,
   nowMs: number,
-  { cost = 1, operation = 'listPets', scope = null }: Ask = {},
+  { cost = 1, operation = LIST, scope = null }: Ask = {},
 ): AdmissionRequest {
   return { subject, operation, scope, cost, nowMs };
 }

@@ -18,6 +18,7 @@ import {
   standing,
 } from './cast.js';
 import { byName, othersOf, windowOf } from '../gateway/admission/verdict.js';
+import { CREATE } from './names.js';
 
 const SECOND_MS = 1_000;
 
@@ -110,7 +111,7 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     const { id } = await newCustomer(engine, 'priced');
     const [first, second] = [await keyOf(engine, id), await keyOf(engine, id)];
     const batch = [first, second, first, second].map(({ subject }) =>
-      requestOf(subject, NOON_MS, { operation: 'createPet' }),
+      requestOf(subject, NOON_MS, { operation: CREATE }),
     );
     const verdicts = await engine.admit(batch);
     t.same(
@@ -118,13 +119,13 @@ export function customers(t: Test, engine: AdmissionEngine): void {
       ['admitted', 'admitted', 'admitted', 'limited'],
       '15 units a minute, 5 each',
     );
-    const shown = standing(await ask(engine, second, NOON_MS, { operation: 'createPet', cost: 0 }));
+    const shown = standing(await ask(engine, second, NOON_MS, { operation: CREATE, cost: 0 }));
     t.same(
       othersOf(shown).map(({ name, remaining }) => [name, remaining]),
       [
         ['month', 985],
-        ['createPet-minute', 0],
-        ['createPet-day', 15],
+        [`${CREATE}-minute`, 0],
+        [`${CREATE}-day`, 15],
       ],
     );
     t.equal(windowOf(shown, 'day').remaining, 185);

@@ -8,6 +8,7 @@ import { toIdentified, toRouted, toStripped } from '../../src/gateway/exchange.j
 import { isRefusal } from '../../src/gateway/refusal.js';
 import { makeExchange } from '../gateway/exchange.js';
 import { askMany, freshId, newKey, type Actor } from './cast.js';
+import { CREATE, LIST, READ } from './names.js';
 
 const DAY_LIMIT = 20;
 const SCOPES = { all: null, right: ['pets:write'], wrong: ['pets:read'] } as const;
@@ -27,9 +28,9 @@ interface DoorActors {
  * What is asked for: by its id, what the contract says it costs, and who answers it. The plan has prices of its own.
  */
 const OPERATIONS = [
-  { id: 'createPet', cost: 1, isFree: false, upstream: 'pets' },
-  { id: 'listPets', cost: 1, isFree: false, upstream: 'pets' },
-  { id: 'getPet', cost: 1, isFree: true, upstream: 'pets' },
+  { id: CREATE, cost: 1, isFree: false, upstream: 'pets' },
+  { id: LIST, cost: 1, isFree: false, upstream: 'pets' },
+  { id: READ, cost: 1, isFree: true, upstream: 'pets' },
   { id: 'countPets', cost: 0, isFree: true, upstream: 'pets' },
   { id: 'ownFigures', cost: 0, isFree: true, upstream: 'gateway' },
 ] as const;
@@ -107,7 +108,7 @@ export function doors(t: Test, engine: AdmissionEngine): void {
 
   t.test('a scope that is missing costs what the operation costs, and says so of every verdict', async (t) => {
     const key = await newKey(engine, 'doors', { scopes: SCOPES.wrong });
-    const how = { operation: 'createPet', scope: 'pets:write' };
+    const how = { operation: CREATE, scope: 'pets:write' };
     const verdicts = await askMany(engine, key, DAY_LIMIT / COST_OF_403 + 1, Date.now(), how);
     t.same(
       verdicts.map((verdict) => [verdict.outcome, 'inScope' in verdict && verdict.inScope]),

@@ -17,6 +17,7 @@ import {
   standing,
 } from './cast.js';
 import { byName, othersOf, windowOf } from '../gateway/admission/verdict.js';
+import { CREATE, LIST } from './names.js';
 
 function grant(window: Grant['window'], units: number, untilMs: number): Grant {
   return { id: 2, window, units, untilMs, note: 'a "note", with: 5+', actor: 'ops', atMs: DAY_START_MS };
@@ -66,7 +67,7 @@ export function grants(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'calm', { grants: [grant('minute', 2, NOON_MS + 100)] });
     const verdicts = await engine.admit(
       [0, 1, 2, 99, 100, 101].map((ms) => ({
-        ...{ subject: key.subject, operation: 'listPets', scope: null, cost: 1 },
+        ...{ subject: key.subject, operation: LIST, scope: null, cost: 1 },
         nowMs: NOON_MS + ms,
       })),
     );
@@ -140,7 +141,7 @@ export function grants(t: Test, engine: AdmissionEngine): void {
     ];
     const priced = await newKey(engine, 'priced', { grants: [grant('month', 9, NOON_MS + DAY_MS)] });
     const batch = [plain, more, priced, plain, more, priced].map(({ subject }) => ({
-      ...{ subject, operation: 'createPet', scope: null, cost: 1, nowMs: NOON_MS },
+      ...{ subject, operation: CREATE, scope: null, cost: 1, nowMs: NOON_MS },
     }));
     const verdicts = (await engine.admit(batch)).map(standing);
     t.same(

@@ -3,6 +3,7 @@ import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
 import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';
 import { ask, askMany, change, count, dayName, DAY_START_MS, freshId, newKey, NOON_MS, rowsOf } from './cast.js';
 import { createReporter } from '../../src/gateway/store/failures.js';
+import { CREATE, LIST, READ } from './names.js';
 
 const reportsOf = createReporter();
 
@@ -13,7 +14,7 @@ function row(key: string, changes: Partial<UsageRow>): UsageRow {
   return {
     key,
     plan: 'free',
-    operation: 'listPets',
+    operation: LIST,
     day: TODAY,
     requests: 0,
     units: changes.requests ?? 0,
@@ -29,16 +30,16 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
   t.test('the ledger is what was admitted, refused and banned, per plan, operation and UTC day', async (t) => {
     const key = await newKey(engine, 'free');
     await askMany(engine, key, 7, NOON_MS);
-    await askMany(engine, key, 3, NOON_MS, { operation: 'createPet' });
+    await askMany(engine, key, 3, NOON_MS, { operation: CREATE });
     await ask(engine, key, NOON_MS, { operation: 'unmatched' });
-    await ask(engine, key, NOON_MS, { operation: 'getPet', cost: 0 });
+    await ask(engine, key, NOON_MS, { operation: READ, cost: 0 });
     const flood = await askMany(engine, key, 100, NOON_MS + 1);
     await change(engine, key, { plan: 'pro' });
     await engine.bans.lift(key.id);
     await askMany(engine, key, 2, DAY_START_MS + DAY_MS - 1);
     await askMany(engine, key, 4, DAY_START_MS + DAY_MS);
     t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [
-      row(key.id, { operation: 'createPet', requests: 3 }),
+      row(key.id, { operation: CREATE, requests: 3 }),
       row(key.id, {
         requests: 7 + count(flood, 'admitted'),
         limited: count(flood, 'limited'),
@@ -87,7 +88,7 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
       const asked = keys.filter((_, n) => (day + n) % 3 !== 0);
       await engine.admit(
         asked.flatMap((key) =>
-          ['listPets', 'createPet'].map((operation) => ({
+          [LIST, CREATE].map((operation) => ({
             subject: key.subject,
             operation,
             scope: null,
@@ -119,12 +120,12 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
   t.test('failures count beside requests, on the day of the admission', async (t) => {
     const key = await newKey(engine, 'free');
     await askMany(engine, key, 5, NOON_MS);
-    const failure = { keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS };
+    const failure = { keyId: key.id, plan: 'free', operation: LIST, admittedAtMs: NOON_MS };
     await engine.fail(reportsOf([failure, failure, { ...failure, admittedAtMs: NOON_MS + DAY_MS }]));
-    await engine.fail(reportsOf([failure, { ...failure, operation: 'getPet' }]));
+    await engine.fail(reportsOf([failure, { ...failure, operation: READ }]));
     await engine.fail(reportsOf([]));
     t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [
-      row(key.id, { operation: 'getPet', failed: 1 }),
+      row(key.id, { operation: READ, failed: 1 }),
       row(key.id, { requests: 5, failed: 3 }),
       row(key.id, { day: TOMORROW, failed: 1 }),
     ]);
@@ -149,7 +150,7 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const verdicts = await engine.admit(
       subjects.map((who) => ({
         subject: who.subject,
-        operation: 'listPets',
+        operation: LIST,
         scope: null,
         cost: 1,
         nowMs: NOON_MS + MINUTE_MS,

@@ -15,6 +15,7 @@ import { EDITIONS, initialRecord, KEYS, LONE_KEYS, longRecords, longStory, story
 import type { Event, Request } from './sequence.js';
 import { createReporter } from '../../src/gateway/store/failures.js';
 import { windowOf } from '../gateway/admission/verdict.js';
+import { LIST } from './names.js';
 
 const reportsOf = createReporter();
 
@@ -155,7 +156,7 @@ class Story {
               {
                 keyId: this.#idOf(event.who),
                 plan: 'wave',
-                operation: 'listPets',
+                operation: LIST,
                 admittedAtMs: this.#nowMs - event.backMs,
               },
             ]),

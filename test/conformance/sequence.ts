@@ -7,6 +7,7 @@ import type { ExactPlan, Prices } from './exact.js';
 import type { CustomerStatus } from '../../src/gateway/store/records/customer.js';
 import type { Grant } from '../../src/gateway/store/records/grant.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
+import { CREATE, LIST } from './names.js';
 
 /** Random stories for engines: who asks when, and what is changed meanwhile. */
 export interface Request {
@@ -44,7 +45,7 @@ export const LONE_KEYS = 2;
 export const SUBJECTS = 6;
 const NAMES = ['wave', 'drip', 'own', 'own-drip', 'half', 'gone'] as const;
 const HOURS_MS = 6 * 3_600_000;
-const OPERATIONS = ['listPets', 'createPet', 'unmatched'];
+const OPERATIONS = [LIST, CREATE, 'unmatched'];
 /** Of a look, also those that a plan may price. */
 const LOOKED_AT = [...OPERATIONS, EVERY_OPERATION];
 const SCOPES = ['pets:read', 'pets:write'];
@@ -75,9 +76,9 @@ function priced([name, made]: [string, Plan], month: Limit | undefined, prices?:
 /** Small limits, so that stories meet them. The same names mean something else in another edition. */
 export const EDITIONS: readonly Plans[] = [
   new Map([
-    priced(plan('wave', 3, 8, 'interval', {}), 11, { createPet: { cost: 2, minute: 1, day: 4 } }),
+    priced(plan('wave', 3, 8, 'interval', {}), 11, { [CREATE]: { cost: 2, minute: 1, day: 4 } }),
     priced(plan('drip', 4, 9, 'greedy', { after: 2, factor: 1.7, capMs: 77_777 }), undefined, {
-      createPet: { minute: 3, day: 5, month: 9 },
+      [CREATE]: { minute: 3, day: 5, month: 9 },
       unmatched: { cost: 0 },
     }),
     priced(own('own', 'interval', { after: 4, factor: 1 }), undefined, { unmatched: { cost: 3, minute: 5 } }),
@@ -88,12 +89,12 @@ export const EDITIONS: readonly Plans[] = [
   new Map([
     plan('anonymous', 2, 'unlimited', 'greedy', {}),
     plan('drip', 6, 3, 'interval', { factor: 3.3 }),
-    priced(plan('wave', 2, 20, 'greedy', { forMs: 1 }), 7, { createPet: { minute: 2, day: 'unlimited' } }),
+    priced(plan('wave', 2, 20, 'greedy', { forMs: 1 }), 7, { [CREATE]: { minute: 2, day: 'unlimited' } }),
     own('own', 'greedy', {}),
     plan('half', 5, 'unlimited', 'greedy', { after: 1 }),
   ]),
   new Map([
-    priced(plan('wave', 7, 7, 'interval', { after: 1_000 }), 100_000_000, { listPets: { cost: 3, month: 30 } }),
+    priced(plan('wave', 7, 7, 'interval', { after: 1_000 }), 100_000_000, { [LIST]: { cost: 3, month: 30 } }),
     plan('half', 1, 1, 'interval', { after: 1, forMs: 2 * DAY_MS, capMs: 3 * DAY_MS }),
     plan('anonymous', 'unlimited', 'unlimited', 'interval', {}),
   ]),
@@ -280,7 +281,7 @@ export function longStory(noonMs: number): fc.Arbitrary<readonly Event[]> {
   const asked = fc.record({
     who: subject,
     secret: fc.constant('first' as const),
-    operation: fc.constant('listPets'),
+    operation: fc.constant(LIST),
     scope: fc.constant(null),
     cost: fc.constant(1 as const),
     stepMs: fc.oneof(

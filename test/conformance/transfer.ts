@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { ask, askMany, change, dayName, keyOf, newCustomer, newKey, rowsOf, type Actor } from './cast.js';
+import { CREATE } from './names.js';
 
 const DAY_MS = 86_400_000;
 
@@ -11,16 +12,16 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
   t.test('a snapshot has all of a key, and once more changes nothing', async (t) => {
     const nowMs = Date.now();
     const key = await newKey(engine, 'priced');
-    await ask(engine, key, nowMs, { operation: 'createPet' });
+    await ask(engine, key, nowMs, { operation: CREATE });
     await engine.bans.start(key.id, nowMs + DAY_MS, { reason: 'too much', actor: 'ops' });
     const snapshot = await snapshotOf(engine, key);
     t.match(snapshot, {
       ...{ record: key.record, history: await engine.keys.history(key.id) },
       beside: { untilMs: nowMs + DAY_MS, reason: 'too much', actor: 'ops' },
       state: { day: { level: 5 * DAY_MS }, month: { level: 5 }, bannedUntilMs: nowMs + DAY_MS, banLevel: 1 },
-      usage: [{ key: key.id, operation: 'createPet', requests: 1, units: 5 }],
+      usage: [{ key: key.id, operation: CREATE, requests: 1, units: 5 }],
     });
-    t.match(snapshot.state.operationWindows?.get('createPet-day'), { level: 5 * DAY_MS });
+    t.match(snapshot.state.operationWindows?.get(`${CREATE}-day`), { level: 5 * DAY_MS });
     t.same(await engine.keys.restore([snapshot]), ['unchanged']);
     t.same(await snapshotOf(engine, key), snapshot);
   });

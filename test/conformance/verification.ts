@@ -3,6 +3,7 @@ import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { ask, change, dayName, freshId, newKey, NOON_MS, requestOf, rowsOf, standing } from './cast.js';
 import { windowOf } from '../gateway/admission/verdict.js';
+import { LIST } from './names.js';
 
 /** Which keys are valid. */
 export function verification(t: Test, engine: AdmissionEngine): void {
@@ -70,7 +71,7 @@ export function verification(t: Test, engine: AdmissionEngine): void {
     const both = await engine.admit(
       [key.subject, fresh, fresh].map((subject) => ({
         subject,
-        operation: 'listPets',
+        operation: LIST,
         scope: null,
         cost: 1,
         nowMs: NOON_MS + 60_000 + 999,

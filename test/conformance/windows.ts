@@ -17,6 +17,7 @@ import {
   standing,
 } from './cast.js';
 import { othersOf, windowOf } from '../gateway/admission/verdict.js';
+import { CREATE, LIST, READ } from './names.js';
 
 const MONTH_START_MS = Date.UTC(2026, 11, 1);
 
@@ -79,7 +80,7 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'pro');
     await askMany(engine, key, 3, NOON_MS);
     await askMany(engine, key, 2, NOON_MS, { cost: 10 });
-    await askMany(engine, key, 1, NOON_MS, { cost: 5, operation: 'createPet' });
+    await askMany(engine, key, 1, NOON_MS, { cost: 5, operation: CREATE });
     await askMany(engine, key, 4, NOON_MS);
     await askMany(engine, key, 2, NOON_MS + DAY_MS);
     await askMany(engine, key, 100, NOON_MS, { cost: 300 });
@@ -87,9 +88,9 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     t.same(
       rows.map(({ operation, day, requests, units }) => [operation, day, requests, units]),
       [
-        ['createPet', dayName(NOON_MS), 1, 5],
-        ['listPets', dayName(NOON_MS), 9, 27],
-        ['listPets', dayName(NOON_MS + DAY_MS), 2, 2],
+        [CREATE, dayName(NOON_MS), 1, 5],
+        [LIST, dayName(NOON_MS), 9, 27],
+        [LIST, dayName(NOON_MS + DAY_MS), 2, 2],
       ],
     );
   });
@@ -139,7 +140,7 @@ export function windows(t: Test, engine: AdmissionEngine): void {
 
   t.test("an operation's own windows stand beside the others, and other operations don't feel them", async (t) => {
     const key = await newKey(engine, 'priced');
-    const writes = await askMany(engine, key, 6, NOON_MS, { operation: 'createPet' });
+    const writes = await askMany(engine, key, 6, NOON_MS, { operation: CREATE });
     t.equal(count(writes, 'admitted'), 3, 'three of cost 5 a minute of 15');
     const refused = limited(writes[3]!);
     t.same(
@@ -149,47 +150,44 @@ export function windows(t: Test, engine: AdmissionEngine): void {
         othersOf(refused).map(({ name, remaining }) => [name, remaining]),
       ],
       [
-        'createPet-minute',
+        `${CREATE}-minute`,
         85,
         [
           ['month', 985],
-          ['createPet-minute', 0],
-          ['createPet-day', 15],
+          [`${CREATE}-minute`, 0],
+          [`${CREATE}-day`, 15],
         ],
       ],
     );
     const read = standing(await ask(engine, key, NOON_MS));
     t.same([read.outcome, read.cost, othersOf(read).map(({ name }) => name)], ['admitted', 1, ['month']]);
-    t.equal(count(await askMany(engine, key, 6, NOON_MS + MINUTE_MS, { operation: 'createPet' }), 'admitted'), 3);
-    t.equal(
-      limited(await ask(engine, key, NOON_MS + 2 * MINUTE_MS, { operation: 'createPet' })).violated,
-      'createPet-day',
-    );
-    t.equal((await ask(engine, key, DAY_START_MS + DAY_MS, { operation: 'createPet' })).outcome, 'admitted');
+    t.equal(count(await askMany(engine, key, 6, NOON_MS + MINUTE_MS, { operation: CREATE }), 'admitted'), 3);
+    t.equal(limited(await ask(engine, key, NOON_MS + 2 * MINUTE_MS, { operation: CREATE })).violated, `${CREATE}-day`);
+    t.equal((await ask(engine, key, DAY_START_MS + DAY_MS, { operation: CREATE })).outcome, 'admitted');
   });
 
   t.test('a plan may let an operation pass for nothing: never refused, never counted', async (t) => {
     const key = await newKey(engine, 'priced');
     await askMany(engine, key, 150, NOON_MS);
-    const free = standing(await ask(engine, key, NOON_MS, { operation: 'getPet' }));
+    const free = standing(await ask(engine, key, NOON_MS, { operation: READ }));
     t.same([free.cost, windowOf(free, 'minute').remaining], [0, 0]);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS), key.id);
     t.same(
       rows.map(({ operation }) => operation),
-      ['listPets'],
+      [LIST],
     );
   });
 
   t.test('a look can show the windows of all operations', async (t) => {
     const key = await newKey(engine, 'priced');
-    await ask(engine, key, NOON_MS, { operation: 'createPet' });
+    await ask(engine, key, NOON_MS, { operation: CREATE });
     const shown = standing(await ask(engine, key, NOON_MS + 1, { operation: EVERY_OPERATION, cost: 0 }));
     t.same(
       othersOf(shown).map(({ name, remaining }) => [name, remaining]),
       [
         ['month', 995],
-        ['createPet-minute', 10],
-        ['createPet-day', 25],
+        [`${CREATE}-minute`, 10],
+        [`${CREATE}-day`, 25],
       ],
     );
   });
@@ -219,7 +217,7 @@ export function windows(t: Test, engine: AdmissionEngine): void {
     for (const key of [await newKey(engine, 'free'), await newKey(engine, 'drip'), await newKey(engine, 'priced')]) {
       await askMany(engine, key, 2, MONTH_START_MS - 1);
       await askMany(engine, key, 3, MONTH_START_MS);
-      await askMany(engine, key, 1, MONTH_START_MS + 3 * DAY_MS, { operation: 'createPet', cost: 5 });
+      await askMany(engine, key, 1, MONTH_START_MS + 3 * DAY_MS, { operation: CREATE, cost: 5 });
       await askMany(engine, key, 100, MONTH_START_MS + 3 * DAY_MS, { cost: 99 });
       await change(engine, key, { plan: 'monthly' });
       const shown = standing(await ask(engine, key, MONTH_START_MS + 9 * DAY_MS, { cost: 0 }));

@@ -42,7 +42,7 @@ const IMPLIED_BY_FORMAT = new Map<unknown, string>([
   ['date', 'string'],
 ]);
 
-const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not'];
+const COMBINATIONS = ['allOf', 'anyOf', 'oneOf', 'not'];
 
 /**
  * The schema with the types that it is about where it names none, by what it says: in JSON Schema a pattern alone lets
@@ -54,7 +54,7 @@ export function withTypes(schema: unknown): unknown {
     name === 'format' ? (IMPLIED_BY_FORMAT.get(operand) ?? []) : (IMPLIED.get(name) ?? []),
   );
   if (implied.length > 0) return { ...schema, type: implied };
-  const inner = IN_PLACE.filter((name) => schema[name] !== undefined).map((name) => [
+  const inner = COMBINATIONS.filter((name) => schema[name] !== undefined).map((name) => [
     name,
     Array.isArray(schema[name]) ? schema[name].map(withTypes) : withTypes(schema[name]),
   ]);
@@ -73,7 +73,7 @@ function* typesIn(schema: unknown): Generator<unknown> {
   if (schema['type'] !== undefined) return yield* [schema['type']].flat();
   // By their text.
   if (schema['enum'] !== undefined || schema['const'] !== undefined) yield 'string';
-  for (const name of IN_PLACE) for (const one of [schema[name]].flat()) yield* typesIn(one);
+  for (const name of COMBINATIONS) for (const one of [schema[name]].flat()) yield* typesIn(one);
 }
 
 export const isText: Check = (path, start, end) => {
