@@ -16,6 +16,7 @@ const FOLDERS = [
   'docs',
   'pages',
   'admin',
+  'console',
   'workers',
 ];
 const foldersInOrder = FOLDERS.slice(0, -1).map((folder, index) =>

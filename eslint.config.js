@@ -30,9 +30,9 @@ const WIDTH = { code: 120, ignoreRegExpLiterals: true, ignorePattern: "^(import|
 /** House rules: no function over 80 lines, no file over 400, no `any`, no promise left alone. */
 export default defineConfig(
   globalIgnores(['dist', 'node_modules', 'coverage', '.tap', 'data']),
-  { files: ['**/*.{ts,mjs,cjs,js}'], rules: { 'max-len': ['error', WIDTH] } },
+  { files: ['**/*.{ts,tsx,mjs,cjs,js}'], rules: { 'max-len': ['error', WIDTH] } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -50,7 +50,7 @@ export default defineConfig(
       '@typescript-eslint/prefer-nullish-coalescing': 'off',
     },
   },
-  { files: ['src/**/*.ts'], rules: withoutPromotions(promotions) },
+  { files: ['src/**/*.{ts,tsx}'], rules: withoutPromotions(promotions) },
   ...promotions.map((own) => ({
     files: [`src/gateway/${PROMOTIONS[own]}.ts`],
     rules: withoutPromotions(promotions.filter((name) => name !== own)),
@@ -62,7 +62,7 @@ export default defineConfig(
   },
   {
     // A test file is one list of promises, and tap returns promises that it awaits itself.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.{ts,tsx}'],
     rules: {
       'max-lines-per-function': 'off',
       '@typescript-eslint/no-floating-promises': 'off',

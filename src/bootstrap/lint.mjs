@@ -10,7 +10,7 @@ const ARROWS = installed('dependency-cruiser', 'bin', 'dependency-cruise.mjs');
 /** By name: a program of Node, and what it is called with. */
 const CHECKS = {
   eslint: [installed('eslint', 'bin', 'eslint.js'), '.'],
-  format: [installed('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,js,mjs,cjs}'],
+  format: [installed('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,tsx,js,mjs,cjs}'],
   types: [TSC, '-p', at('tsconfig.json'), '--noEmit', '--incremental', 'false', '--tsBuildInfoFile', 'null'],
   arrows: [ARROWS, 'src', 'test', '--config', at('.dependency-cruiser.cjs')],
   unused: [installed('knip', 'bin', 'knip.js'), '--no-progress'],

@@ -11,7 +11,7 @@ interface SourceFile {
 /** All TypeScript files (and plain modules) below a folder of the package. */
 export function filesIn(folder: string): readonly SourceFile[] {
   return readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.m?ts$|\.mjs$/.test(name))
+    .filter((name) => /(?<!\.d)\.(?:tsx?|mts|mjs)$/.test(name))
     .map((name) => ({ path: join(folder, name), text: readFileSync(join(packageRoot, folder, name), 'utf8') }));
 }
 
@@ -35,13 +35,19 @@ function importsOf(path: string): readonly string[] {
     /^(?:import|export)(?! type)[^;]*?from '(\.[^']+)';|\bimport\(\s*'(\.[^']+)'|^import '(\.[^']+)';/gm,
   );
   return [...imports].map(([, from, called, bare]) =>
-    normalize(join(dirname(path), from ?? called ?? bare ?? '')).replace(/\.js$/, '.ts'),
+    sourceOf(normalize(join(dirname(path), from ?? called ?? bare ?? ''))),
   );
+}
+
+/** The file that is built to `path`. */
+function sourceOf(path: string): string {
+  const source = path.replace(/\.js$/, '.ts');
+  return existsSync(join(packageRoot, source)) ? source : `${source}x`;
 }
 
 /** True when only types are in the file: nothing of it is left to run. */
 export function isTypesOnly({ path }: SourceFile): boolean {
-  if (!path.endsWith('.ts')) return false;
-  const built = readFileSync(join(packageRoot, 'dist', path.replace(/ts$/, 'js')), 'utf8');
+  if (!/\.tsx?$/.test(path)) return false;
+  const built = readFileSync(join(packageRoot, 'dist', path.replace(/tsx?$/, 'js')), 'utf8');
   return /^\s*(export \{\};)?\s*$/.test(built.replace(/\/\/.*$/gm, '').replace(/\/\*[^]*?\*\//g, ''));
 }

@@ -7,7 +7,7 @@ const sources = filesIn('src');
 const tests = filesIn('test');
 const running = sources.filter((file) => !isTypesOnly(file));
 const withoutComments = (text: string): string => text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
-const isTest = ({ path }: { readonly path: string }): boolean => path.endsWith('.test.ts');
+const isTest = ({ path }: { readonly path: string }): boolean => /\.test\.tsx?$/.test(path);
 
 t.test('every source file is loaded by a test, or by a program that a test starts', (t) => {
   const loaded = loadedBy([...tests.filter(isTest).map(({ path }) => path), ...PROGRAMS]);

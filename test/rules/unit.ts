@@ -17,6 +17,6 @@ function canStart(path: string): boolean {
 export function unitTests(): readonly string[] {
   const tests = filesIn('test')
     .map(({ path }) => path)
-    .filter((path) => path.endsWith('.test.ts'));
+    .filter((path) => /\.test\.tsx?$/.test(path));
   return tests.filter((path) => ![...loadedBy([path])].some(canStart));
 }

@@ -67,5 +67,5 @@ export async function filesOf(suite, parts) {
 async function unitTestFiles() {
   // Only now: it is there once it was built.
   const { unitTests } = await import('../../dist/test/rules/unit.js');
-  return unitTests().map((path) => join('dist', path.replace(/\.ts$/, '.js')));
+  return unitTests().map((path) => join('dist', path.replace(/\.tsx?$/, '.js')));
 }

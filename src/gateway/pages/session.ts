@@ -72,7 +72,7 @@ export class Sessions {
 }
 
 /** Whether a form that was sent is one of the session's own. */
-export function isOwnForm({ formToken }: Session, sent: string | null): boolean {
+export function isOwnForm({ formToken }: Pick<Session, 'formToken'>, sent: string | null): boolean {
   if (sent === null) return false;
   const [own, given] = [Buffer.from(formToken), Buffer.from(sent)];
   return own.length === given.length && timingSafeEqual(own, given);

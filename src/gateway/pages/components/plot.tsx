@@ -1,0 +1,175 @@
+import type { Child } from '#jsx/jsx-runtime';
+import { Table } from './table.js';
+
+/** One bar of a plot, in parts that stand on each other. */
+export interface Bar {
+  readonly label: string;
+  /** Its parts by name. */
+  readonly parts: ReadonlyMap<string, number>;
+  /** Drawn pale: its figures may still grow. */
+  readonly pale?: boolean;
+}
+
+interface PlotParts {
+  /** What it shows. */
+  readonly label: string;
+  /** What a bar stands for, such as `Day (UTC)`. */
+  readonly axis: string;
+  readonly bars: readonly Bar[];
+  /** What a pale bar means. */
+  readonly pale?: string;
+  /** What the table says of a figure. */
+  readonly write?: (figure: number) => string;
+}
+
+const WIDTH = 960;
+const HEIGHT = 300;
+const LEFT = 64;
+const RIGHT = 12;
+const TOP = 12;
+const BOTTOM = 34;
+const TICKS = 4;
+/** Room a label takes along the axis. */
+const LABEL_WIDTH = 76;
+/** Colours the style sheet knows; more parts than that share the last. */
+const COLOURS = 8;
+const INNER = HEIGHT - TOP - BOTTOM;
+
+/** Stacked bars as a drawing, with legend, and the same figures as a table. Free of scripts. */
+export function BarPlot({ label, axis, bars, pale, write = fullNumber }: PlotParts) {
+  const names = [...new Set(bars.flatMap(({ parts }) => [...parts.keys()]))].sort();
+  return (
+    <figure>
+      <Legend names={names} pale={bars.some((bar) => bar.pale === true) ? pale : undefined} />
+      <Drawing {...{ label, names, bars, write }} />
+      <details>
+        <summary>{`${label}: as a table`}</summary>
+        <Table
+          caption={label}
+          empty="Nothing."
+          rows={bars}
+          columns={[
+            { head: axis, cell: (bar) => bar.label + (bar.pale === true && pale !== undefined ? ` (${pale})` : '') },
+            ...names.map((name) => ({
+              head: name,
+              number: true,
+              cell: ({ parts }: Bar): Child => write(parts.get(name) ?? 0),
+            })),
+          ]}
+        />
+      </details>
+    </figure>
+  );
+}
+
+interface DrawingParts extends Required<Pick<PlotParts, 'label' | 'bars' | 'write'>> {
+  readonly names: readonly string[];
+}
+
+function Drawing({ label, names, bars, write }: DrawingParts) {
+  const step = stepOf(Math.max(0, ...bars.map(sumOf)));
+  const slot = (WIDTH - LEFT - RIGHT) / Math.max(bars.length, 1);
+  const yOf = (figure: number): number => round(TOP + INNER * (1 - figure / (step * TICKS)));
+  const every = Math.max(1, Math.ceil(LABEL_WIDTH / slot));
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+      {Array.from({ length: TICKS + 1 }, (_, n) => (
+        <g>
+          <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(n * step)} y2={yOf(n * step)} />
+          <text class="tick" x={LEFT - 8} y={yOf(n * step) + 4} text-anchor="end">
+            {shortNumber(n * step)}
+          </text>
+        </g>
+      ))}
+      {bars.map((bar, n) => (
+        <Column {...{ bar, names, slot, yOf, write }} left={LEFT + n * slot} />
+      ))}
+      {bars.map(
+        (bar, n) =>
+          n % every === 0 && (
+            <text class="tick" x={round(LEFT + (n + 0.5) * slot)} y={HEIGHT - 12} text-anchor="middle">
+              {bar.label}
+            </text>
+          ),
+      )}
+      <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(0)} y2={yOf(0)} />
+    </svg>
+  );
+}
+
+interface ColumnParts extends Pick<DrawingParts, 'names' | 'write'> {
+  readonly bar: Bar;
+  readonly left: number;
+  readonly slot: number;
+  readonly yOf: (figure: number) => number;
+}
+
+function Column({ bar, names, left, slot, yOf, write }: ColumnParts) {
+  const width = round(Math.max(1, slot * 0.7));
+  const x = round(left + (slot - width) / 2);
+  let below = 0;
+  const parts = names.map((name, index) => {
+    const figure = bar.parts.get(name) ?? 0;
+    const [top, bottom] = [yOf(below + figure), yOf(below)];
+    below += figure;
+    return figure > 0 && <rect class={colourOf(index)} x={x} y={top} width={width} height={round(bottom - top)} />;
+  });
+  const each = names.filter((name) => bar.parts.has(name)).map((name) => `${name} ${write(bar.parts.get(name)!)}`);
+  return (
+    <g class={bar.pale === true ? 'bar pale' : 'bar'}>
+      <title>{`${bar.label}: ${write(sumOf(bar))}${each.length > 1 ? ` (${each.join(', ')})` : ''}`}</title>
+      <rect class="hover" x={round(left)} y={TOP} width={round(slot)} height={INNER} />
+      {parts}
+    </g>
+  );
+}
+
+function Legend({ names, pale }: { readonly names: readonly string[]; readonly pale: string | undefined }) {
+  return (
+    <ul class="legend">
+      {names.map((name, index) => (
+        <li>
+          <span class={`swatch b${Math.min(index, COLOURS - 1)}`} />
+          {name}
+        </li>
+      ))}
+      {pale !== undefined && <li class="soft">{`pale: ${pale}`}</li>}
+    </ul>
+  );
+}
+
+function colourOf(index: number): string {
+  return `c${Math.min(index, COLOURS - 1)}`;
+}
+
+function sumOf({ parts }: Bar): number {
+  return [...parts.values()].reduce((sum, figure) => sum + figure, 0);
+}
+
+/** The distance of grid lines: 1, 2, 2.5 or 5 times a power of ten, whole, so that `TICKS` of them hold `highest`. */
+function stepOf(highest: number): number {
+  const least = Math.max(highest / TICKS, 1);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const factor = [1, 2, 2.5, 5, 10].find((each) => each * power >= least && Number.isInteger(each * power)) ?? 10;
+  return factor * power;
+}
+
+/** `12.5k`, for an axis. */
+function shortNumber(figure: number): string {
+  for (const [unit, size] of [
+    ['G', 1e9],
+    ['M', 1e6],
+    ['k', 1e3],
+  ] as const)
+    if (figure >= size) return `${String(Number((figure / size).toFixed(2)))}${unit}`;
+  return String(figure);
+}
+
+/** `12,345` */
+export function fullNumber(figure: number): string {
+  return figure.toLocaleString('en-US');
+}
+
+function round(length: number): number {
+  return Math.round(length * 100) / 100;
+}

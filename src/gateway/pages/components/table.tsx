@@ -1,0 +1,64 @@
+import type { Child } from '#jsx/jsx-runtime';
+
+export interface Column<Row> {
+  readonly head: string;
+  /** Right-aligned. */
+  readonly number?: boolean;
+  readonly cell: (row: Row) => Child;
+  /** What stands below the rows. */
+  readonly foot?: Child;
+}
+
+interface TableParts<Row> {
+  /** What is in it: for those who hear the page, and over the rows. */
+  readonly caption: string;
+  /** The first names its row. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** What is said in place of no rows. */
+  readonly empty: string;
+}
+
+/** A table that scrolls sideways where it is wider than the page. */
+export function Table<Row>({ caption, columns, rows, empty }: TableParts<Row>) {
+  if (rows.length === 0) return <p class="soft">{empty}</p>;
+  const hasFoot = columns.some(({ foot }) => foot !== undefined);
+  return (
+    <div class="scroll" role="region" aria-label={caption} tabindex={0}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, number }) => (
+              <th scope="col" class={classOf(number)}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{rows.map((row) => line(columns, ({ cell }) => cell(row)))}</tbody>
+        {hasFoot && <tfoot>{line(columns, ({ foot }) => foot)}</tfoot>}
+      </table>
+    </div>
+  );
+}
+
+function line<Row>(columns: readonly Column<Row>[], of: (column: Column<Row>) => Child) {
+  return (
+    <tr>
+      {columns.map((column, index) =>
+        index === 0 ? (
+          <th scope="row" class={classOf(column.number)}>
+            {of(column)}
+          </th>
+        ) : (
+          <td class={classOf(column.number)}>{of(column)}</td>
+        ),
+      )}
+    </tr>
+  );
+}
+
+function classOf(number: boolean | undefined): string | undefined {
+  return number === true ? 'number' : undefined;
+}

@@ -1,0 +1,3 @@
+import type { JSX } from '#jsx/jsx-runtime';
+
+export function renderToString(element: JSX.Element): string;

@@ -1,0 +1,152 @@
+/**
+ * What pages may consist of, in HTML's own spelling. Preact renders it, and escapes all text and every attribute; its
+ * own types would bring those of a browser's window into every file. What the policy of pages forbids (a script or style
+ * within the page, a handler in an attribute) does not compile.
+ */
+export type Child = JSX.Element | string | number | false | null | undefined | readonly Child[];
+
+interface Common {
+  readonly id?: string | undefined;
+  readonly class?: string | undefined;
+  readonly title?: string | undefined;
+  readonly role?: string | undefined;
+  readonly hidden?: boolean | undefined;
+  readonly tabindex?: number | undefined;
+  readonly children?: Child;
+  readonly [aria: `aria-${string}` | `data-${string}`]: string | number | boolean | undefined;
+}
+
+interface Input extends Common {
+  readonly name?: string | undefined;
+  readonly value?: string | number | undefined;
+  readonly required?: boolean | undefined;
+  readonly disabled?: boolean | undefined;
+  readonly autocomplete?: string | undefined;
+  readonly autofocus?: boolean | undefined;
+  readonly placeholder?: string | undefined;
+  readonly maxlength?: number | undefined;
+}
+
+type Plain =
+  | 'article'
+  | 'aside'
+  | 'b'
+  | 'body'
+  | 'br'
+  | 'caption'
+  | 'code'
+  | 'dd'
+  | 'div'
+  | 'dl'
+  | 'dt'
+  | 'em'
+  | 'fieldset'
+  | 'figcaption'
+  | 'figure'
+  | 'footer'
+  | 'h1'
+  | 'h2'
+  | 'h3'
+  | 'head'
+  | 'header'
+  | 'hr'
+  | 'kbd'
+  | 'legend'
+  | 'li'
+  | 'main'
+  | 'nav'
+  | 'ol'
+  | 'p'
+  | 'pre'
+  | 'section'
+  | 'small'
+  | 'span'
+  | 'strong'
+  | 'summary'
+  | 'table'
+  | 'tbody'
+  | 'tfoot'
+  | 'thead'
+  | 'tr'
+  | 'ul';
+
+interface Shape extends Common {
+  readonly x?: number;
+  readonly y?: number;
+  readonly x1?: number;
+  readonly x2?: number;
+  readonly y1?: number;
+  readonly y2?: number;
+  readonly width?: number;
+  readonly height?: number;
+  readonly d?: string;
+  readonly points?: string;
+  readonly 'text-anchor'?: 'start' | 'middle' | 'end';
+}
+
+interface Elements {
+  readonly html: Common & { readonly lang: string };
+  readonly meta: {
+    readonly charset?: string;
+    readonly name?: string;
+    readonly content?: string;
+    readonly 'http-equiv'?: 'refresh';
+  };
+  readonly link: { readonly rel: string; readonly href: string };
+  readonly script: { readonly src: string; readonly type: 'module' };
+  /** Of the document, and of a shape in a drawing. */
+  readonly title: { readonly children: Child };
+  readonly a: Common & { readonly href: string; readonly rel?: string; readonly download?: boolean };
+  readonly time: Common & { readonly datetime: string };
+  readonly th: Common & { readonly scope: 'col' | 'row'; readonly colspan?: number };
+  readonly td: Common & { readonly colspan?: number };
+  readonly details: Common & { readonly open?: boolean };
+  readonly form: Common & {
+    readonly method: 'get' | 'post';
+    readonly action: string;
+    readonly autocomplete?: 'off';
+    readonly novalidate?: boolean;
+  };
+  readonly label: Common & { readonly for?: string };
+  readonly button: Common & { readonly type?: 'submit' | 'button'; readonly name?: string; readonly value?: string };
+  readonly input: Input & {
+    readonly type:
+      'text' | 'password' | 'hidden' | 'checkbox' | 'radio' | 'date' | 'month' | 'number' | 'search' | 'url';
+    readonly checked?: boolean | undefined;
+    readonly min?: string | number | undefined;
+    readonly max?: string | number | undefined;
+    readonly step?: string | number | undefined;
+    readonly pattern?: string | undefined;
+    readonly spellcheck?: boolean | undefined;
+  };
+  readonly select: Omit<Input, 'value'>;
+  readonly option: Common & { readonly value?: string; readonly selected?: boolean };
+  readonly textarea: Input & { readonly rows?: number; readonly spellcheck?: boolean };
+  readonly progress: Common & { readonly value: number; readonly max: number };
+  readonly svg: Common & { readonly viewBox: string };
+  readonly g: Shape;
+  readonly rect: Shape;
+  readonly line: Shape;
+  readonly path: Shape;
+  readonly polyline: Shape;
+  readonly text: Shape;
+}
+
+export namespace JSX {
+  interface Element {
+    readonly type: unknown;
+    readonly props: unknown;
+  }
+  type ElementType = keyof IntrinsicElements | ((props: never) => Element | null);
+  interface ElementChildrenAttribute {
+    readonly children: unknown;
+  }
+  interface IntrinsicAttributes {
+    readonly key?: string | number;
+  }
+  interface IntrinsicElements extends Elements, Record<Plain, Common> {}
+}
+
+export function jsx(type: unknown, props: unknown, key?: unknown): JSX.Element;
+export const jsxs: typeof jsx;
+export const Fragment: (props: { readonly children?: Child }) => JSX.Element;

@@ -1,0 +1,78 @@
+import t from 'tap';
+import { renderToString } from '#jsx/render';
+import { CheckFields, PostForm, SelectField, TextField } from '../../../../src/gateway/pages/components/form.js';
+import { Notice, Problems } from '../../../../src/gateway/pages/components/notice.js';
+import { addressOf, Pager } from '../../../../src/gateway/pages/components/pager.js';
+import { BarPlot } from '../../../../src/gateway/pages/components/plot.js';
+import { Table } from '../../../../src/gateway/pages/components/table.js';
+
+const EVIL = `"><script>alert('1')</script>&`;
+
+t.test('whatever people wrote stays text, in every component', (t) => {
+  const choices = [{ value: EVIL, label: EVIL }];
+  const html = renderToString(
+    <>
+      <Table caption={EVIL} empty={EVIL} rows={[EVIL]} columns={[{ head: EVIL, cell: (row) => row, foot: EVIL }]} />
+      <Notice>{EVIL}</Notice>
+      <Problems problems={[EVIL]} />
+      <PostForm action={EVIL} guard={{ formToken: EVIL, submission: EVIL }} button={EVIL}>
+        <TextField name={EVIL} label={EVIL} value={EVIL} hint={EVIL} problems={[`${EVIL}: ${EVIL}`]} />
+        <SelectField name={EVIL} label={EVIL} choices={choices} value={EVIL} />
+        <CheckFields name={EVIL} label={EVIL} choices={choices} values={[EVIL]} />
+      </PostForm>
+      <Pager path="/x" query={{ name: EVIL }} cursor={EVIL} next={EVIL} />
+      <BarPlot label={EVIL} axis={EVIL} pale={EVIL} bars={[{ label: EVIL, parts: new Map([[EVIL, 1]]), pale: true }]} />
+    </>,
+  );
+  t.notMatch(html, /<script|alert\('1'\)<\/script/);
+  t.ok(html.split('&lt;script>').length > 30, 'it is there, as text');
+  t.notMatch(html, /="[^"]*"[^\s/>]/, 'no attribute was left');
+  t.end();
+});
+
+t.test('a field shows its own problem, and says so to a screen reader', (t) => {
+  const html = renderToString(
+    <TextField
+      name="plan"
+      label="Plan"
+      value="gold"
+      hint="A name"
+      problems={['plan: there is no plan "gold"', 'x: y']}
+    />,
+  );
+  t.match(html, 'aria-invalid="true" aria-describedby="field-plan-help"');
+  t.match(html, '<p class="problem">there is no plan &quot;gold&quot;</p><p class="hint">A name</p>');
+  t.notMatch(renderToString(<TextField name="plan" label="Plan" />), 'aria-');
+  t.end();
+});
+
+t.test('a list leads to its next page and back to its first, as it was asked', (t) => {
+  t.equal(renderToString(<Pager path="/x" query={{}} cursor={undefined} next={null} />), '');
+  t.match(
+    renderToString(<Pager path="/x" query={{ plan: 'free', name: undefined }} cursor="a" next="b" />),
+    'href="/x?plan=free">First page</a><a href="/x?plan=free&amp;cursor=b"',
+  );
+  t.equal(addressOf('/x', { a: '', b: 'é&' }), '/x?b=%C3%A9%26');
+  t.end();
+});
+
+t.test('a plot has every figure in a table beside it', (t) => {
+  const bars = [
+    { label: '1 Nov', parts: new Map([['free', 12_345]]) },
+    {
+      label: '2 Nov',
+      parts: new Map([
+        ['free', 1],
+        ['pro', 2],
+      ]),
+      pale: true,
+    },
+  ];
+  const html = renderToString(<BarPlot label="Requests" axis="Day" pale="not final" bars={bars} />);
+  t.match(html, '<title>1 Nov: 12,345</title>');
+  t.match(html, '<title>2 Nov: 3 (free 1, pro 2)</title>');
+  t.match(html, '<th scope="row">2 Nov (not final)</th><td class="number">1</td><td class="number">2</td>');
+  t.match(html, '<text class="tick" x="56" y="16" text-anchor="end">20k</text>');
+  t.match(renderToString(<BarPlot label="None" axis="Day" bars={[]} />), 'Nothing.');
+  t.end();
+});
