@@ -115,19 +115,10 @@ async function openAdmin(
   const archive: AdminParts['archive'] = (task) => runTask({ ...task, settings: ledger });
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
+  const { createConsole } = await import('./console/open.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];
-  const admin = await createAdmin({
-    registry,
-    engine,
-    token: adminToken,
-    hosts,
-    metrics,
-    recall,
-    ready,
-    log,
-    archive,
-    ...report,
-  });
+  const parts = { registry, engine, token: adminToken, hosts, metrics, recall, ready, log, archive, ...report };
+  const admin = await createAdmin(parts, createConsole());
   await listen(admin, settings.admin);
   return admin;
 }

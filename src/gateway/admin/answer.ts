@@ -13,6 +13,13 @@ export type Answer =
   | { readonly type: string; readonly chunks: AsyncIterable<string | Buffer>; readonly headers?: Headers }
   | undefined;
 
+/** Of what is served beside the admin API. */
+export interface MountedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string | AsyncIterable<string | Buffer>;
+}
+
 /** The admin API says no. The message tells the operator what to do. */
 export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
@@ -38,15 +45,30 @@ export async function send(reply: FastifyReply, answer: Answer, log: Log): Promi
   else if ('json' in answer) reply.send(answer.json);
   else if ('text' in answer) reply.type(answer.type).send(answer.text);
   else {
-    const stream = Readable.from(answer.chunks);
-    // The store is asked before the head is out: if it is unavailable, a 503 can still be sent.
-    await once(stream, 'readable');
-    stream.on('error', (err) => log.warn({ err: nameOf(err) }, 'an admin answer was cut short'));
+    const stream = await begun(answer.chunks, log);
     reply
       .type(answer.type)
       .headers(answer.headers ?? {})
       .send(stream);
   }
+}
+
+/** The same of what is served beside the admin API. */
+export async function sendMounted(
+  reply: FastifyReply,
+  { status, headers, body }: MountedAnswer,
+  log: Log,
+): Promise<void> {
+  const sent = typeof body === 'string' ? body : await begun(body, log);
+  reply.code(status).headers(headers).send(sent);
+}
+
+/** The store is asked before the head is out: if it is unavailable, a 503 can still be sent. */
+async function begun(chunks: AsyncIterable<string | Buffer>, log: Log): Promise<Readable> {
+  const stream = Readable.from(chunks);
+  await once(stream, 'readable');
+  stream.on('error', (err) => log.warn({ err: nameOf(err) }, 'an admin answer was cut short'));
+  return stream;
 }
 
 /** The one form of an error (contract, section 7). */

@@ -34,7 +34,7 @@ export interface AdminParts {
 }
 
 /** One request as its handler sees it. */
-interface Call<Query extends Shape = Shape> {
+export interface Call<Query extends Shape = Shape> {
   readonly parts: AdminParts;
   readonly tokens: AdminTokens;
   /** What stands at `{id}` in the path, empty where there is none. */

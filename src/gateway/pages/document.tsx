@@ -2,13 +2,13 @@ import type { Child, JSX } from '#jsx/jsx-runtime';
 import { renderToString } from '#jsx/render';
 import { STYLE_FILE } from './files.js';
 
-export interface Link {
+interface Link {
   readonly path: string;
   readonly label: string;
 }
 
 /** What stands around the content of every page. */
-export interface Frame {
+interface Frame {
   readonly title: string;
   /** The path that the shared files are served below, without a slash at its end. */
   readonly files: string;

@@ -9,6 +9,7 @@ import { ZodType } from 'zod';
 import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import { createAdmin } from '../../../src/gateway/admin/server.js';
 import { ErrorBody } from '../../../src/gateway/admin/openapi/schemas.js';
+import type { MountOf } from '../../../src/gateway/admin/mount.js';
 import type { AdminParts, Route } from '../../../src/gateway/admin/route.js';
 import { ROUTES } from '../../../src/gateway/admin/routes.js';
 import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
@@ -28,6 +29,7 @@ export interface Reply {
 export interface Listener {
   readonly engine: EmbeddedEngine;
   readonly registry: KeyRegistry;
+  readonly parts: AdminParts;
   readonly folder: string;
   readonly port: number;
   /** All log lines so far. */
@@ -45,6 +47,7 @@ export async function listen(
   t: Test,
   more: Partial<AdminParts> = {},
   rules: Partial<RegistryParts> = {},
+  mount?: MountOf,
 ): Promise<Listener> {
   const { engine, folder } = openStore(t);
   const registry = openRegistry(engine, rules);
@@ -55,7 +58,7 @@ export async function listen(
       done();
     },
   });
-  const server = await createAdmin({
+  const parts = {
     registry,
     engine,
     token: ADMIN_TOKEN,
@@ -64,7 +67,8 @@ export async function listen(
     ready: () => ({ ready: true, parts: { store: { ok: true } } }),
     log: pino({ level: 'trace' }, sink),
     ...more,
-  });
+  };
+  const server = await createAdmin(parts, mount);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {
@@ -77,7 +81,7 @@ export async function listen(
     holdToDescription(t, method, path, reply);
     return reply;
   };
-  return { engine, registry, folder, port, logged: () => logged, ask };
+  return { engine, registry, parts, folder, port, logged: () => logged, ask };
 }
 
 /** A JSON answer is as OpenAPI says: every field that is promised, and none that isn't. */

@@ -62,10 +62,13 @@ export class AdminTokens {
   /** Whose token this is; undefined when it is none that is good now. */
   async holderOf(token: string): Promise<AdminToken | undefined> {
     const parsed = parseAdminToken(token);
-    if (parsed === null) return undefined;
-    const record = await this.#store.read(parsed.id);
-    if (record === undefined || !timingSafeEqual(Buffer.from(record.hash), Buffer.from(parsed.secretHash)))
-      return undefined;
+    return parsed === null ? undefined : this.holderOfHash(parsed.id, parsed.secretHash);
+  }
+
+  /** The same by the hash of a token, which is what a session knows of it. @param secretHash 43 characters */
+  async holderOfHash(id: string, secretHash: string): Promise<AdminToken | undefined> {
+    const record = await this.#store.read(id);
+    if (record === undefined || !timingSafeEqual(Buffer.from(record.hash), Buffer.from(secretHash))) return undefined;
     if (record.expiresAtMs === null) return record;
     return hasExpired(record, await this.#clock()) ? undefined : record;
   }

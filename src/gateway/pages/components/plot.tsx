@@ -2,7 +2,7 @@ import type { Child } from '#jsx/jsx-runtime';
 import { Table } from './table.js';
 
 /** One bar of a plot, in parts that stand on each other. */
-export interface Bar {
+interface Bar {
   readonly label: string;
   /** Its parts by name. */
   readonly parts: ReadonlyMap<string, number>;
@@ -166,7 +166,7 @@ function shortNumber(figure: number): string {
 }
 
 /** `12,345` */
-export function fullNumber(figure: number): string {
+function fullNumber(figure: number): string {
   return figure.toLocaleString('en-US');
 }
 

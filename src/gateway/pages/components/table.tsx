@@ -1,6 +1,6 @@
 import type { Child } from '#jsx/jsx-runtime';
 
-export interface Column<Row> {
+interface Column<Row> {
   readonly head: string;
   /** Right-aligned. */
   readonly number?: boolean;

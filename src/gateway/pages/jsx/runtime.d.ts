@@ -1,7 +1,7 @@
 /**
  * What pages may consist of, in HTML's own spelling. Preact renders it, and escapes all text and every attribute; its
- * own types would bring those of a browser's window into every file. What the policy of pages forbids (a script or style
- * within the page, a handler in an attribute) does not compile.
+ * own types would bring those of a browser's window into every file. What the policy of pages forbids (a script or
+ * style within the page, a handler in an attribute) does not compile.
  */
 export type Child = JSX.Element | string | number | false | null | undefined | readonly Child[];
 

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+import type { Authorize } from './access/authorize.js';
+import type { AdminTokens } from './access/tokens.js';
+import type { AdminRefusal, MountedAnswer } from './answer.js';
+import type { AdminParts } from './route.js';
+
+/** What the admin listener shares with what else it serves. */
+export interface AdminCore {
+  readonly parts: AdminParts;
+  readonly tokens: AdminTokens;
+  readonly authorize: Authorize;
+}
+
+/** Something beside the admin API: it answers all at and below its path, and sees to its own access. */
+export interface Mount {
+  /** Without a slash at its end. */
+  readonly path: string;
+  handle(request: IncomingMessage, body: Buffer): Promise<MountedAnswer>;
+  /** The page for what was refused before it was asked, or that `handle` threw. */
+  refuse(request: IncomingMessage, refusal: AdminRefusal): Promise<MountedAnswer>;
+}
+
+export type MountOf = (core: AdminCore) => Mount;

@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import { KeyRefused } from '../accounts/refused.js';
+import type { Body } from '../accounts/fields.js';
+import type { Caller } from '../admin/access/authorize.js';
+import { rolesFor } from '../admin/access/roles.js';
+import { AdminRefusal, type Answer } from '../admin/answer.js';
+import type { AdminCore } from '../admin/mount.js';
+import { perform } from '../admin/perform.js';
+import type { Route } from '../admin/route.js';
+import { ROUTES } from '../admin/routes.js';
+import { searchOf } from '../pages/components/pager.js';
+
+/** What a route is asked with, beside its line. */
+interface Question {
+  readonly id?: string;
+  readonly grant?: string;
+  /** Those that are undefined or empty are left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: Body;
+  readonly bytes?: AsyncIterable<Buffer>;
+}
+
+/** The admin API as a page asks it: the same routes, roles and records in the history, without HTTP between. */
+export class AdminApi {
+  readonly #core: Pick<AdminCore, 'parts' | 'tokens'>;
+  readonly #caller: Caller;
+  readonly #actor: string;
+
+  constructor(core: Pick<AdminCore, 'parts' | 'tokens'>, caller: Caller, actor: string) {
+    this.#core = core;
+    this.#caller = caller;
+    this.#actor = actor;
+  }
+
+  /** Whether the visitor may ask this route: what they may not do is not offered. @param line method and path */
+  may(line: string): boolean {
+    return rolesFor(routeOf(line).role).includes(this.#caller.role);
+  }
+
+  /** What the route answers, in the form that it gives. Rejects as the route does. */
+  async ask<Form extends z.ZodType>(form: Form, line: string, question: Question = {}): Promise<z.output<Form>> {
+    const answer = await this.answer(line, question);
+    return form.parse(answer !== undefined && 'json' in answer ? answer.json : undefined);
+  }
+
+  /** Of a route that streams, or answers with nothing. */
+  async answer(line: string, { id = '', grant = '', query = {}, body = {}, bytes }: Question = {}): Promise<Answer> {
+    if (!this.may(line)) throw notFor(this.#caller, routeOf(line).role);
+    const request = {
+      ...this.#core,
+      id,
+      grant,
+      search: searchOf(query),
+      actor: this.#actor,
+      body,
+      bytes: bytes ?? none(),
+    };
+    const { answer } = await perform(routeOf(line), request);
+    return answer;
+  }
+}
+
+/** Why nothing came of a form, to be shown beside it; throws what no other entry could mend. */
+export function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof KeyRefused) return error.problems;
+  if (error instanceof AdminRefusal && error.status < 500 && error.status !== 403) return [error.message];
+  throw error;
+}
+
+export function notFor({ role }: Caller, access: Route['role']): AdminRefusal {
+  const roles = new Intl.ListFormat('en', { type: 'disjunction' }).format(rolesFor(access));
+  return new AdminRefusal(
+    403,
+    'insufficient_role',
+    `This page needs an admin token with the role ${roles}, and yours has the role ${role}. Ask an operator for ` +
+      'another ("petgate tokens create"), and sign in with it.',
+  );
+}
+
+function routeOf(line: string): Route {
+  const route = ROUTES.find(({ method, path }) => `${method} ${path}` === line);
+  if (route === undefined) throw new Error(`the admin API has no route "${line}"`);
+  return route;
+}
+
+async function* none(): AsyncGenerator<Buffer, void> {
+  // A route that reads a body, asked without one.
+}

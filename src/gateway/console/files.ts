@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { pageFile, STYLE_FILE, type PageFile } from '../pages/files.js';
+import { CONSOLE } from './page.js';
+
+const LIVE_FILE = pageFile('live', 'js', readFileSync(new URL('./browser.js', import.meta.url), 'utf8'));
+
+export const LIVE_SCRIPT = LIVE_FILE.name;
+
+/** What pages load, by path. It is the same for everybody, and needs no session. */
+export const FILES: ReadonlyMap<string, PageFile> = new Map(
+  [STYLE_FILE, LIVE_FILE].map((file) => [`${CONSOLE}/files/${file.name}`, file]),
+);

@@ -1,0 +1,45 @@
+import { AdminRefusal } from '../admin/answer.js';
+import type { Page } from './page.js';
+
+/** A page, and what its path says. */
+export interface FoundPage {
+  readonly page: Page;
+  readonly id: string;
+  readonly part: string;
+}
+
+/** Of ids and names; more is none of ours. */
+const MAX_PART = 256;
+
+/** Finds pages by method and path. Throws AdminRefusal 404, and 405 where the path knows other methods. */
+export function createFinder(pages: readonly Page[]): (method: string, path: string) => FoundPage {
+  const known = pages.map((page) => ({ page, pattern: patternOf(page.path) }));
+  return (method, path) => {
+    const onPath = known.flatMap(({ page, pattern }) => {
+      const { groups } = pattern.exec(path) ?? {};
+      return pattern.test(path) ? [{ page, id: decoded(groups?.['id']), part: decoded(groups?.['part']) }] : [];
+    });
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const found = onPath.find(({ page }) => page.method === wanted);
+    if (found !== undefined) return found;
+    if (onPath.length === 0) throw new AdminRefusal(404, 'not_found', 'The console has no such page.');
+    const allow = [...new Set(onPath.map(({ page }) => page.method))].flatMap((one) =>
+      one === 'GET' ? [one, 'HEAD'] : [one],
+    );
+    throw new AdminRefusal(405, 'method_not_allowed', `This page knows ${allow.join(', ')}.`, {
+      Allow: allow.join(', '),
+    });
+  };
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, `(?<$1>[^/]{1,${MAX_PART}})`)}$`);
+}
+
+function decoded(text = ''): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new AdminRefusal(404, 'not_found', 'The console has no such page.');
+  }
+}

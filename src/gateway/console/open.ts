@@ -1,0 +1,174 @@
+import type { IncomingMessage } from 'node:http';
+import { readActor } from '../admin/access/actor.js';
+import { rolesFor } from '../admin/access/roles.js';
+import { AdminRefusal, type MountedAnswer } from '../admin/answer.js';
+import type { AdminCore, Mount, MountOf } from '../admin/mount.js';
+import { Form, InvalidForm, readFields, readForm } from '../pages/form.js';
+import { isOwnOrigin } from '../pages/origin.js';
+import { PAGE_HEADERS } from '../pages/headers.js';
+import { isOwnForm } from '../pages/session.js';
+import { Submissions } from '../pages/submissions.js';
+import { AdminApi, notFor } from './api.js';
+import { FILES, LIVE_SCRIPT } from './files.js';
+import { createFinder, type FoundPage } from './find.js';
+import { framed } from './frame.js';
+import { CONSOLE, type PageAnswer, type Visit } from './page.js';
+import { PAGES } from './pages.js';
+import { Refused, refusalTitle } from './refused.js';
+import { isSecure, sessionCookie, SignIn, type SignedIn } from './sign-in/sessions.js';
+
+/** For whatever is shown without one: a form is then asked for anew. */
+const NO_FORM = new Form();
+const MAX_SUBMISSION = 64;
+
+/** The console below /console. @param now Unix ms, for the age of sessions */
+export function createConsole(now: () => number = Date.now): MountOf {
+  return (core) => new Console(core, now);
+}
+
+class Console implements Mount {
+  readonly path = CONSOLE;
+  readonly #core: AdminCore;
+  readonly #now: () => number;
+  readonly #sessions: SignIn;
+  readonly #submissions = new Submissions<PageAnswer>();
+  readonly #find = createFinder(PAGES);
+
+  constructor(core: AdminCore, now: () => number) {
+    this.#core = core;
+    this.#now = now;
+    this.#sessions = new SignIn(core);
+  }
+
+  async handle(request: IncomingMessage, body: Buffer): Promise<MountedAnswer> {
+    const { path, search } = partsOf(request);
+    if (path === CONSOLE) return redirect(`${CONSOLE}/`);
+    const file = FILES.get(path);
+    if (file !== undefined) return { status: 200, headers: file.headers, body: file.body };
+    const visitor = await this.#sessions.resume(request, this.#now());
+    const found = this.#findFor(visitor, request, path);
+    if (request.method === 'POST' && !isOwn(request)) throw forged();
+    try {
+      const form = request.method === 'POST' ? readForm(request.headers['content-type'], body) : NO_FORM;
+      const answer = await this.#answer(request, found, visitor, { form, query: readFields(search) });
+      return this.#written(request, found, visitor, answer);
+    } catch (error) {
+      throw error instanceof InvalidForm ? new AdminRefusal(400, 'invalid_form', error.message) : error;
+    }
+  }
+
+  async refuse(request: IncomingMessage, refusal: AdminRefusal): Promise<MountedAnswer> {
+    const { path } = partsOf(request);
+    const isGet = request.method === 'GET' || request.method === 'HEAD';
+    const visitor = await this.#sessions.resume(request, this.#now()).catch(() => null);
+    const text = framed({
+      ...{ title: refusalTitle(refusal), path, pages: PAGES, visitor },
+      // A link of elsewhere comes without the cookie, which is for this site alone; asked again from here, it has it.
+      again: refusal.status === 401 && isGet && request.headers['sec-fetch-site'] === 'cross-site',
+      children: Refused({ refusal, to: isGet ? (request.url ?? '') : '', signedIn: visitor !== null }),
+    });
+    return { status: refusal.status, headers: { ...PAGE_HEADERS, ...refusal.headers }, body: text };
+  }
+
+  /** Whoever is not signed in does not learn which pages there are. */
+  #findFor(visitor: SignedIn | null, request: IncomingMessage, path: string): FoundPage {
+    const { method = 'GET' } = request;
+    let found: FoundPage | null = null;
+    try {
+      found = this.#find(method, path);
+    } catch (error) {
+      if (visitor !== null) throw error;
+    }
+    if (found?.page.role === 'open') return found;
+    if (visitor === null || found === null) throw signedOut();
+    if (!rolesFor(found.page.role).includes(visitor.caller.role)) throw notFor(visitor.caller, found.page.role);
+    return found;
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    { page, id, part }: FoundPage,
+    visitor: SignedIn | null,
+    fields: Pick<Visit, 'form' | 'query'>,
+  ): Promise<PageAnswer> {
+    const nowMs = this.#now();
+    if (page.role === 'open') {
+      const address = request.socket.remoteAddress;
+      const formToken = visitor?.formToken ?? null;
+      return page.serve({ ...fields, nowMs, sessions: this.#sessions, address, formToken });
+    }
+    const { caller, formToken } = visitor!;
+    const { parts } = this.#core;
+    const api = new AdminApi(this.#core, caller, readActor(request, caller));
+    const guard = (): ReturnType<Visit['guard']> => ({ formToken, submission: this.#submissions.newId() });
+    const visit: Visit = { ...fields, parts, api, caller, id, part, guard, nowMs };
+    const serve = async (): Promise<PageAnswer> => page.serve(visit);
+    return page.method === 'GET' ? serve() : this.#once(visit, visitor!, serve);
+  }
+
+  /** A form does its work once, however often a browser sends it. */
+  async #once({ form, nowMs }: Visit, visitor: SignedIn, serve: () => Promise<PageAnswer>): Promise<PageAnswer> {
+    if (!isOwnForm(visitor, form.text('form'))) throw forged();
+    const submission = form.text('submission').slice(0, MAX_SUBMISSION);
+    if (submission === '') throw forged();
+    const name = `${visitor.formToken} ${submission}`;
+    const answer = await this.#submissions.once(name, nowMs, serve);
+    if (answer === null)
+      throw new AdminRefusal(
+        409,
+        'sent_before',
+        'This form was sent before, and was done then. Go back and reload the page.',
+      );
+    // Nothing came of it but a page that says what to put right.
+    if ('status' in answer && (answer.status ?? 200) >= 400) this.#submissions.release(name);
+    return answer;
+  }
+
+  #written(request: IncomingMessage, { page }: FoundPage, visitor: SignedIn | null, answer: PageAnswer): MountedAnswer {
+    const renewed = page.unattended === true ? null : (visitor?.renewed ?? null);
+    const session = ('to' in answer ? answer.session : undefined) ?? renewed;
+    const cookie = session === null ? {} : { 'Set-Cookie': sessionCookie(request, session) };
+    if ('to' in answer) return redirect(answer.to, cookie);
+    if ('content' in answer) {
+      const { content, title = page.title, status = 200, live = false } = answer;
+      const script = live ? LIVE_SCRIPT : undefined;
+      const { path } = partsOf(request);
+      const text = framed({ title, path, pages: PAGES, visitor, script, children: content });
+      return { status, headers: { ...PAGE_HEADERS, ...cookie }, body: text };
+    }
+    const headers = { ...PAGE_HEADERS, ...cookie, 'Content-Type': answer.type };
+    if ('text' in answer) return { status: 200, headers, body: answer.text };
+    return { status: 200, headers: { ...headers, ...answer.headers }, body: answer.chunks };
+  }
+}
+
+function partsOf({ url = '' }: IncomingMessage): { readonly path: string; readonly search: string } {
+  const mark = url.indexOf('?');
+  return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark + 1) };
+}
+
+function redirect(to: string, headers: MountedAnswer['headers'] = {}): MountedAnswer {
+  return { status: 303, headers: { ...PAGE_HEADERS, ...headers, Location: to }, body: '' };
+}
+
+/** What a browser says of where a form comes from. Behind a proxy that gives it another Host, the first alone helps. */
+function isOwn(request: IncomingMessage): boolean {
+  const { 'sec-fetch-site': site, origin = null, host = null } = request.headers;
+  if (site !== undefined) return site === 'same-origin';
+  return isOwnOrigin(origin, host, isSecure(request));
+}
+
+function forged(): AdminRefusal {
+  return new AdminRefusal(
+    403,
+    'forged_form',
+    'This form did not come from a page of this console in your session, so nothing was done. Open the page again, ' +
+      'and send the form from there.',
+  );
+}
+
+function signedOut(): AdminRefusal {
+  return new AdminRefusal(401, 'signed_out', 'Sign in with an admin token.', {
+    'WWW-Authenticate': 'Bearer realm="petgate-admin"',
+  });
+}

@@ -1,0 +1,68 @@
+import type { AdminRefusal } from '../admin/answer.js';
+import { Notice } from '../pages/components/notice.js';
+import { CONSOLE } from './page.js';
+import { SignInForm } from './sign-in/pages.js';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'This can’t be read',
+  403: 'Not with this role',
+  404: 'Nothing is here',
+  405: 'Not this way',
+  409: 'This is not possible now',
+  413: 'Too large',
+  415: 'Not a form',
+  421: 'Unknown name',
+  429: 'Too many attempts',
+  503: 'Not available now',
+};
+
+export function refusalTitle({ status, code }: AdminRefusal): string {
+  if (status === 401) return 'Sign in';
+  if (code === 'forged_form') return 'Not sent from here';
+  return TITLES[status] ?? (status < 500 ? 'This was refused' : 'Something went wrong');
+}
+
+interface RefusedParts {
+  readonly refusal: AdminRefusal;
+  /** Where signing in leads, empty where a form was sent: it is not sent again. */
+  readonly to: string;
+  /** True where the visitor is signed in. */
+  readonly signedIn: boolean;
+}
+
+/** What a person reads in place of a page: what is wrong, and what to do. */
+export function Refused({ refusal, to, signedIn }: RefusedParts) {
+  const { status, code, message, headers } = refusal;
+  if (status === 401)
+    return (
+      <>
+        {to === '' && (
+          <Notice level="warn">
+            <p>Nobody is signed in any more, so nothing was changed. Sign in, and try again.</p>
+          </Notice>
+        )}
+        <SignInForm to={to} />
+      </>
+    );
+  const wait = headers['Retry-After'];
+  return (
+    <>
+      <Notice level={status < 500 ? 'warn' : 'danger'}>
+        {message.split('\n').map((line) => (
+          <p>{line}</p>
+        ))}
+      </Notice>
+      {typeof wait === 'string' && <p>{`Try again in ${wait} s.`}</p>}
+      <p class="soft">
+        {'Code '}
+        <code>{code}</code>
+        {`, status ${status}.`}
+      </p>
+      {signedIn && (
+        <p>
+          <a href={`${CONSOLE}/`}>To the overview</a>
+        </p>
+      )}
+    </>
+  );
+}

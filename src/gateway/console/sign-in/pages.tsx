@@ -1,0 +1,78 @@
+import { AdminRefusal } from '../../admin/answer.js';
+import { TextField } from '../../pages/components/form.js';
+import { Notice } from '../../pages/components/notice.js';
+import { isOwnForm } from '../../pages/session.js';
+import { CONSOLE, openPage, type OpenVisit, type Page, type PageAnswer } from '../page.js';
+
+const FIELD = 'token';
+const HINT =
+  'One that "petgate tokens create" made, PETGATE_ADMIN_TOKEN, or what is in the file admin-token of the data folder.';
+
+const SIGN_IN = `${CONSOLE}/sign-in`;
+export const SIGN_OUT = `${CONSOLE}/sign-out`;
+
+/** Of people who are not signed in yet, or no more. */
+export const SIGN_IN_PAGES: readonly Page[] = [
+  openPage('GET /sign-in', 'Sign in', ({ query }) => ({ content: <SignInForm to={query.text('to')} /> })),
+  openPage('POST /sign-in', 'Sign in', signIn),
+  openPage('POST /sign-out', 'Sign out', ({ form, formToken, sessions }) => {
+    // A page of another site could only sign somebody out, but it shall do nothing at all.
+    if (formToken === null) return { to: SIGN_IN, session: '' };
+    if (!isOwnForm({ formToken }, form.text('form')))
+      throw new AdminRefusal(
+        403,
+        'forged_form',
+        'This form is not of your session. Go back, reload the page, and try again.',
+      );
+    sessions.end(formToken);
+    return { to: SIGN_IN, session: '' };
+  }),
+];
+
+async function signIn({ form, sessions, address, nowMs }: OpenVisit): Promise<PageAnswer> {
+  const to = form.text('to');
+  try {
+    const session = await sessions.begin(form.text(FIELD).trim(), address, nowMs);
+    return { to: ownPath(to), session };
+  } catch (error) {
+    if (!(error instanceof AdminRefusal) || ![401, 429].includes(error.status)) throw error;
+    const problem = error.status === 429 ? error.message : 'This is no admin token that is valid now.';
+    return { content: <SignInForm to={to} problem={problem} />, status: error.status };
+  }
+}
+
+interface SignInParts {
+  /** Where it leads. */
+  readonly to: string;
+  readonly problem?: string;
+}
+
+export function SignInForm({ to, problem }: SignInParts) {
+  return (
+    <>
+      {problem !== undefined && (
+        <Notice level="danger">
+          <p>{problem}</p>
+        </Notice>
+      )}
+      <form method="post" action={SIGN_IN}>
+        <input type="hidden" name="to" value={to} />
+        <TextField
+          name={FIELD}
+          label="Admin token"
+          type="password"
+          required
+          autofocus
+          autocomplete="current-password"
+          hint={HINT}
+        />
+        <button class="main">Sign in</button>
+      </form>
+    </>
+  );
+}
+
+/** A path of the console, and nothing that a browser could take for another host. */
+function ownPath(path: string): string {
+  return /^\/console\/[\w\-./?=&%+~:,]*$/.test(path) && !path.includes('//') ? path : `${CONSOLE}/`;
+}

@@ -1,0 +1,79 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../admin/access/authorize.js';
+import type { AdminCore } from '../../admin/mount.js';
+import { parseAdminToken } from '../../accounts/token.js';
+import { cookieIn, setCookie } from '../../pages/cookie.js';
+import { Sessions } from '../../pages/session.js';
+
+/** Where the cookie is good. */
+const COOKIE = { name: 'petgate-console', path: '/console' };
+/** Sessions that were ended by hand and are remembered, until their 12 hours are over. */
+const MAX_ENDED = 10_000;
+
+export interface SignedIn {
+  readonly caller: Caller;
+  readonly formToken: string;
+  /** The cookie as it is from now on, where it has to be set anew. */
+  readonly renewed: string | null;
+}
+
+/** Who is signed in. Each page asks the store for the token of its session: one that is revoked opens nothing. */
+export class SignIn {
+  readonly #core: AdminCore;
+  readonly #sessions: Sessions;
+  readonly #rootHash: string;
+  readonly #ended = new Set<string>();
+
+  constructor(core: AdminCore) {
+    this.#core = core;
+    this.#sessions = new Sessions('console', core.parts.engine.sessionSecret);
+    this.#rootHash = hash('sha256', core.parts.token, 'base64url');
+  }
+
+  /**
+   * The cookie's value of a new session. Rejects with AdminRefusal for a token that isn't valid, as the admin API does,
+   * and holds wrong ones to the same limit.
+   */
+  async begin(token: string, address: string | undefined, nowMs: number): Promise<string> {
+    const header = `Bearer ${token}`;
+    const caller = await this.#core.authorize({ header, address, browser: false, access: 'any' });
+    const { id, secretHash } = (caller.name === null ? null : parseAdminToken(token)) ?? {
+      id: '',
+      secretHash: this.#rootHash,
+    };
+    return this.#sessions.begin({ token: id, hash: secretHash }, nowMs);
+  }
+
+  /** Null where nobody is signed in. */
+  async resume(request: IncomingMessage, nowMs: number): Promise<SignedIn | null> {
+    const cookie = cookieIn(request.headersDistinct['cookie'] ?? [], { ...COOKIE, secure: isSecure(request) });
+    const session = cookie === null ? null : await this.#sessions.resume(cookie, nowMs);
+    if (session === null || this.#ended.has(session.formToken)) return null;
+    const { token = '', hash: secretHash = '' } = session.data;
+    const caller = token === '' ? this.#root(secretHash) : await this.#core.tokens.holderOfHash(token, secretHash);
+    return caller === undefined ? null : { caller, formToken: session.formToken, renewed: session.renewed };
+  }
+
+  /** Ends a session before its time, on this gateway also for whoever has copied its cookie. */
+  end(formToken: string): void {
+    if (this.#ended.size >= MAX_ENDED) this.#ended.delete([...this.#ended][0]!);
+    this.#ended.add(formToken);
+  }
+
+  /** Another token of the environment ends the sessions of the one before. */
+  #root(secretHash: string): Caller | undefined {
+    const isRoot = timingSafeEqual(Buffer.from(secretHash), Buffer.from(this.#rootHash));
+    return isRoot ? { name: null, role: 'operator' } : undefined;
+  }
+}
+
+/** The field Set-Cookie; an empty `value` takes the cookie away. */
+export function sessionCookie(request: IncomingMessage, value: string): string {
+  return setCookie({ ...COOKIE, secure: isSecure(request) }, value);
+}
+
+/** Whether the way to the browser is TLS, here or at a proxy in front. Saying so wrongly locks out nobody else. */
+export function isSecure({ socket, headers }: IncomingMessage): boolean {
+  return 'encrypted' in socket || headers['x-forwarded-proto'] === 'https';
+}

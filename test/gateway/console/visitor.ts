@@ -1,0 +1,87 @@
+import { request, type IncomingHttpHeaders } from 'node:http';
+import type { Test } from 'tap';
+import type { AdminParts } from '../../../src/gateway/admin/route.js';
+import { createConsole } from '../../../src/gateway/console/open.js';
+import { ADMIN_TOKEN, listen, type Listener } from '../admin/listener.js';
+
+interface PageReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Somebody with a browser, who keeps the cookie and sends forms as its pages have them. */
+export interface Visitor {
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<PageReply>;
+  /** Sends `fields` and the hidden fields of the form at `page` whose action is `path`, and follows where it leads. */
+  readonly submit: (page: string, path: string, fields?: Readonly<Record<string, string>>) => Promise<PageReply>;
+  readonly post: (
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<PageReply>;
+  readonly signIn: (token?: string) => Promise<PageReply>;
+  readonly cookie: () => string;
+}
+
+export interface Console extends Listener {
+  readonly visitor: () => Visitor;
+  /** Time for sessions, which goes on only when it is set. */
+  readonly clock: { nowMs: number };
+}
+
+/** A console on a real store and a free port, gone with the test. */
+export async function openConsole(t: Test, more: Partial<AdminParts> = {}): Promise<Console> {
+  const clock = { nowMs: Date.now() };
+  const listener = await listen(
+    t,
+    more,
+    {},
+    createConsole(() => clock.nowMs),
+  );
+  return { ...listener, clock, visitor: () => visitorOf(listener.port) };
+}
+
+function visitorOf(port: number): Visitor {
+  let cookie = '';
+  const origin = `http://127.0.0.1:${port}`;
+  const ask = async (method: string, path: string, headers: object, body?: string): Promise<PageReply> => {
+    const reply = await send(port, method, path, { ...(cookie === '' ? {} : { cookie }), ...headers }, body);
+    const [set] = reply.headers['set-cookie'] ?? [];
+    if (set !== undefined) cookie = set.split(';')[0]!;
+    return reply;
+  };
+  const get: Visitor['get'] = (path, headers = {}) => ask('GET', path, headers);
+  const post: Visitor['post'] = (path, fields, headers = {}) => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded', origin, ...headers };
+    return ask('POST', path, form, new URLSearchParams(fields).toString());
+  };
+  const submit: Visitor['submit'] = async (page, path, fields = {}) => {
+    const reply = await post(path, { ...hiddenIn((await get(page)).text, path), ...fields });
+    return reply.status === 303 ? get(reply.headers.location!) : reply;
+  };
+  const signIn: Visitor['signIn'] = (token = ADMIN_TOKEN) => submit('/console/sign-in', '/console/sign-in', { token });
+  return { get, post, submit, signIn, cookie: () => cookie };
+}
+
+/** The hidden fields of the form with this action. */
+export function hiddenIn(html: string, action: string): Readonly<Record<string, string>> {
+  const form = html.split('<form ').find((part) => part.includes(`action="${action}"`)) ?? '';
+  const fields = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
+}
+
+function send(port: number, method: string, path: string, headers: object, body = ''): Promise<PageReply> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: '127.0.0.1', method, path, headers: { ...headers }, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
