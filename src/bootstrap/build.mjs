@@ -12,7 +12,9 @@ export const PROGRAM = at('dist', 'src', 'cli', 'main.js');
 
 /** Compiles unless `dist` is of these very sources. Says so in two lines when it does. */
 export async function ensureBuilt() {
-  const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(at(folder))).filter((file) => /(?<!\.d)\.tsx?$/.test(file));
+  const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(at(folder))).filter((file) =>
+    /(?<!\.d)\.tsx?$/.test(file),
+  );
   const wanted = sha256([...sources, at('tsconfig.json'), at('package-lock.json')]);
   const isWhole = sources.every((file) => existsSync(outputOf(file)));
   if (isWhole && readIf(STAMP) === wanted) return;
