@@ -100,9 +100,9 @@ export const CATALOGUE = {
   },
   body_too_large: {
     status: 413,
-    message: 'The request body is too large. Send at most 1 MiB.',
-    meaning: 'over `limits.body_size`',
-    remedy: 'send less',
+    message: 'The request body is larger than this operation takes. Send less.',
+    meaning: 'over `limits.body_size`, or what the operation has instead (`x-petgate: { body_size }`)',
+    remedy: 'send less, or raise it',
     closes: true,
   },
   uri_too_long: {

@@ -17,8 +17,8 @@ export interface Client {
   onGone(listener: () => void): void;
   /** Before admission: a place for its body (`declared` bytes; null: chunked), and room; or why there is none. */
   reserveBody(declared: number | null, maxBytes: number): Refusal | null;
-  /** The whole body, or why there is none: too large, late, broken (a refusal), or the client left. */
-  readBody(maxBytes: number): Promise<Buffer | Refusal | 'gone'>;
+  /** The body, or why there is none: too large, late, broken (a refusal), or the client left. */
+  readBody(declared: number | null, maxBytes: number): Promise<Body | Refusal | 'gone'>;
   /** A whole answer. Headers are flat `[name, value, …]`. */
   send(status: number, headers: string[], body: Buffer | string): void;
   /** A streamed answer: start, then write (false asks to wait for drain), then end. */
@@ -31,6 +31,48 @@ export interface Client {
   abort(): void;
   /** Only of a client that may have a tunnel instead of an answer. */
   readonly handshake?: Handshake;
+}
+
+/** The body of a request: all of it, or how a long one begins. */
+export interface Body {
+  readonly bytes: Buffer;
+  /** What follows; null: `bytes` is all. */
+  readonly rest: BodyRest | null;
+}
+
+/** What is still to come of a body. It is read once, and only as fast as it is taken. */
+export interface BodyRest {
+  /** Of the whole body, as its client declared it and is held to; null: only its end will tell. */
+  readonly length: number | null;
+  /** That have come so far, the beginning included. */
+  readonly bytes: number;
+  /** Whether it is the client that it waits for, and nobody else. */
+  readonly awaitsClient: boolean;
+  /** It came to its end, broke off, or was stopped. */
+  readonly isOver: boolean;
+  watch(watcher: BodyWatcher): void;
+  /** Called once it is over, also where it is so already. */
+  onOver(listener: () => void): void;
+  /** Reads on into `sink`, which hears of the end of a whole body alone. */
+  readInto(sink: BodySink): void;
+  pause(): void;
+  resume(): void;
+  /** It lasted too long. */
+  break(refusal: Refusal): void;
+  /** No more of it is wanted. */
+  stop(): void;
+}
+
+export interface BodySink {
+  take(piece: Buffer): void;
+  end(): void;
+}
+
+export interface BodyWatcher {
+  /** Who it waits for has changed. */
+  onMoved(): void;
+  /** Called at once where it is broken already. */
+  onBroken(refusal: Refusal): void;
 }
 
 export interface ChunkSource {
@@ -122,6 +164,8 @@ export interface ExchangeLog {
   cors: readonly string[] | null;
   /** What became of the handshake; null on everything that is answered. */
   tunnel: Tunnel | null;
+  /** Of a long body; null of all others. */
+  rest: Pick<BodyRest, 'bytes'> | null;
 }
 
 declare const stripped: unique symbol;

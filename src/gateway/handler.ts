@@ -71,7 +71,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
       upstreams,
       ownAnswers,
       parts.internalToken,
-      settings.limits.bodyBytes,
+      settings.limits,
       metrics.upstreamFailed,
       parts.onReplaced,
       (exchange) => mayGoOn(admission, exchange),

@@ -71,7 +71,15 @@ async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, se
   const { id, cost, upstream } = asked;
   const operation: Operation = {
     ...{ id, cost, upstream, secured, scope: 'pets:write', method: 'POST', path: '/v1/pets', hasBody: false },
-    ...{ stability: null, websocket: false, deadlineMs: null, sunsetAtMs: null, headers: [], parameters: [] },
+    ...{
+      stability: null,
+      websocket: false,
+      deadlineMs: null,
+      bodyBytes: null,
+      sunsetAtMs: null,
+      headers: [],
+      parameters: [],
+    },
   };
   const requirements = {
     ...{ operation: id, reportsAs: id, scope: operation.scope, cost, secured, refusal: null },

@@ -36,6 +36,7 @@ const OPTIONS: Admitted['operation'] = {
   stability: null,
   websocket: false,
   deadlineMs: null,
+  bodyBytes: null,
   sunsetAtMs: null,
   headers: [],
   parameters: [],

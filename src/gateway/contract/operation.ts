@@ -20,6 +20,8 @@ export interface Operation {
   readonly websocket: boolean;
   /** From dispatch to the last byte of the upstream's answer; null: the upstream's own, which is never exceeded. */
   readonly deadlineMs: number | null;
+  /** The longest body of a request; null: that of the settings. */
+  readonly bodyBytes: number | null;
   /** Unix ms after which the operation answers 410; null for never. */
   readonly sunsetAtMs: number | null;
   /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */

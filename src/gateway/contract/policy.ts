@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_COST } from '../admission/bucket.js';
 import { problemsOf } from '../config/files/issues.js';
 import type { Path } from '../config/files/yaml-file.js';
-import { duration, LONGEST, mapping, whole } from '../config/schema/values.js';
+import { duration, LARGEST_BODY, LONGEST, mapping, size, whole } from '../config/schema/values.js';
 import type { Findings } from './document/findings.js';
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
@@ -24,6 +24,7 @@ const policy = mapping(
     stability: z.enum(['experimental', 'beta'], { error: 'must be experimental, beta or null' }).nullable(),
     websocket: z.boolean({ error: 'must be true or false' }),
     deadline: duration('1ms', LONGEST),
+    body_size: size('1B', LARGEST_BODY),
   },
   'must be a mapping such as { upstream: pets, cost: 2, scope: pets:read }',
 ).partial();

@@ -88,8 +88,9 @@ function readOperation(
     findings.problem([...at, 'x-petgate', field], 'value', message);
   if (own.websocket === true && !maySwitch)
     refuse('websocket', 'a WebSocket begins with a GET without a body, to an upstream; leave this out');
-  if (own.deadline !== undefined && upstream === 'gateway')
-    refuse('deadline', 'the gateway answers this itself, at once; leave this out');
+  for (const field of ['deadline', 'body_size'] as const)
+    if (own[field] !== undefined && upstream === 'gateway')
+      refuse(field, 'the gateway answers this itself, at once; leave this out');
   const ownBase = sharedPath(source['servers'], [...at, 'servers'], findings) ?? base;
   const operation = {
     method: method.toUpperCase(),
@@ -102,6 +103,7 @@ function readOperation(
     stability,
     websocket: policy.websocket === true && maySwitch,
     deadlineMs: policy.deadline ?? null,
+    bodyBytes: policy.body_size ?? null,
     sunsetAtMs: lifetime['x-sunset'] === undefined ? null : Date.parse(lifetime['x-sunset']),
     headers: fixedHeaders(lifetime, policy),
     parameters: readParameters(path, declaredIn([item, source], document), (message) =>

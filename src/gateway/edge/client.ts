@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { EdgeLimits } from '../config/settings.js';
-import type { ChunkSource, Client } from '../exchange.js';
+import type { Body, ChunkSource, Client } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
-import { gatherBody } from './body.js';
+import { gatherBody, HELD_BYTES } from './body/gather.js';
+import { ArrivingRest } from './body/rest.js';
 import type { InFlight, Traffic } from './traffic.js';
 
-type Body = Buffer | Refusal | 'gone';
+type Read = Body | Refusal | 'gone';
 
 /** How long an answer may need to be taken before its exchange is one that waits for its client. */
 const SLOW_MS = 50;
@@ -26,7 +27,8 @@ export abstract class ServedClient implements Client, InFlight {
   readonly #traffic: Traffic;
   #onGone: (() => void) | null = null;
   #onDrain: (() => void) | null = null;
-  #settleBody: ((body: Body) => void) | null = null;
+  #settleBody: ((read: Read) => void) | null = null;
+  #rest: ArrivingRest | null = null;
   /** Set once the body is known never to come whole. */
   #broken: Refusal | null = null;
   #slow: NodeJS.Timeout | undefined;
@@ -45,6 +47,15 @@ export abstract class ServedClient implements Client, InFlight {
   protected abstract isWhole(): boolean;
   /** The body is read from now on: a client that expects 100 Continue gets it. */
   protected abstract beginBody(): void;
+  /** The rest of its body is timed piece by piece from now on, and no more as a whole. */
+  protected abstract beginRest(): void;
+  /** Whether its body, which has come to an end, did not merely break off. */
+  protected abstract endedWhole(): boolean;
+
+  /** Whether more of a long body may come. */
+  get isStreaming(): boolean {
+    return this.#rest !== null && !this.#rest.isOver;
+  }
 
   onGone(listener: () => void): void {
     if (this.gone) listener();
@@ -54,6 +65,7 @@ export abstract class ServedClient implements Client, InFlight {
   /** Nothing more is sent to this client. */
   leave(): void {
     this.gone = true;
+    this.#rest?.stop();
     this.#onGone?.();
   }
 
@@ -65,32 +77,56 @@ export abstract class ServedClient implements Client, InFlight {
   reserveBody(declared: number | null, maxBytes: number): Refusal | null {
     if (this.#broken !== null || this.gone) return this.#broken;
     const isWhole = this.isWhole();
-    const bytes = isWhole ? this.#source.readableLength : (declared ?? maxBytes);
+    const bytes = isWhole ? this.#source.readableLength : Math.min(declared ?? maxBytes, HELD_BYTES);
     if (bytes > maxBytes) return REFUSALS.body_too_large;
     const hasSlot = isWhole || this.#traffic.wait(this, this.limits);
     return hasSlot && this.#traffic.hold(this, bytes, this.limits) ? null : REFUSALS.overloaded;
   }
 
-  readBody(maxBytes: number): Promise<Body> {
+  readBody(declared: number | null, maxBytes: number): Promise<Read> {
     if (this.#broken !== null) return Promise.resolve(this.#broken);
     if (this.gone) return Promise.resolve('gone');
     this.beginBody();
     return new Promise((resolve) => {
-      this.#settleBody = (body) => {
+      this.#settleBody = (read) => {
         this.#settleBody = null;
-        this.#traffic.resume(this, Buffer.isBuffer(body) ? body.length : 0);
-        resolve(body);
+        resolve(read);
       };
-      const settle = (body: Body): void => this.#settleBody?.(body);
-      this.#onGone = () => settle('gone');
-      gatherBody(this.#source, maxBytes, settle);
-      this.#source.on('error', () => settle('gone'));
+      this.#onGone = () => this.#settleWith('gone', 0);
+      this.#source.on('error', () => this.#settleWith('gone', 0));
+      gatherBody(this.#source, declared, {
+        maxBytes,
+        isWhole: () => this.endedWhole(),
+        onWhole: (bytes) => this.#settleWith({ bytes, rest: null }, bytes.length),
+        onLong: (bytes) => this.#settleBody?.({ bytes, rest: this.#makeRest(bytes.length, declared, maxBytes) }),
+        onRefused: (refusal) => this.#settleWith(refusal, 0),
+      });
     });
+  }
+
+  /** It waits for its client no more, and holds so many bytes of its body. */
+  #settleWith(read: Read, heldBytes: number): void {
+    if (this.#settleBody === null) return;
+    this.#traffic.resume(this, heldBytes);
+    this.#settleBody(read);
+  }
+
+  #makeRest(bytes: number, length: number | null, maxBytes: number): ArrivingRest {
+    this.beginRest();
+    this.#rest = new ArrivingRest(this.#source, bytes, {
+      length,
+      maxBytes,
+      idleMs: this.limits.requestMs,
+      isWhole: () => this.endedWhole(),
+    });
+    this.#rest.onOver(() => this.#traffic.resume(this, 0));
+    return this.#rest;
   }
 
   protected breakBody(refusal: Refusal): void {
     this.#broken = refusal;
-    this.#settleBody?.(refusal);
+    this.#settleWith(refusal, 0);
+    this.#rest?.break(refusal);
   }
 
   onDrain(listener: () => void): void {

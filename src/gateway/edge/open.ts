@@ -103,6 +103,7 @@ export function newLogEntry(): ExchangeLog {
     headers: [],
     cors: null,
     tunnel: null,
+    rest: null,
   };
 }
 

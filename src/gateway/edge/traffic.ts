@@ -52,10 +52,9 @@ export class Traffic {
   /** Keeps room for a body; false when it is too large to be held beside the others. */
   hold(exchange: InFlight, bytes: number, limits: EdgeLimits): boolean {
     const share = exchange.state === 'waiting' ? this.#shares.get(exchange.caller)! : null;
-    // One whole body has room in any case.
-    const maxBytes = Math.max(limits.bodiesBytes, limits.bodyBytes);
-    if (this.#bodyBytes + bytes > maxBytes) return false;
-    if (share !== null && share.bodyBytes + bytes > Math.max(limits.callerShare * maxBytes, limits.bodyBytes))
+    // One body has room in any case.
+    if (this.#bodyBytes + bytes > Math.max(limits.bodiesBytes, bytes)) return false;
+    if (share !== null && share.bodyBytes + bytes > Math.max(limits.callerShare * limits.bodiesBytes, bytes))
       return false;
     if (share !== null) share.bodyBytes += bytes;
     exchange.bodyBytes += bytes;

@@ -41,7 +41,7 @@ export class AccessLine {
       `,"key":${quoted(verdict?.keyId ?? logEntry.keyId)},"plan":${quoted(verdict?.plan)}` +
       `,"outcome":"${verdict?.outcome ?? 'none'}","code":${quoted(logEntry.refusal?.code)}` +
       `,"credential":${quoted(logEntry.credential)},"address":"${address}"` +
-      `,"status":${this.#status},"bytes":${this.#bytes}${tunnelPart(logEntry)}` +
+      `,"status":${this.#status},"bytes":${this.#bytes}${bytesInPart(logEntry)}` +
       `,"ms":${round(this.#totalMs)},"admissionMs":${round(logEntry.admissionMs)}` +
       `,"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted}` +
       `,"units":${logEntry.counted === true ? (verdict?.cost ?? 0) : 0},"admittedAt":${quoted(admittedAt)}` +
@@ -65,8 +65,9 @@ function operationText(operation: string): string {
 /** A contract's operations may have any name, and there are as many as it has. */
 const operationTexts = new Map<string, string>();
 
-/** Of a tunnel alone: what came from the client, and who ended it. */
-function tunnelPart({ tunnel }: ExchangeLog): string {
+/** Of a tunnel: what came from the client, and who ended it. Of a long body: what came of it. */
+function bytesInPart({ tunnel, rest }: ExchangeLog): string {
+  if (rest !== null) return `,"bytesIn":${rest.bytes}`;
   return tunnel === null ? '' : `,"bytesIn":${tunnel.bytesIn},"closedBy":${quoted(tunnel.closedBy)}`;
 }
 

@@ -1,14 +1,23 @@
-import type { Admitted } from '../exchange.js';
+import type { Admitted, BodyRest } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { Evidence } from './addresses/breaker.js';
 import type { Attempt, End } from './attempt.js';
-import { Deadline } from './deadline.js';
+import { Deadline, type LastingRules } from './deadline.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
 export type Carry = (address: Address, onEnd: (end: End) => void) => Attempt;
+
+/** What is brought to an upstream, and how. */
+interface Delivery {
+  readonly exchange: Admitted;
+  readonly upstream: Upstream;
+  /** Of a long body, which is sent once, as it comes. */
+  readonly rest: BodyRest | null;
+  readonly carry: Carry;
+}
 
 /**
  * Tries once; and once more where nothing was sent, or only reading was asked, while there are retries left. Gives the
@@ -16,9 +25,7 @@ export type Carry = (address: Address, onEnd: (end: End) => void) => Attempt;
  * @param mayGoOn whether the key of a stream could open it now
  */
 export function deliver(
-  exchange: Admitted,
-  upstream: Upstream,
-  carry: Carry,
+  { exchange, upstream, rest, carry }: Delivery,
   onFailure: OnUpstreamFailure,
   mayGoOn: (exchange: Admitted) => Promise<boolean>,
 ): Promise<Admitted | Refusal> {
@@ -28,20 +35,26 @@ export function deliver(
       resolve(exchange);
       return;
     }
+    const mayRepeat = isSafe(exchange.method) && rest === null;
     const isTunnel = client.handshake !== undefined;
     let attempt: Attempt | null = null;
     let retried = false;
     const sentMs = performance.now();
 
     const deadlineMs = Math.min(operation.deadlineMs ?? Infinity, upstream.settings.deadlineMs);
-    const deadline = new Deadline(deadlineMs, () => attempt?.stop(REFUSALS.upstream_timeout));
+    const deadline = new Deadline(deadlineMs, () => {
+      if (rest?.awaitsClient === true) deadline.moved();
+      else attempt?.stop(REFUSALS.upstream_timeout);
+    });
     client.onGone(() => attempt?.stop('answered'));
     const cut = (): void => {
       client.abort();
       attempt?.stop('answered');
     };
+    const lasting: LastingRules = { mayGoOn: () => mayGoOn(exchange), cut, onTooLong: cut };
 
     const settle = (refusal: Refusal | null, nowMs: number): void => {
+      rest?.stop();
       deadline.clear();
       exchange.logEntry.upstreamMs = nowMs - sentMs;
       resolve(refusal ?? exchange);
@@ -57,7 +70,9 @@ export function deliver(
       const share = address.shareOf(operation.id);
       const begun = carry(address, (end) => {
         address.underWay.remove(slot);
-        const evidence = evidenceOf(end, exchange, after === null);
+        // Many servers close when a body comes too slowly for them, without a word.
+        const isSlowClient = end === 'lost' && rest?.awaitsClient === true;
+        const evidence = isSlowClient ? null : evidenceOf(end, exchange, after === null);
         if (evidence !== null) address.reached = evidence !== 'unreachable' && evidence !== 'tls';
         const endedMs = performance.now();
         address.breaker.ended(sent, evidence, endedMs);
@@ -65,7 +80,7 @@ export function deliver(
         share.leave(begun);
         ended(address, end, endedMs);
       });
-      begun.onStreamed = () => deadline.streamed(upstream.settings, { cut, mayGoOn: () => mayGoOn(exchange) });
+      begun.onStreamed = () => deadline.streamed(upstream.settings, lasting);
       attempt = begun;
       const slot = address.underWay.add(begun);
       share.enter(begun, isTrial);
@@ -74,18 +89,20 @@ export function deliver(
       const failure = failureOf(end);
       if (failure !== null) onFailure(upstream.name, failure);
       if (typeof end === 'object' && 'fault' in end) {
+        rest?.stop();
         deadline.clear();
         reject(end.fault);
       } else if (end === 'answered') settle(null, nowMs);
       else if (end === 'withdrawn') send(address, nowMs);
       else if (typeof end === 'object') settle(end, nowMs);
-      else if (!retried && !client.gone && (end !== 'lost' || isSafe(exchange.method)) && upstream.retries.take()) {
+      else if (!retried && !client.gone && (end !== 'lost' || mayRepeat) && upstream.retries.take()) {
         retried = true;
         send(address, nowMs);
       } else settle(end === 'lost' ? REFUSALS.upstream_failed : unavailable(upstream), nowMs);
     };
     upstream.retries.earn();
     send(null, sentMs);
+    if (rest !== null) deadline.sends(rest, upstream.settings, lasting, (refusal) => attempt?.stop(refusal));
   });
 }
 

@@ -1,5 +1,6 @@
-import { shed, type Admitted, type Identified, type Slot } from '../exchange.js';
-import { REFUSALS, type Refusal } from '../refusal.js';
+import { shed, type Admitted, type Body, type BodyRest, type Identified, type Slot } from '../exchange.js';
+import type { EdgeLimits } from '../config/settings.js';
+import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
 import { Attempt, type ErrorRules, type OnReplaced } from './attempt.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { deliver, type Carry } from './deliver.js';
@@ -25,7 +26,7 @@ export function createForward(
   upstreams: Upstreams,
   ownAnswers: ReadonlyMap<string, OwnAnswer>,
   internalToken: string,
-  maxBodyBytes: number,
+  limits: Pick<EdgeLimits, 'bodyBytes' | 'callerShare'>,
   onFailure: OnUpstreamFailure,
   onReplaced: (secrets: readonly string[]) => OnReplaced,
   mayGoOn: (exchange: Admitted) => Promise<boolean>,
@@ -40,16 +41,38 @@ export function createForward(
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
   const sendWithBody = async (exchange: Admitted, rules: Rules): Promise<Admitted | Refusal> => {
-    const read = await exchange.client.readBody(maxBodyBytes);
-    if (read === 'gone') return exchange;
-    return Buffer.isBuffer(read) ? send(exchange, rules, read) : read;
+    const { client, contentLength, operation } = exchange;
+    const body = await client.readBody(contentLength, operation.bodyBytes ?? limits.bodyBytes);
+    if (body === 'gone') return exchange;
+    if (isRefusal(body)) return body;
+    return body.rest === null ? send(exchange, rules, body) : sendLong(exchange, rules, body, body.rest);
   };
 
-  const send = (exchange: Admitted, rules: Rules, body: Buffer | null): Promise<Admitted | Refusal> => {
-    const request = outgoingRequest(exchange, rules.upstream, rules.credentials, body);
+  /** It has a place at its upstream while its client sends. To wait too long for one is to wait for an answer. */
+  const sendLong = async (
+    exchange: Admitted,
+    rules: Rules,
+    body: Body,
+    rest: BodyRest,
+  ): Promise<Admitted | Refusal> => {
+    const { uploads, settings } = rules.upstream;
+    const { addressBucket: caller, logEntry } = exchange;
+    logEntry.rest = rest;
+    if (!(await uploads.enter({ caller, share: limits.callerShare }, settings.deadlineMs))) {
+      rest.stop();
+      onFailure(rules.upstream.name, 'full');
+      return REFUSALS.upstream_timeout;
+    }
+    rest.onOver(() => uploads.leave(caller));
+    return send(exchange, rules, body);
+  };
+
+  const send = (exchange: Admitted, rules: Rules, body: Body | null): Promise<Admitted | Refusal> => {
+    const { upstream, credentials } = rules;
+    const request = outgoingRequest(exchange, upstream, credentials, body);
     const carry: Carry = ({ pool }, onEnd) =>
       new Attempt(exchange, rules, onEnd, (attempt) => pool.dispatch(request, attempt));
-    return deliver(exchange, rules.upstream, carry, onFailure, mayGoOn);
+    return deliver({ exchange, upstream, rest: body?.rest ?? null, carry }, onFailure, mayGoOn);
   };
 
   // No `await` on the way of most requests: each costs as much as the rest of this step.
@@ -64,7 +87,7 @@ export function createForward(
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
       const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);
-      return deliver(exchange, upstream, carry, onFailure, mayGoOn);
+      return deliver({ exchange, upstream, rest: null, carry }, onFailure, mayGoOn);
     }
     return exchange.hasBody ? sendWithBody(exchange, rules) : send(exchange, rules, null);
   };
@@ -80,11 +103,11 @@ export function createReserve(
   maxBodyBytes: number,
   onFailure: OnUpstreamFailure,
 ): (exchange: Identified) => Slot | null | Promise<Slot | null> {
-  const reserveBody = async ({ client, contentLength }: Identified): Promise<Refusal | null> => {
-    if (contentLength !== null && contentLength > maxBodyBytes) return REFUSALS.body_too_large;
+  const reserveBody = async ({ client, contentLength }: Identified, maxBytes: number): Promise<Refusal | null> => {
+    if (contentLength !== null && contentLength > maxBytes) return REFUSALS.body_too_large;
     // What came with the head is whole by then, and takes no place of those that are on their way.
     await new Promise((resolve) => setImmediate(resolve));
-    return client.reserveBody(contentLength, maxBodyBytes);
+    return client.reserveBody(contentLength, maxBytes);
   };
 
   return (exchange) => {
@@ -103,7 +126,7 @@ export function createReserve(
       return slot instanceof Promise ? slot.then(held) : held(slot);
     };
     if (!exchange.hasBody) return reserve();
-    return reserveBody(exchange).then((noRoom) => {
+    return reserveBody(exchange, match.operation.bodyBytes ?? maxBodyBytes).then((noRoom) => {
       if (noRoom === null) return reserve();
       shed(exchange, noRoom);
       return null;

@@ -1,4 +1,4 @@
-import type { Admitted } from '../exchange.js';
+import type { Admitted, Body } from '../exchange.js';
 import type { Credentials } from './credentials.js';
 import { requestHeaders } from './headers.js';
 import type { Upstream } from './pools.js';
@@ -11,7 +11,7 @@ export function outgoingRequest(
   exchange: Admitted,
   { settings: { stripPrefix, host } }: Upstream,
   credentials: Credentials,
-  body: Buffer | null,
+  body: Body | null,
 ): OutgoingRequest {
   const path = withoutPrefix(exchange.path, stripPrefix);
   const headers = requestHeaders(exchange, credentials);

@@ -7,6 +7,7 @@ import { maxOf } from './addresses/share.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { Slots } from './addresses/slots.js';
 import { Retries } from './retries.js';
+import { Uploads } from './uploads.js';
 
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
 const WAITING_FACTOR = 4;
@@ -78,6 +79,7 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     addresses,
     settings,
     retries: new Retries(),
+    uploads: new Uploads(() => settings.connections * addresses.length),
     /** A place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
     reserve: (operation: string): ReturnType<Slots['take']> => slots.take(operation),
     /**

@@ -1,4 +1,4 @@
-import type { ChunkSource } from '../exchange.js';
+import type { Body, ChunkSource } from '../exchange.js';
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -6,7 +6,7 @@ export interface OutgoingRequest {
   readonly target: string;
   /** Flat `[name, value, …]`, without Host, Connection and framing; values hold no control characters. */
   readonly headers: readonly string[];
-  readonly body: Buffer | null;
+  readonly body: Body | null;
   /** What Host says; null: the upstream's own. */
   readonly host: string | null;
 }

@@ -23,6 +23,7 @@ const OPERATION: Operation = {
   stability: null,
   websocket: false,
   deadlineMs: null,
+  bodyBytes: null,
   sunsetAtMs: null,
   headers: [],
   parameters: [],

@@ -134,20 +134,28 @@ t.test('policy: the operation over its path over the document, field by field', 
   const { routes } = load(
     t,
     `openapi: 3.1.0
-x-petgate: { upstream: pets, cost: 2, scope: 'pets:read', deadline: 5s, websocket: true }
+x-petgate: { upstream: pets, cost: 2, scope: 'pets:read', deadline: 5s, body_size: 5GiB, websocket: true }
 paths:
   /a:
     x-petgate: { cost: 3, stability: beta }
     get: { x-petgate: { scope: null } }
-    post: { requestBody: {} }
+    post: { requestBody: {}, x-petgate: { body_size: 1KiB } }
   /b:
     get: { x-petgate: { upstream: gateway, cost: 0 } }
 `,
   );
   t.match(routes.operations, [
-    { id: 'GET /a', upstream: 'pets', cost: 3, scope: null, stability: 'beta', deadlineMs: 5_000, websocket: true },
-    { id: 'POST /a', cost: 3, scope: 'pets:read', headers: ['X-Stability', 'beta'], websocket: false },
-    { id: 'GET /b', cost: 0, scope: null, deadlineMs: null, websocket: false },
+    {
+      id: 'GET /a',
+      upstream: 'pets',
+      cost: 3,
+      scope: null,
+      stability: 'beta',
+      deadlineMs: 5_000,
+      bodyBytes: 5 * 2 ** 30,
+    },
+    { id: 'POST /a', cost: 3, scope: 'pets:read', headers: ['X-Stability', 'beta'], bodyBytes: 1024 },
+    { id: 'GET /b', cost: 0, scope: null, deadlineMs: null, bodyBytes: null },
   ]);
   t.end();
 });
@@ -277,6 +285,20 @@ const mistakes: readonly (readonly [name: string, from: string | RegExp, to: str
     'upstream: pets, cost: 1, scope: pets:read, stability: null',
     'upstream: gateway, cost: 1, scope: pets:read, stability: null, deadline: 1s',
     '8:93 paths./pets/{petId}.get.x-petgate.deadline',
+    /the gateway answers this itself/,
+  ],
+  [
+    'a body of no size',
+    'stability: null',
+    'stability: null, body_size: 0B',
+    '8:91 paths./pets/{petId}.get.x-petgate.body_size',
+    /must be a size with its unit .* from 1B to 100TiB/,
+  ],
+  [
+    'a body of the gateway',
+    'upstream: pets, cost: 1, scope: pets:read, stability: null',
+    'upstream: gateway, cost: 1, scope: pets:read, stability: null, body_size: 1KiB',
+    '8:94 paths./pets/{petId}.get.x-petgate.body_size',
     /the gateway answers this itself/,
   ],
   [

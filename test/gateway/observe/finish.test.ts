@@ -163,6 +163,11 @@ t.test('of a tunnel, metrics hear when it opens, and the line tells how it ended
   );
 });
 
+t.test('of a long body the line has what came of it, whatever became of that', async (t) => {
+  const { line } = await finished({ verdict: VERDICT, counted: true, rest: { bytes: 5 * 2 ** 30 } }, 413);
+  t.match(line, { status: 413, bytesIn: 5 * 2 ** 30 });
+});
+
 t.test('a sample holds about its share of what went well, all of what did not, and says that it is one', (t) => {
   const made = makeExchange().exchange;
   const lines: string[] = [];

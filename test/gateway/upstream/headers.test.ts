@@ -21,6 +21,7 @@ const OPERATION: Operation = {
   stability: null,
   websocket: false,
   deadlineMs: null,
+  bodyBytes: null,
   sunsetAtMs: null,
   headers: [],
   parameters: [],

@@ -1,13 +1,17 @@
-import { duration, LONGEST, mapping, share, size, whole } from './values.js';
+import { duration, LARGEST_BODY, LONGEST, mapping, share, size, whole } from './values.js';
 
 /** `limits` of gateway.yaml. */
 export const limits = mapping({
   header_size: size('1KiB', '1MiB').prefault('16KiB').describe('All header fields of a request; 431 above.'),
   header_fields: whole(10, 1000).prefault(100).describe('Number of header fields; 431 above.'),
   url_size: size('256B', '64KiB').prefault('8KiB').describe('Path and query; 414 above.'),
-  body_size: size('1B', '1GiB').prefault('1MiB').describe('Body of a request; 413 above.'),
+  body_size: size('1B', LARGEST_BODY)
+    .prefault('1MiB')
+    .describe('Body of a request; 413 above. An operation may say otherwise (body_size of x-petgate).'),
   headers_time: duration('100ms', '5m').prefault('10s').describe('For a whole header to arrive; 408 after.'),
-  request_time: duration('100ms', LONGEST).prefault('30s').describe('For a whole request to arrive; 408 after.'),
+  request_time: duration('100ms', LONGEST)
+    .prefault('30s')
+    .describe('For a whole request to arrive, of a body above 64 KiB for each piece (1 KiB at least); 408 after.'),
   keep_alive: duration('100ms', '1h').prefault('65s').describe('How long an idle connection stays open.'),
   connections: whole(1, 1_000_000).prefault(10_000).describe('Client connections per process.'),
   requests_per_connection: whole(1, 100_000_000).prefault(10_000).describe('Then the connection is closed.'),

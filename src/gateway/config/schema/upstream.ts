@@ -90,7 +90,9 @@ const fields = mapping({
   idle: duration('10ms', LONGEST)
     .prefault('1m')
     .describe('A stream (server-sent events, NDJSON and the like) has this instead: its longest silence.'),
-  lifetime: duration('10ms', LONGEST).prefault('1h').describe('And every stream ends after this.'),
+  lifetime: duration('10ms', LONGEST)
+    .prefault('1h')
+    .describe('And every stream ends after this; a body above 64 KiB has it to arrive.'),
 });
 
 /** One of `upstreams` of gateway.yaml. */

@@ -6,6 +6,9 @@ import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
 /** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
 export const LONGEST = '24h';
 
+/** Longer ones stream too, but numbers end somewhere. */
+export const LARGEST_BODY = '100TiB';
+
 /** A whole number from `least` to `max`; `or` names what else may stand there. */
 export function whole(least: number, max: number, or = ''): z.ZodInt {
   const error = wholeError(least, max, or);

@@ -13,9 +13,12 @@ export interface ParserError extends NodeJS.ErrnoException {
 }
 
 export function onClientError(error: ParserError, socket: Socket, handler: Handler): void {
-  if (connectionOf(socket).closing) return;
+  const { closing, current } = connectionOf(socket);
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  // Node knows no longer time for a longer body, and goes on as before once this was heard.
+  if (closing || (isLate && current?.isStreaming === true)) return;
   // Whoever never sent a byte asked for nothing: a first request on its way would take an answer for its own.
-  const isSilent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+  const isSilent = isLate && socket.bytesRead === 0;
   if (isSilent || error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
   else giveUp(socket, REFUSED_AS.get(error.code ?? '') ?? REFUSALS.malformed_request, handler, error.rawPacket);
 }

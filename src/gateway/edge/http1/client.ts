@@ -60,6 +60,13 @@ export class HttpClient extends ServedClient implements Ongoing {
     if (this.#expectsContinue) this.#response.writeContinue();
   }
 
+  /** Node goes on to time the request as a whole, and is not heeded (`broken.ts`). */
+  protected beginRest(): void {}
+
+  protected endedWhole(): boolean {
+    return this.#request.complete;
+  }
+
   /** The parser gave up on this connection: a body still on its way will not come. */
   breakOff(refusal: Refusal): void {
     if (!this.#request.complete) this.breakBody(refusal);

@@ -14,6 +14,8 @@ const PAUSED_AT = 16;
 const MAX_WAITING = 64;
 
 export interface Ongoing {
+  /** Whether more of a long body may come, which is timed piece by piece. */
+  readonly isStreaming: boolean;
   breakOff(refusal: Refusal): void;
   closeAfter(): void;
 }

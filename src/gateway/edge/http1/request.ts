@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { Pieces } from '../body.js';
+import { Pieces } from '../body/pieces.js';
 
 /** A request over HTTP/1. What comes of its body before anybody reads it waits in one block. */
 class Request extends IncomingMessage {
@@ -15,6 +15,13 @@ class Request extends IncomingMessage {
     }
     this.#release();
     return super.push(piece);
+  }
+
+  /** A stream that was paused believes to be reading still, and asks for nothing. */
+  override resume(): this {
+    super.resume();
+    this.#release();
+    return this;
   }
 
   override _read(size: number): void {

@@ -70,8 +70,17 @@ export class StreamClient extends ServedClient {
     if (this.#terms.expectsContinue) this.#stream.additionalHeaders({ ':status': 100 });
   }
 
-  override readBody(maxBytes: number): ReturnType<ServedClient['readBody']> {
-    return this.#stream.closed ? Promise.resolve('gone') : super.readBody(maxBytes);
+  protected beginRest(): void {
+    clearTimeout(this.#bodyDeadline);
+  }
+
+  /** A stream that is reset ends as well. */
+  protected endedWhole(): boolean {
+    return !this.#stream.closed;
+  }
+
+  override readBody(declared: number | null, maxBytes: number): ReturnType<ServedClient['readBody']> {
+    return this.#stream.closed ? Promise.resolve('gone') : super.readBody(declared, maxBytes);
   }
 
   send(status: number, headers: string[], body: Buffer | string): void {

@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import type { Body } from '../../exchange.js';
 import type { SocketReader } from './dial.js';
 import { ReadBuffer } from './read-buffer.js';
 import { ResponseReader, type Progress } from './reader.js';
 import { requestHead } from './request-head.js';
 import type { UpstreamRequest } from './request.js';
 import type { ResponseHead } from './response-head.js';
+import { Upload } from './upload.js';
 
 /** Bodies up to this size are worth copying beside their head: one write of one piece. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
@@ -41,6 +43,8 @@ export class Connection implements SocketReader {
   #paused = false;
   /** Whether the body of its request is a write of its own. */
   #hasLongBody = false;
+  /** Of a request whose body is still to come. */
+  #upload: Upload | null = null;
   readonly #isEncrypted: boolean;
 
   constructor(socket: Socket, owner: Owner, idleMs: number, lifetimeMs = LIFETIME_MS) {
@@ -72,15 +76,24 @@ export class Connection implements SocketReader {
     const { method, body } = request.outgoing;
     this.#reader.expect(method);
     const head = requestHead(request.outgoing, this.#owner);
-    const isOneWrite = body !== null && body.length <= SINGLE_WRITE_BYTES;
+    const isOneWrite = body !== null && body.rest === null && body.bytes.length <= SINGLE_WRITE_BYTES;
     this.#hasLongBody = body !== null && !isOneWrite;
-    this.#socket.write(isOneWrite ? head + body.toString('latin1') : head, 'latin1');
+    this.#socket.write(isOneWrite ? head + body.bytes.toString('latin1') : head, 'latin1');
     if (this.#socket.errored !== null) this.#returnUnsent(request);
-    else if (this.#hasLongBody) this.#socket.write(body!);
+    else if (this.#hasLongBody) this.#sendLong(body!);
+  }
+
+  #sendLong({ bytes, rest }: Body): void {
+    if (rest === null) this.#socket.write(bytes);
+    else {
+      this.#upload = new Upload(this.#socket, rest);
+      this.#upload.begin(bytes);
+    }
   }
 
   destroy(): void {
     this.#request = null;
+    this.#upload?.stop();
     this.#socket.destroy();
   }
 
@@ -96,6 +109,8 @@ export class Connection implements SocketReader {
 
   onHead({ status, fields, keepAlive, keepAliveMs }: ResponseHead): void {
     this.#keepMs = keepAlive ? Math.min(this.#idleMs, keepAliveMs - MARGIN_MS) : 0;
+    // Who refuses a body wants no more of it (RFC 9112 §9.5).
+    if (status >= 400) this.#upload?.stop();
     this.#request?.onHead(status, fields);
   }
 
@@ -130,9 +145,12 @@ export class Connection implements SocketReader {
     }
     const request = this.#request;
     this.#request = null;
+    const isSent = this.#upload === null || this.#upload.isSent;
+    this.#upload?.stop();
+    this.#upload = null;
     const nowMs = performance.now();
-    if (progress === 'done' && this.#isReusable(nowMs)) this.#release(nowMs);
-    else if (progress === 'done' && this.#socket.writableLength > 0) this.#endBehindBody();
+    if (progress === 'done' && isSent && this.#isReusable(nowMs)) this.#release(nowMs);
+    else if (progress === 'done' && isSent && this.#socket.writableLength > 0) this.#endBehindBody();
     else this.#socket.destroy();
     request?.end();
   }
@@ -172,5 +190,6 @@ export class Connection implements SocketReader {
     const request = this.#request;
     this.#request = null;
     request?.fail();
+    this.#upload?.stop();
   }
 }

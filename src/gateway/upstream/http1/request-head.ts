@@ -15,6 +15,8 @@ export function requestHead(
 ): string {
   let head = `${method} ${prefix}${target}${host === null ? fixed : fixedLines(host)}`;
   for (let index = 0; index < headers.length; index += 2) head += `${headers[index]!}: ${headers[index + 1]!}\r\n`;
-  const length = body === null ? 0 : body.length;
+  if (body !== null && body.rest !== null && body.rest.length === null)
+    return `${head}Transfer-Encoding: chunked\r\n\r\n`;
+  const length = body === null ? 0 : (body.rest?.length ?? body.bytes.length);
   return length > 0 || EXPECTS_BODY.has(method) ? `${head}Content-Length: ${length}\r\n\r\n` : `${head}\r\n`;
 }

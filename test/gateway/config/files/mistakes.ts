@@ -116,7 +116,7 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
   ['sampled', '1:17 log.sampled', /number from 0 to 1/, 'log: { sampled: 1.5 }\n'],
   ['self-extending', '1:10 extends', /circle/, 'extends: self-extending.yaml\n'],
   ['shared-port', '1:17 listen.port', /both on port 9090/, 'listen: { port: 9090 }\n'],
-  ['size-out-of-range', '1:22 limits.body_size', /from 1B to 1GiB/, 'limits: { body_size: 2GiB }\n'],
+  ['size-out-of-range', '1:22 limits.body_size', /from 1B to 100TiB/, 'limits: { body_size: 200TiB }\n'],
   ['size-unit', '2:13 store.map_size', /KiB, MiB/, 'store:\n  map_size: 1MB\n'],
   ['store-gateways', '2:13 store.gateways', /from 1 to 10000, or auto/, 'store:\n  gateways: 0\n'],
   [

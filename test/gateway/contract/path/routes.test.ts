@@ -19,6 +19,7 @@ function operation(method: string, path: string): Operation {
     stability: null,
     websocket: false,
     deadlineMs: null,
+    bodyBytes: null,
     sunsetAtMs: null,
     headers: [],
     parameters: [],

@@ -7,7 +7,7 @@ import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstre
 import { fullPort } from '../../../servers/full-port.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
-import { ended, GET, listen, OK, open, send, type Sent } from './service.js';
+import { ended, GET, listen, OK, open, send, whole, type Sent } from './service.js';
 
 t.test('requests go out as RFC 9112 asks, one after the other on a connection that is kept', async (t) => {
   const service = await listen(t);
@@ -15,9 +15,9 @@ t.test('requests go out as RFC 9112 asks, one after the other on a connection th
   const requests: readonly OutgoingRequest[] = [
     GET,
     { ...GET, method: 'POST', headers: [] },
-    { ...GET, method: 'POST', headers: [], body: Buffer.from('{"name":"caf\u00e9"}') },
-    { ...GET, method: 'DELETE', headers: [], body: Buffer.alloc(0) },
-    { ...GET, method: 'PUT', headers: [], body: Buffer.alloc(20_000, 'x') },
+    { ...GET, method: 'POST', headers: [], body: whole(Buffer.from('{"name":"caf\u00e9"}')) },
+    { ...GET, method: 'DELETE', headers: [], body: whole(Buffer.alloc(0)) },
+    { ...GET, method: 'PUT', headers: [], body: whole(Buffer.alloc(20_000, 'x')) },
   ];
   for (const request of requests) t.strictSame(await ended(send(pool, request)), [['ended', 200, '[]']]);
   const lines = '/v1/pets HTTP/1.1\r\nHost: pets.example\r\nConnection: keep-alive\r\n';
@@ -263,7 +263,7 @@ t.test('a POST goes out on another connection where the one it had was reset bef
       // Among the reads of a turn, behind which requests are handed out: nobody can have seen the resets by then.
       stat('.', () => {
         for (const socket of service.sockets.splice(0)) socket.resetAndDestroy();
-        resolve(send(pool, { ...GET, method: 'POST', body }));
+        resolve(send(pool, { ...GET, method: 'POST', body: whole(body) }));
       });
     });
     t.same(await ended(sent), [['ended', 200, '[]']]);
@@ -291,7 +291,7 @@ t.test('an answer before the end of a long body: the server gets the rest of it'
     bytes += text.length;
   };
   const pool = open(t, service.port, { connections: 1 });
-  const sent = send(pool, { ...GET, method: 'POST', body: Buffer.alloc(size, 'x') });
+  const sent = send(pool, { ...GET, method: 'POST', body: whole(Buffer.alloc(size, 'x')) });
   t.same(await ended(sent), [['ended', 200, '[]']]);
   await until('all of it came', () => bytes > size);
   await until('its connection is closed', () => pool.stats.connected === 0);

@@ -14,6 +14,10 @@ export const GET: OutgoingRequest = {
   host: null,
 };
 
+export function whole(bytes: Buffer): OutgoingRequest['body'] {
+  return { bytes, rest: null };
+}
+
 interface Service {
   readonly port: number;
   readonly sockets: Socket[];

@@ -11,7 +11,7 @@ import { secureContextOf, TlsClient, type TlsFiles } from '../../../../src/gatew
 import { issueCertificate, type Issued } from '../../../servers/certificate.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
-import { ended, GET, OK, open, send } from './service.js';
+import { ended, GET, OK, open, send, whole } from './service.js';
 
 const DAY_MS = 86_400_000;
 const folder = temporaryFolder(t);
@@ -127,7 +127,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       if (service.received.endsWith('y'.repeat(body.length)))
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`);
     };
-    t.same(await ended(send(pool, { ...GET, method: 'POST', body })), [['ended', 200, answer]]);
+    t.same(await ended(send(pool, { ...GET, method: 'POST', body: whole(body) })), [['ended', 200, answer]]);
     t.equal(service.sockets.length, 1);
   });
 

@@ -1,0 +1,127 @@
+import type { Readable } from 'node:stream';
+import type { BodyRest, BodySink, BodyWatcher } from '../../exchange.js';
+import { REFUSALS, type Refusal } from '../../refusal.js';
+
+/** Less is as good as silence: a byte now and then would hold a connection of an upstream for ever. */
+const HEARD_BYTES = 1024;
+
+interface Terms {
+  /** Of the whole body, bytes; null: only its end will tell. */
+  readonly length: number | null;
+  readonly maxBytes: number;
+  /** How long a client that is listened to may take for a KiB. */
+  readonly idleMs: number;
+  /** Whether it did not merely break off, asked at its end. */
+  readonly isWhole: () => boolean;
+}
+
+/** What follows of a long body. None of it is read before somebody takes it, and then as fast as it is taken. */
+export class ArrivingRest implements BodyRest {
+  bytes: number;
+  isOver = false;
+  readonly #source: Readable;
+  readonly #terms: Terms;
+  #sink: BodySink | null = null;
+  #watcher: BodyWatcher | null = null;
+  #broken: Refusal | null = null;
+  #paused = false;
+  #silence: NodeJS.Timeout | undefined;
+  /** Of `bytes`, those that the silence was counted anew for. */
+  #heardBytes: number;
+  readonly #onOver: (() => void)[] = [];
+  readonly #onPiece = (piece: Buffer): void => this.#take(piece);
+  readonly #onEnd = (): void => this.#end();
+
+  /** @param bytes that came already */
+  constructor(source: Readable, bytes: number, terms: Terms) {
+    this.#source = source;
+    this.bytes = bytes;
+    this.#heardBytes = bytes;
+    this.#terms = terms;
+  }
+
+  get length(): number | null {
+    return this.#terms.length;
+  }
+
+  get awaitsClient(): boolean {
+    return this.#sink !== null && !this.#paused && !this.isOver;
+  }
+
+  watch(watcher: BodyWatcher): void {
+    this.#watcher = watcher;
+    if (this.#broken !== null) watcher.onBroken(this.#broken);
+  }
+
+  onOver(listener: () => void): void {
+    if (this.isOver) listener();
+    else this.#onOver.push(listener);
+  }
+
+  readInto(sink: BodySink): void {
+    if (this.isOver) return;
+    this.#sink = sink;
+    this.#silence = setTimeout(() => this.#onSilence(), this.#terms.idleMs);
+    this.#source.on('data', this.#onPiece).on('end', this.#onEnd);
+    if (!this.#paused) this.#source.resume();
+  }
+
+  pause(): void {
+    if (this.#paused || this.isOver) return;
+    this.#paused = true;
+    if (this.#sink !== null) this.#source.pause();
+    this.#watcher?.onMoved();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.isOver) return;
+    this.#paused = false;
+    this.#heard();
+    this.#watcher?.onMoved();
+    if (this.#sink !== null) this.#source.resume();
+  }
+
+  /** It will never be whole. */
+  break(refusal: Refusal): void {
+    if (this.isOver) return;
+    this.#broken = refusal;
+    this.stop();
+    this.#watcher?.onBroken(refusal);
+  }
+
+  stop(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    clearTimeout(this.#silence);
+    this.#source.pause().off('data', this.#onPiece).off('end', this.#onEnd);
+    for (const listener of this.#onOver) listener();
+  }
+
+  #take(piece: Buffer): void {
+    this.bytes += piece.length;
+    if (this.bytes > this.#terms.maxBytes) this.break(REFUSALS.body_too_large);
+    else {
+      if (this.bytes - this.#heardBytes >= HEARD_BYTES) this.#heard();
+      this.#sink!.take(piece);
+    }
+  }
+
+  #heard(): void {
+    this.#heardBytes = this.bytes;
+    this.#silence?.refresh();
+  }
+
+  /** One that broke off ends too, where its client reset a stream of HTTP/2. */
+  #end(): void {
+    const sink = this.#sink!;
+    const isWhole = this.#terms.isWhole();
+    this.stop();
+    if (isWhole) sink.end();
+  }
+
+  /** While nothing is read it is not the client that is silent. */
+  #onSilence(): void {
+    if (this.#paused) this.#heard();
+    else this.break(REFUSALS.request_timeout);
+  }
+}

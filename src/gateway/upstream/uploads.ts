@@ -1,0 +1,67 @@
+/** The part of an upstream's connections that long bodies may have: as slow as their clients, they must leave some. */
+const PART = 1 / 2;
+
+/** Who sends a body, and the part of all places that one caller may have. */
+interface Sender {
+  readonly caller: string;
+  readonly share: number;
+}
+
+interface Waiting extends Sender {
+  readonly settle: (hasPlace: boolean) => void;
+}
+
+/**
+ * Places for long bodies on their way to one upstream. Each holds a connection for as long as its client takes, so one
+ * caller has a part of them; who comes when there is none waits, unread.
+ */
+export class Uploads {
+  readonly #connections: () => number;
+  readonly #byCaller = new Map<string, number>();
+  readonly #waiting: Waiting[] = [];
+  #count = 0;
+
+  /** @param connections that there may be, to all addresses by now */
+  constructor(connections: () => number) {
+    this.#connections = connections;
+  }
+
+  /** False when there was no place within `ms`; else it is held until `leave`. */
+  enter(sender: Sender, ms: number): Promise<boolean> {
+    if (this.#hasPlace(sender)) {
+      this.#take(sender);
+      return Promise.resolve(true);
+    }
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        ...sender,
+        settle: (hasPlace) => {
+          clearTimeout(deadline);
+          this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+          if (hasPlace) this.#take(sender);
+          resolve(hasPlace);
+        },
+      };
+      const deadline = setTimeout(() => waiting.settle(false), ms);
+      this.#waiting.push(waiting);
+    });
+  }
+
+  leave(caller: string): void {
+    this.#count -= 1;
+    const left = this.#byCaller.get(caller)! - 1;
+    if (left === 0) this.#byCaller.delete(caller);
+    else this.#byCaller.set(caller, left);
+    this.#waiting.find((each) => this.#hasPlace(each))?.settle(true);
+  }
+
+  #hasPlace({ caller, share }: Sender): boolean {
+    const max = Math.max(1, Math.floor(this.#connections() * PART));
+    return this.#count < max && (this.#byCaller.get(caller) ?? 0) < Math.max(1, Math.floor(max * share));
+  }
+
+  #take({ caller }: Sender): void {
+    this.#count += 1;
+    this.#byCaller.set(caller, (this.#byCaller.get(caller) ?? 0) + 1);
+  }
+}
