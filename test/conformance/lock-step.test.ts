@@ -63,11 +63,11 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
 }
 
 t.test('every engine decides as whole numbers of any size say, whatever the story', async (t) => {
-  t.setTimeout(150_000);
+  t.setTimeout(600_000);
   await lockStep(t, await setUp(t));
 });
 
 t.test('nor does it matter what a store forgets meanwhile', async (t) => {
-  t.setTimeout(150_000);
+  t.setTimeout(600_000);
   await lockStepOfDays(t, await setUp(t));
 });

@@ -69,7 +69,7 @@ async function answers({ gateway }: Place, { tokens }: Filled): Promise<readonly
 }
 
 /** The way of docs/guides/back-up-restore-move.md. */
-t.test('embedded → Redis → embedded: bills, states and secrets are equal', { timeout: 120_000 }, async (t) => {
+t.test('embedded → Redis → embedded: bills, states and secrets are equal', async (t) => {
   const upstream = await startUpstream(t);
   const data = temporaryFolder(t);
   const filled = await filledStore(join(data, 'admission'));

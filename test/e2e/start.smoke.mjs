@@ -16,8 +16,8 @@ import { Tally } from '../runner/tally.mjs';
 
 const repository = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 const FIRST_START_MS = 300_000;
-const NEXT_START_MS = 15_000;
-const STOP_MS = 15_000;
+const NEXT_START_MS = 120_000;
+const STOP_MS = 60_000;
 
 const run = promisify(execFile);
 const tally = new Tally();

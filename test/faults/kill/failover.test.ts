@@ -6,7 +6,7 @@ import { learnt } from '../copies.js';
 import { away, createKey, EACH, figure, fleetOf } from '../fleet.js';
 import { ledgerOf } from '../../e2e/ledger.js';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 t.test(
   'a gateway killed with -9 while Redis is unavailable, and again while it replays, loses nothing and counts ' +
     'nothing twice',

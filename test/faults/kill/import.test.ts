@@ -85,7 +85,7 @@ async function killAndRestore(t: Test, options: GatewayOptions, whole: string): 
   t.same([...new Set(await statuses(next.url))], [200], 'all keys are valid');
 }
 
-t.test('kill -9 in the middle of an import: the same file once more completes it', { timeout: 60_000 }, async (t) => {
+t.test('kill -9 in the middle of an import: the same file once more completes it', async (t) => {
   const upstream = await startUpstream(t);
   const redis = await startRedis();
   t.teardown(() => redis.stop());
@@ -99,7 +99,7 @@ t.test('kill -9 in the middle of an import: the same file once more completes it
   await killAndRestore(t, embedded, whole);
 });
 
-t.test('kill -9 in the middle of an import into Redis of all that a store keeps', { timeout: 60_000 }, async (t) => {
+t.test('kill -9 in the middle of an import into Redis of all that a store keeps', async (t) => {
   const upstream = await startUpstream(t);
   const redis = await startRedis();
   t.teardown(() => redis.stop());

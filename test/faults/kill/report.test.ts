@@ -19,7 +19,7 @@ const PLANS = {
   anonymous: { limits: { minute: 300, day: 10_000 }, ban: NO_BAN },
 };
 
-t.setTimeout(170_000);
+t.setTimeout(600_000);
 
 t.test(
   'kill -9 in the midst of merges and reports: the store opens, and the ledger has all that was answered',

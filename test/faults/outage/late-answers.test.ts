@@ -16,7 +16,7 @@ import { createKey, PLANS } from '../fleet.js';
 import { startLoad, type Load } from '../load.js';
 
 const EACH = 4;
-t.setTimeout(150_000);
+t.setTimeout(600_000);
 
 /** Longer than a silence after which another connection is dialled. */
 const HELD_MS = 3_000;

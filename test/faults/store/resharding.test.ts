@@ -114,7 +114,7 @@ async function settled(t: Test, engine: RedisEngine, tallies: ReadonlyMap<Actor,
   }
 }
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 t.test('slots of active keys move there and back name by name, while keys are made and changed', async (t) => {
   const { cluster, engines } = await setUp(t);
   const [first, second] = cluster.masters;

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../servers/program.js';
 /** Of a program that has other tests beside it: late answers are no fault then. */
 const RATE = 1_500;
 
-t.setTimeout(170_000);
+t.setTimeout(600_000);
 
 t.test(
   '90 s of steady load on one processor, with all that goes on beside it: no failure, all sums equal',

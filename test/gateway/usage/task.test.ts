@@ -8,7 +8,7 @@ import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
-t.setTimeout(150_000);
+t.setTimeout(600_000);
 
 async function serving(t: Test, environment: Readonly<Record<string, string>>): Promise<Gateway> {
   const upstream = await startUpstream(t);

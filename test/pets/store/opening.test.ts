@@ -13,7 +13,7 @@ const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const PROCESSES = 3;
 const TIMES = 300;
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 t.test('what one process acknowledged stays, while others open and close the store', async (t) => {
   const folder = mkdtempSync(join(FOLDER, 'petgate-pets-'));

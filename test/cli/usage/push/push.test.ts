@@ -5,7 +5,7 @@ import { ADMIN_TOKEN } from '../../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings, type Finished } from '../../programs.js';
 import { dayBack, stage, TODAY_MS } from './stage.js';
 
-t.setTimeout(150_000);
+t.setTimeout(600_000);
 
 t.test('each event is a CloudEvent 1.0 of its form; days that are not final wait', async (t) => {
   const { receiver, push, use } = await stage(t, 2);

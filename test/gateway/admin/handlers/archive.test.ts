@@ -10,7 +10,7 @@ import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { ago, use } from '../../usage/archive/stage.js';
 
-t.setTimeout(150_000);
+t.setTimeout(600_000);
 const DAYS_AGO = [60, 50, 41, 40, 1];
 
 async function serving(t: Test, environment: Readonly<Record<'REDIS_URL' | 'LEDGER_URL', string>>): Promise<Gateway> {

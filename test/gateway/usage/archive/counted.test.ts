@@ -7,7 +7,7 @@ import { startPostgres } from '../../../servers/postgres.js';
 import { startCluster, startRedis } from '../../../servers/redis.js';
 import { ago, allRows, archiveOf, openStage, use } from './stage.js';
 
-t.setTimeout(150_000);
+t.setTimeout(600_000);
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 

@@ -8,7 +8,7 @@ import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { openStage, use } from './stage.js';
 
-t.setTimeout(150_000);
+t.setTimeout(600_000);
 
 t.test('days are moved by themselves; metrics tell when they are not', async (t) => {
   const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);

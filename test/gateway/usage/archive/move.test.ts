@@ -21,7 +21,7 @@ import { startCluster, startRedis, type RedisServer } from '../../../servers/red
 import { startProxy } from '../../../servers/stalling-proxy.js';
 import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive, type Stage } from './stage.js';
 
-t.setTimeout(150_000);
+t.setTimeout(600_000);
 const DAYS_AGO = [399, 100, 62, 61, 45, 41, 40, 39, 3, 0];
 
 const postgres = await startPostgres();

@@ -11,7 +11,7 @@ const OPENER = fileURLToPath(new URL('opener.js', import.meta.url));
 const PROCESSES = 3;
 const TIMES = 60;
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 t.test('what one process commits stays, while others open and close the files', async (t) => {
   const folder = tempFolder(t);
