@@ -39,15 +39,15 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     return;
   }
   const sources = loadSources(environment);
-  const readContract = createContractReader();
-  let contract = readContract(sources.settings);
+  const contracts = createContractReader();
+  let contract = contracts.first(sources.settings);
   const warnings = checkPrices(sources, contract.routes.operations);
   const base = openBase(environment, { ...sources, contract });
   warn(base, contract, warnings);
   const first = { ...sources, files: [...sources.files, ...contract.files] };
   const reloader = createReloader(environment, first, base.log, {
     check: async (read, { plans }) => {
-      const next = readContract(read.settings);
+      const next = await contracts.next(read.settings);
       const { operations } = next.routes;
       const files = [...read.files, ...next.files];
       const warned = withFiles(files, () => checkPrices(read, operations));

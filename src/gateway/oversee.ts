@@ -40,7 +40,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   watchInfo(
     side.registry,
     () => reloader.settings(),
-    () => base.contract.document,
+    () => base.contract.hash,
   );
   watchProcess(side.registry, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());

@@ -5,6 +5,7 @@ export const PROGRAMS: readonly string[] = [
   'src/gateway/main.ts',
   'src/pets/main.ts',
   'src/gateway/usage/process.ts',
+  'src/gateway/contract/thread.ts',
   // Run by hand after a change of the settings, or of the contract.
   'src/gateway/config/schema/write.ts',
   'src/gateway/contract/write.ts',

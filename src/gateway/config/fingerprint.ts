@@ -27,16 +27,16 @@ const OWN = new Set([
   'secrets',
 ]);
 
-/** @param document the contract as it is served */
-export function fingerprintOf(settings: Settings, document: Buffer): Fingerprint {
+/** @param contract `hashOf` the document as it is served */
+export function fingerprintOf(settings: Settings, contract: string): Fingerprint {
   const plans = [...settings.plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     plans: hashOf(JSON.stringify(plans, (_, value: unknown) => (value instanceof Map ? [...value] : value))),
-    contract: hashOf(document),
+    contract,
     settings: hashOf(JSON.stringify(settings, (key, value: unknown) => (OWN.has(key) ? undefined : value))),
   };
 }
 
-function hashOf(text: string | Buffer): string {
+export function hashOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, LENGTH);
 }

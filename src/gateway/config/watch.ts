@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, watch, type FSWatcher } from 'node:fs';
+import { watch, type FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
+import { Contents } from './files/content.js';
 
 /** Editors and Kubernetes change several things at once; one look after they are done is enough. */
 const QUIET_MS = 100;
@@ -13,24 +13,29 @@ const POLL_MS = 10_000;
  * @param files asked again after each change, since a change may name other files
  */
 export function watchFiles(files: () => readonly string[], onChange: () => unknown): { close(): void } {
+  const contents = new Contents();
   let watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let seen = '';
+  let seen = contents.first(files());
   let isClosed = false;
+  let turn: Promise<void> = Promise.resolve();
 
   const check = async (): Promise<void> => {
-    const now = contentOf(files());
-    if (now === seen) return;
+    const now = await contents.of(files());
+    if (isClosed || now === seen) return;
     seen = now;
     await onChange();
+    // Changed again while it was read, or while nobody watched.
+    const isBehind = (await contents.of(files())) !== seen;
     if (isClosed) return;
     rewatch();
-    // Changed again while it was read, or while nobody watched.
-    if (contentOf(files()) !== seen) scheduleCheck();
+    if (isBehind) scheduleCheck();
   };
+  // One after the other: each compares with what the one before has seen.
+  const checkInTurn = (): void => void (turn = turn.then(check));
   const scheduleCheck = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => void check(), QUIET_MS).unref();
+    timer = setTimeout(checkInTurn, QUIET_MS).unref();
   };
   const unwatch = (): void => {
     clearTimeout(timer);
@@ -42,9 +47,8 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
       (folder) => watchFolder(folder, scheduleCheck) ?? [],
     );
   };
-  seen = contentOf(files());
   rewatch();
-  const polling = setInterval(() => void check(), POLL_MS).unref();
+  const polling = setInterval(checkInTurn, POLL_MS).unref();
   return {
     close: () => {
       isClosed = true;
@@ -62,18 +66,4 @@ function watchFolder(folder: string, onEvent: () => void): FSWatcher | null {
   } catch {
     return null;
   }
-}
-
-/** Changes with the content of any of them. */
-export function contentOf(files: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const file of files) {
-    hash.update(`\0${file}\0`);
-    try {
-      hash.update(readFileSync(file));
-    } catch {
-      hash.update('unreadable');
-    }
-  }
-  return hash.digest('hex');
 }

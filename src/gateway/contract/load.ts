@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
 import { ConfigError } from '../config/files/problem.js';
 import type { CredentialLocations } from '../credentials.js';
+import { hashOf } from '../config/fingerprint.js';
 import type { Path } from '../config/files/yaml-file.js';
 import { ANY_PATH, anyPathDocument } from './document/any-path.js';
 import { Findings } from './document/findings.js';
@@ -19,6 +20,8 @@ export interface Contract {
   readonly routes: RouteTable;
   /** The document as it is served: JSON in UTF-8. */
   readonly document: Buffer;
+  /** Short, of the document. */
+  readonly hash: string;
 }
 
 export interface LoadedContract extends Contract {
@@ -77,6 +80,9 @@ function deriveContract(
   if (upstreams !== undefined) checkUpstreams(found, upstreams, findings);
   const names = nameOperations(found, findings.warning);
   const warnings = findings.end();
+  // Before it is served, with our own.
+  const proposed = locationsIn(document);
+  const served = serve(document, base, own, credentials);
   return {
     routes: buildRoutes(
       found.map(({ operation, template }, index) => ({
@@ -85,9 +91,9 @@ function deriveContract(
         ...(path === null && template === ANY_PATH ? { anyPath: true } : {}),
       })),
     ),
-    // Before it is served, with our own.
-    credentials: locationsIn(document),
-    document: serve(document, base, own, credentials),
+    credentials: proposed,
+    document: served,
+    hash: hashOf(served),
     warnings,
     files: findings.files,
   };

@@ -1,21 +1,84 @@
-import { contentOf } from '../config/watch.js';
+import { Worker } from 'node:worker_threads';
+import { ConfigError, type Problem } from '../config/files/problem.js';
+import { stampOf } from '../config/files/content.js';
 import { loadContract, type ContractSettings, type LoadedContract } from './load.js';
+import type { Operation } from './operation.js';
+import { buildRoutes } from './path/routes.js';
 
 type Settings = ContractSettings & { readonly contract: string | null };
+/** What a thread is told. */
+export interface Order {
+  readonly path: string | null;
+  readonly settings: ContractSettings;
+}
+/** What it says: all but the routes, which are made of functions. */
+export type Outcome =
+  | {
+      readonly loaded: Omit<LoadedContract, 'routes' | 'document'>;
+      readonly operations: readonly Operation[];
+      readonly document: Uint8Array;
+    }
+  | { readonly problems: readonly Problem[]; readonly files: readonly string[] };
 
 /** Loads the contract of settings, unless neither its files nor what the settings say of it have changed. */
-export function createContractReader(): (settings: Settings) => LoadedContract {
+export function createContractReader() {
   let last: { readonly known: string; readonly contract: LoadedContract } | undefined;
-  return (settings) => {
-    const { contract: path, overlays = [], basePath, ownPaths, credentials, upstreams = {} } = settings;
-    const deadlines = Object.entries(upstreams).map(([name, { deadlineMs }]) => [name, deadlineMs]);
-    const files = last?.contract.files ?? [...(path === null ? [] : [path]), ...overlays];
-    // Before it is read: what changes meanwhile is read the next time.
-    const known = JSON.stringify([path, overlays, basePath, ownPaths, credentials, deadlines, files, contentOf(files)]);
-    if (last?.known === known) return last.contract;
-    const contract = loadContract(path, settings);
+  // Before it is read: what changes meanwhile is read the next time.
+  const knownOf = (order: Order): { readonly known: string; readonly files: readonly string[] } => {
+    const { path, settings } = order;
+    const files = last?.contract.files ?? [...(path === null ? [] : [path]), ...(settings.overlays ?? [])];
+    return { known: JSON.stringify([order, files.map((file) => [file, stampOf(file)])]), files };
+  };
+  const keep = ({ known, files }: ReturnType<typeof knownOf>, contract: LoadedContract): LoadedContract => {
     const isWhole = contract.files.join('\n') === files.join('\n');
     last = { known: isWhole ? known : '', contract };
     return contract;
   };
+  return {
+    /** Here and now: nobody is served yet. */
+    first(settings: Settings): LoadedContract {
+      const order = orderOf(settings);
+      return keep(knownOf(order), loadContract(order.path, order.settings));
+    },
+    /** In a thread, so that those who are served don't wait for it. */
+    async next(settings: Settings): Promise<LoadedContract> {
+      const order = orderOf(settings);
+      const before = knownOf(order);
+      return last?.known === before.known ? last.contract : keep(before, await loadApart(order));
+    },
+  };
+}
+
+function orderOf({ contract: path, overlays = [], basePath, ownPaths, credentials, upstreams = {} }: Settings): Order {
+  const deadlines = Object.entries(upstreams).map(([name, { deadlineMs }]) => [name, { deadlineMs }]);
+  const said = { overlays, basePath, ownPaths, credentials, upstreams: Object.fromEntries(deadlines) as object };
+  return { path, settings: JSON.parse(JSON.stringify(said)) as ContractSettings };
+}
+
+async function loadApart(order: Order): Promise<LoadedContract> {
+  const outcome = await run(order);
+  if ('problems' in outcome) throw new ConfigError(outcome.problems, outcome.files);
+  const { loaded, operations, document } = outcome;
+  const { buffer, byteOffset, byteLength } = document;
+  return { ...loaded, routes: buildRoutes(operations), document: Buffer.from(buffer, byteOffset, byteLength) };
+}
+
+function run(order: Order): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: order });
+    const fail = (why: string): void => {
+      const problem = {
+        file: order.path ?? 'contract',
+        line: 0,
+        column: 0,
+        path: '',
+        message: `can't be read: ${why}`,
+      };
+      resolve({ problems: [problem], files: order.path === null ? [] : [order.path] });
+    };
+    thread.on('message', resolve);
+    // It is too large for the memory that there is.
+    thread.on('error', (error) => fail(error.message));
+    thread.on('exit', () => fail('what read it ended'));
+  });
 }

@@ -6,9 +6,9 @@ import type { Settings } from '../config/settings.js';
 import { packageRoot } from '../../shared/package-root.js';
 
 /** What runs here, and by what settings and contract. Once, in the process that reads the files. */
-export function watchInfo(registry: Registry, settings: () => Settings, document: () => Buffer): void {
+export function watchInfo(registry: Registry, settings: () => Settings, contract: () => string): void {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  let known = [settings(), document()] as const;
+  let known = [settings(), contract()] as const;
   let hashes = fingerprintOf(...known);
   new Gauge({
     name: 'petgate_info',
@@ -18,7 +18,7 @@ export function watchInfo(registry: Registry, settings: () => Settings, document
     labelNames: ['version', 'node', 'environment', 'plans', 'contract', 'settings'],
     registers: [registry],
     collect() {
-      const current = [settings(), document()] as const;
+      const current = [settings(), contract()] as const;
       if (current.some((part, index) => part !== known[index])) [known, hashes] = [current, fingerprintOf(...current)];
       this.reset();
       this.set({ version, node: process.version, environment: known[0].environment, ...hashes }, 1);

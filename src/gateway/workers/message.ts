@@ -43,17 +43,21 @@ interface Serialized {
   readonly settings: Settings;
   readonly pem: ReturnType<Certificate['pem']> | null;
   /** Null where it is the one that was sent before. */
-  readonly contract: { readonly operations: readonly Operation[]; readonly document: Buffer } | null;
+  readonly contract: {
+    readonly operations: readonly Operation[];
+    readonly document: Buffer;
+    readonly hash: string;
+  } | null;
 }
 
 /** @param isKnown whether the worker has the contract already */
 export function applyCommand({ settings, certificate, contract }: InForce, isKnown: boolean): PrimaryMessage {
-  const { routes, document } = contract;
+  const { routes, document, hash } = contract;
   return {
     type: 'apply',
     settings,
     pem: certificate?.pem() ?? null,
-    contract: isKnown ? null : { operations: routes.operations, document },
+    contract: isKnown ? null : { operations: routes.operations, document, hash },
   };
 }
 
@@ -65,6 +69,6 @@ export function deserialize({ settings, pem, contract }: Serialized, before: InF
     contract:
       contract === null
         ? before!.contract
-        : { routes: buildRoutes(contract.operations), document: Buffer.from(contract.document) },
+        : { routes: buildRoutes(contract.operations), document: Buffer.from(contract.document), hash: contract.hash },
   };
 }

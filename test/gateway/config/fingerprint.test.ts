@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { fingerprintOf, type Fingerprint } from '../../../src/gateway/config/fingerprint.js';
+import { fingerprintOf, hashOf, type Fingerprint } from '../../../src/gateway/config/fingerprint.js';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { temporaryFolder } from '../../servers/program.js';
 
@@ -14,7 +14,7 @@ t.test('what gateways must share changes its hash, and what is a machine’s own
     writeFileSync(join(folder, 'gateway.yaml'), `plans: plans.yaml\n${settings}`);
     return fingerprintOf(
       loadSettings({ PETGATE_CONFIG: join(folder, 'gateway.yaml'), ...environment }),
-      Buffer.from(document),
+      hashOf(document),
     );
   };
   const limits = 'limits: { minute: 60, day: 1000 }';

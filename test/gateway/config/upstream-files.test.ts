@@ -66,7 +66,7 @@ t.test('what gateways have in common says nothing of secrets', (t) => {
   const hashOf = (token: string): string => {
     put('token', token);
     const { settings } = loadSources(environmentOf({ authorization: { header: 'X-Key', file: 'token' } }));
-    return fingerprintOf(settings, Buffer.from('{}')).settings;
+    return fingerprintOf(settings, '').settings;
   };
   t.equal(hashOf('one'), hashOf('two'));
   t.end();

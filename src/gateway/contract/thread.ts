@@ -1,0 +1,19 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { ConfigError } from '../config/files/problem.js';
+import { loadContract } from './load.js';
+import type { Order, Outcome } from './reader.js';
+
+/** A thread that loads one contract (reader.ts), and ends. */
+function load({ path, settings }: Order): Outcome {
+  try {
+    const { routes, document, ...loaded } = loadContract(path, settings);
+    // Its own memory, which changes hands uncopied.
+    return { loaded, operations: routes.operations, document: new Uint8Array(document) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { problems: error.problems, files: error.files };
+  }
+}
+
+const outcome = load(workerData as Order);
+parentPort?.postMessage(outcome, 'document' in outcome ? [outcome.document.buffer as ArrayBuffer] : []);
