@@ -151,6 +151,8 @@ export interface ExchangeLog {
   upstreamMs: number;
   upstream: string | null;
   refusal: Refusal | null;
+  /** Units that the contract asks for; 0 of what is let pass, or refused, for nothing. */
+  contractCost: number;
   /** Whether a token was taken, and counted in the ledger. null: nobody knows, the store's connection died first. */
   counted: boolean | null;
   /** Ends when it is known what the store did of an admission that was given up; null of all others. */
@@ -242,6 +244,7 @@ export function toRouted(exchange: Stripped, requirements: RouteRequirements): R
   const next = exchange as unknown as Mutable<Routed>;
   next.requirements = requirements;
   next.logEntry.operation = requirements.operation;
+  next.logEntry.contractCost = requirements.cost;
   return next;
 }
 
@@ -255,6 +258,7 @@ export function toIdentified(exchange: Routed, subject: Subject, credential: Cre
 /** There is no place for it: it costs nothing, and `refusal` stands unless admission says 401, 403 or 429. */
 export function shed(exchange: Identified, refusal: Refusal): void {
   (exchange as Mutable<Identified>).requirements = { ...exchange.requirements, cost: 0, refusal };
+  exchange.logEntry.contractCost = 0;
 }
 
 export function toAdmitted(

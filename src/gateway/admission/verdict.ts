@@ -14,6 +14,8 @@ export interface Standing {
   readonly atMs: number;
   /** False: the key is valid, and lacks the operation's scope. It is charged all the same. */
   readonly inScope: boolean;
+  /** Decided by this gateway alone, from its share of each limit; left out otherwise. */
+  readonly local?: true;
 }
 
 /** What the request costs was taken from all its windows and counted, or it costs nothing. */

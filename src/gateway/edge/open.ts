@@ -95,6 +95,7 @@ export function newLogEntry(): ExchangeLog {
     admissionMs: 0,
     upstreamMs: 0,
     upstream: null,
+    contractCost: 0,
     refusal: null,
     counted: false,
     late: null,

@@ -21,6 +21,7 @@ const FIELDS = [
   'method',
   'operation',
   'key',
+  'customer',
   'plan',
   'outcome',
   'code',
@@ -34,6 +35,12 @@ const FIELDS = [
   'counted',
   'units',
   'admittedAt',
+  'decidedAt',
+  'cost',
+  'contractCost',
+  'windows',
+  'ban',
+  'local',
   'msg',
 ];
 const ODD = `"\\{}'\u00e9`;
@@ -87,7 +94,14 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
     bytes: 2,
     counted: true,
     units: 1,
+    customer: null,
+    cost: 1,
+    contractCost: 1,
+    windows: { minute: [300, 299, 60_000], day: [10_000, 9_999, Number] },
+    ban: null,
+    local: false,
   });
+  t.equal(records[0]?.['decidedAt'], records[0]?.['admittedAt']);
   const { rawHeaders } = upstream.seen[0]!;
   t.equal(
     rawHeaders[rawHeaders.indexOf('traceparent') + 1],
@@ -103,6 +117,9 @@ t.test('every exchange is one line of JSON with the same fields, whatever a clie
     counted: false,
     units: 0,
     admittedAt: null,
+    decidedAt: /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/,
+    cost: 1,
+    windows: { minute: [300, Number, Number] },
   });
   t.ok(
     records.every(({ address }) => /^[\d.a-f:]+$/.test(String(address))),

@@ -49,8 +49,8 @@ export class Local {
   async admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
     await this.#applyTo(requests.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
     const verdicts = await this.engine.admit(requests);
-    const decided = verdicts.map((verdict) => (isDecided(verdict) ? verdict : undefined));
-    if (!decided.includes(undefined)) return verdicts;
+    const decided = verdicts.map((verdict) => (isDecided(verdict) ? asLocal(verdict) : undefined));
+    if (!decided.includes(undefined)) return decided as Verdict[];
     throw new StoreUnavailable(
       'Redis is unavailable, and the key is not known here: its record was not seen in the last 24 hours, its ' +
         'secret may be newer, or its share of the limit is nothing.',
@@ -96,6 +96,10 @@ export class Local {
     transaction.change(entry);
     applyBan(entry.state, verdicts.of(keyId), key, nowMs);
   }
+}
+
+function asLocal(verdict: Verdict): Verdict {
+  return verdict.outcome === 'unknown_key' ? verdict : { ...verdict, local: true };
 }
 
 function isDecided(verdict: Verdict): boolean {
