@@ -118,10 +118,15 @@ export const status = z.enum(['enabled', 'disabled'], {
     input === 'revoked' ? 'revoke a key with DELETE; it is final' : 'must be "enabled" or "disabled"',
 });
 
+/** The names of the plans that may be had. */
+export function openPlans(plans: Plans): readonly string[] {
+  const open = [...plans.values()].filter(({ name, retired }) => name !== ANONYMOUS_PLAN && retired !== true);
+  return open.map(({ name }) => name);
+}
+
 /** A plan that may be had, by its name. */
 export function planIn({ plans, has }: Pick<FieldRules, 'plans' | 'has'>): z.ZodString {
-  const open = [...plans.values()].filter(({ name, retired }) => name !== ANONYMOUS_PLAN && retired !== true);
-  const names = open.map((plan) => plan.name);
+  const names = openPlans(plans);
   return checked(z.string({ error: orMissing(`must be a plan's name: ${names.join(', ')}`) }), (value) => {
     const choice = `choose one of ${names.join(', ')}`;
     if (value === ANONYMOUS_PLAN) return `"${ANONYMOUS_PLAN}" is for callers without a key; ${choice}`;

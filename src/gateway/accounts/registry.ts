@@ -7,7 +7,7 @@ import { storeClock, type Clock } from '../store/store-clock.js';
 import { asHistoryShows, readNewKey } from './create.js';
 import { CustomerRegistry } from './customers/registry.js';
 import { NO_FREE_ID } from './edits.js';
-import type { Body, FieldRules, Prices } from './fields.js';
+import { openPlans, type Body, type FieldRules, type Prices } from './fields.js';
 import { importKeys, type ImportLine, type ImportResult } from './transfer/import.js';
 import { lineFields } from './transfer/line.js';
 import { passes, type KeyFilter } from './listing.js';
@@ -67,6 +67,16 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     this.planUse = new PlanRegistry(engine, plans, costs);
     this.customers = new CustomerRegistry({ store: engine.customers, clock, plans, costs });
     this.webhooks = new WebhookRegistry(this.customers, events);
+  }
+
+  /** The plans that a key or a customer may be given. */
+  get openPlans(): readonly string[] {
+    return openPlans(this.#parts.plans());
+  }
+
+  /** Every scope that a key may be given. */
+  get scopes(): readonly string[] {
+    return this.#parts.scopes;
   }
 
   /**

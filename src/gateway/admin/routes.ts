@@ -10,6 +10,7 @@ import { SERVICE_ROUTES } from './handlers/service.js';
 import { TOKEN_ROUTES } from './handlers/tokens.js';
 import { USAGE_ROUTES } from './handlers/usage.js';
 import { WEBHOOK_ROUTES } from './handlers/webhooks.js';
+import { WINDOW_ROUTES } from './handlers/windows.js';
 import { describe } from './openapi/describe.js';
 import { route, type Route } from './route.js';
 import { TRANSFER_ROUTES } from './transfer.js';
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...SERVICE_ROUTES,
   ...TRANSFER_ROUTES,
   ...KEY_ROUTES,
+  ...WINDOW_ROUTES,
   ...CUSTOMER_ROUTES,
   ...WEBHOOK_ROUTES,
   ...ADDRESS_BAN_ROUTES,

@@ -1,6 +1,17 @@
+import { BAN_PAGES } from './bans/pages.js';
+import { CUSTOMER_PAGES } from './customers/pages.js';
+import { KEY_PAGES } from './keys/pages.js';
 import { OVERVIEW_PAGES } from './overview/pages.js';
 import type { Page } from './page.js';
+import { PLAN_PAGES } from './plans/pages.js';
 import { SIGN_IN_PAGES } from './sign-in/pages.js';
 
 /** All pages; the menu has them in this order. */
-export const PAGES: readonly Page[] = [...OVERVIEW_PAGES, ...SIGN_IN_PAGES];
+export const PAGES: readonly Page[] = [
+  ...OVERVIEW_PAGES,
+  ...KEY_PAGES,
+  ...CUSTOMER_PAGES,
+  ...BAN_PAGES,
+  ...PLAN_PAGES,
+  ...SIGN_IN_PAGES,
+];

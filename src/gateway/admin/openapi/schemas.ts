@@ -151,6 +151,19 @@ export const EventPage = answer('EventPage', {
   enabled: z.boolean().describe('False: no webhook is set, and nothing is kept'),
 });
 
+const WINDOWS = z.array(
+  z.object({
+    window: TEXT,
+    limit: z.union([COUNT, z.literal('unlimited')]),
+    remaining: COUNT.nullable().describe('Null without a limit'),
+    reset: MOMENT,
+  }),
+);
+export const KeyWindows = answer('KeyWindows', {
+  key: TEXT,
+  windows: WINDOWS.describe('Empty of a key that is refused, whatever is left to it'),
+});
+
 const EXCHANGE = z.object({
   request: TEXT.describe("X-Request-Id, which may be the client's own"),
   trace: TEXT,
@@ -171,14 +184,7 @@ const EXCHANGE = z.object({
   violated: TEXT.nullable().describe('The window that refused'),
   ban: z.object({ until: MOMENT, level: COUNT, started: z.boolean() }).nullable(),
   retryAt: MOMENT.nullable().describe('When the same could have passed'),
-  windows: z.array(
-    z.object({
-      window: TEXT,
-      limit: z.union([COUNT, z.literal('unlimited')]),
-      remaining: COUNT.nullable().describe('Null without a limit'),
-      reset: MOMENT,
-    }),
-  ),
+  windows: WINDOWS,
   cost: COUNT.nullable(),
   counted: z.boolean().nullable().describe('Whether the ledger counted it; null: nobody knows'),
   upstream: TEXT.nullable(),

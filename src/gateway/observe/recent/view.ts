@@ -45,8 +45,8 @@ function refusedBy(verdict: StandingVerdict | null) {
   };
 }
 
-/** What was left after the decision. */
-function windowView({ name, limit, remaining, resetAtMs }: WindowFigures) {
+/** What was left of a window after a decision. */
+export function windowView({ name, limit, remaining, resetAtMs }: WindowFigures) {
   return { window: name, limit, remaining: limit === 'unlimited' ? null : remaining, reset: isoOf(resetAtMs)! };
 }
 

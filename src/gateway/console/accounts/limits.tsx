@@ -1,0 +1,49 @@
+import type { Limits } from '../../admission/bucket.js';
+import { TextField } from '../../pages/components/form.js';
+import type { Form } from '../../pages/form.js';
+
+const WINDOWS = ['minute', 'day', 'month'] as const;
+const UNLIMITED = 'unlimited';
+
+/** Limits of its own, on a plan with custom ones. */
+export function LimitFields({
+  problems,
+  of,
+}: {
+  readonly problems: readonly string[];
+  readonly of?: Form | undefined;
+}) {
+  return (
+    <fieldset>
+      <legend>Limits of its own</legend>
+      <p class="hint">Only on a plan with custom limits: units, or “{UNLIMITED}”. Without a month there is none.</p>
+      {WINDOWS.map((window) => (
+        <TextField name={`limit-${window}`} label={`Per ${window}`} value={of?.text(`limit-${window}`)} />
+      ))}
+      {problems
+        .filter((problem) => problem.startsWith('limits'))
+        .map((problem) => (
+          <p class="problem">{problem}</p>
+        ))}
+    </fieldset>
+  );
+}
+
+/** As the admin API takes them; nothing where all fields are empty. What is no number is left for it to refuse. */
+export function limitsIn(form: Form): { readonly limits?: Readonly<Record<string, unknown>> } {
+  const given = WINDOWS.flatMap((window) => {
+    const text = form.given(`limit-${window}`);
+    if (text === undefined) return [];
+    return [[window, /^\d{1,16}$/.test(text) ? Number(text) : text] as const];
+  });
+  return given.length === 0 ? {} : { limits: Object.fromEntries(given) };
+}
+
+/** `60 per minute, 1,000 per day` */
+export function limitsText(limits: Limits | 'custom' | null): string {
+  if (limits === null || limits === 'custom') return limits ?? 'of the plan';
+  return WINDOWS.flatMap((window) => {
+    const limit = limits[window];
+    return limit === undefined ? [] : [`${limit.toLocaleString('en-US')} per ${window}`];
+  }).join(', ');
+}

@@ -1,0 +1,134 @@
+import { AddressBanPage, BanPage } from '../../admin/openapi/schemas.js';
+import { PostForm, TextField } from '../../pages/components/form.js';
+import { Moment } from '../../pages/components/moment.js';
+import { Pager } from '../../pages/components/pager.js';
+import { Table } from '../../pages/components/table.js';
+import { pathOf } from '../accounts/account.js';
+import { banIn } from '../accounts/ban-form.js';
+import { Outcome } from '../accounts/outcome.js';
+import { problemsOf } from '../api.js';
+import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
+
+const BANS = `${CONSOLE}/bans`;
+const KEYS = '/admin/v1/bans';
+const ADDRESSES = '/admin/v1/bans/addresses';
+const PER_PAGE = '50';
+
+/** Bans of keys and of addresses that are in force. */
+export const BAN_PAGES: readonly Page[] = [
+  page('GET /bans', `GET ${KEYS}`, 'Bans', {
+    menu: 'Bans',
+    serve: async (visit) => ({ content: await bans(visit, []) }),
+  }),
+  page('POST /bans/started', `PUT ${KEYS}/{id}`, 'Ban a key', {
+    serve: (visit) => done(visit, 'banned', `PUT ${KEYS}/{id}`, banIn(visit.form)),
+  }),
+  page('POST /bans/lifted', `DELETE ${KEYS}/{id}`, 'Lift a ban', {
+    serve: (visit) => done(visit, 'lifted', `DELETE ${KEYS}/{id}`),
+  }),
+  page('POST /bans/addresses/lifted', `DELETE ${ADDRESSES}/{id}`, 'Lift the ban of an address', {
+    serve: (visit) => done(visit, 'lifted', `DELETE ${ADDRESSES}/{id}`),
+  }),
+];
+
+async function done(visit: Visit, outcome: string, line: string, body = {}): Promise<PageAnswer> {
+  try {
+    await visit.api.answer(line, { id: visit.form.text('id').trim(), body });
+    return { to: `${BANS}?done=${outcome}` };
+  } catch (error) {
+    return { content: await bans(visit, problemsOf(error)), status: 400 };
+  }
+}
+
+async function bans(visit: Visit, problems: readonly string[]) {
+  return (
+    <>
+      <Outcome visit={visit} problems={problems} />
+      {await bansOfKeys(visit, problems)}
+      {await bansOfAddresses(visit)}
+    </>
+  );
+}
+
+async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly string[]) {
+  const cursor = query.given('cursor');
+  const page = await api.ask(BanPage, `GET ${KEYS}`, { query: { cursor, limit: PER_PAGE } });
+  return (
+    <section>
+      <h2>Keys</h2>
+      <Table
+        caption="Bans of keys in force"
+        empty={page.cursor === null ? 'None is in force.' : 'None among the keys up to here.'}
+        rows={page.bans}
+        columns={[
+          { head: 'Key', cell: ({ key }) => <a href={pathOf('/keys', key)}>{key}</a> },
+          { head: 'Until (UTC)', cell: ({ until }) => <Moment at={until} /> },
+          { head: 'Level', number: true, cell: ({ level }) => level },
+          { head: 'Why', cell: ({ reason }) => reason },
+          { head: 'By', cell: ({ by }) => by },
+          {
+            head: 'Lift',
+            cell: ({ key }) =>
+              api.may(`DELETE ${KEYS}/{id}`) && (
+                <PostForm action={`${BANS}/lifted`} guard={guard()} button="Lift" inline>
+                  <input type="hidden" name="id" value={key} />
+                </PostForm>
+              ),
+          },
+        ]}
+      />
+      <Pager path={BANS} query={{}} cursor={cursor} next={page.cursor} />
+      {api.may(`PUT ${KEYS}/{id}`) && (
+        <details open={problems.length > 0}>
+          <summary>Ban a key</summary>
+          <PostForm action={`${BANS}/started`} guard={guard()} button="Ban" kind="danger">
+            <TextField name="id" label="The key’s id" required value={form.text('id')} problems={problems} />
+            <TextField name="for" label="For" hint="Such as 5m, 1h, 7d." required value="1h" problems={problems} />
+            <TextField name="reason" label="Reason" value={form.text('reason')} problems={problems} />
+          </PostForm>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** Null for those who may not see addresses. */
+async function bansOfAddresses({ api, query, guard }: Visit) {
+  if (!api.may(`GET ${ADDRESSES}`)) return null;
+  const cursor = query.given('addresses');
+  const page = await api.ask(AddressBanPage, `GET ${ADDRESSES}`, { query: { cursor, limit: PER_PAGE } });
+  return (
+    <section>
+      <h2>Addresses</h2>
+      <Table
+        caption="Bans of addresses in force, for requests without a good key"
+        empty="None is in force."
+        rows={page.bans}
+        columns={[
+          { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+          { head: 'Until (UTC)', cell: ({ until }) => <Moment at={until} /> },
+          { head: 'Level', number: true, cell: ({ level }) => level },
+          {
+            head: 'Lift',
+            cell: ({ address }) => (
+              <PostForm action={`${BANS}/addresses/lifted`} guard={guard()} button="Lift" inline>
+                <input type="hidden" name="id" value={address} />
+              </PostForm>
+            ),
+          },
+        ]}
+      />
+      <AddressPager cursor={cursor} next={page.cursor} />
+    </section>
+  );
+}
+
+function AddressPager({ cursor, next }: { readonly cursor: string | undefined; readonly next: string | null }) {
+  if (cursor === undefined && next === null) return null;
+  return (
+    <nav aria-label="Pages of addresses">
+      {cursor !== undefined && <a href={BANS}>First page</a>}
+      {next !== null && <a href={`${BANS}?addresses=${encodeURIComponent(next)}`}>Next page</a>}
+    </nav>
+  );
+}

@@ -1,0 +1,59 @@
+import { Customer } from '../../admin/openapi/schemas.js';
+import { PostForm, TextField } from '../../pages/components/form.js';
+import { Problems } from '../../pages/components/notice.js';
+import { pathOf } from '../accounts/account.js';
+import { changeIn } from '../accounts/change.js';
+import { LimitFields } from '../accounts/limits.js';
+import { PlanField } from '../accounts/plan-field.js';
+import { problemsOf } from '../api.js';
+import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+
+const CREATE = 'POST /admin/v1/customers';
+
+interface NewCustomerParts {
+  readonly visit: Visit;
+  readonly problems?: readonly string[];
+}
+
+export function NewCustomerForm({ visit, problems = [] }: NewCustomerParts) {
+  const { form } = visit;
+  return (
+    <>
+      <Problems problems={problems} />
+      <PostForm action={`${CONSOLE}/customers`} guard={visit.guard()} button="Create" kind="main">
+        <TextField
+          name="name"
+          label="Name"
+          required
+          maxlength={100}
+          autofocus
+          value={form.text('name')}
+          problems={problems}
+        />
+        <PlanField visit={visit} plan={form.given('plan')} problems={problems} />
+        <TextField
+          name="reference"
+          label="Reference"
+          hint="Its id in the billing system."
+          maxlength={100}
+          value={form.text('reference')}
+          problems={problems}
+        />
+        <details open={problems.length > 0}>
+          <summary>Limits, note</summary>
+          <LimitFields problems={problems} of={form} />
+          <TextField name="note" label="Note" maxlength={1000} value={form.text('note')} problems={problems} />
+        </details>
+      </PostForm>
+    </>
+  );
+}
+
+export async function createCustomer(visit: Visit): Promise<PageAnswer> {
+  try {
+    const { id } = await visit.api.ask(Customer, CREATE, { body: changeIn(visit) });
+    return { to: pathOf('/customers', id) };
+  } catch (error) {
+    return { content: <NewCustomerForm visit={visit} problems={problemsOf(error)} />, status: 400 };
+  }
+}

@@ -1,0 +1,52 @@
+import { isCustomerId } from '../../accounts/token.js';
+import { CustomerPage } from '../../admin/openapi/schemas.js';
+import { TextField } from '../../pages/components/form.js';
+import { Moment } from '../../pages/components/moment.js';
+import { Pager } from '../../pages/components/pager.js';
+import { Table } from '../../pages/components/table.js';
+import { pathOf } from '../accounts/account.js';
+import { State } from '../accounts/state.js';
+import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+
+const CUSTOMERS = `${CONSOLE}/customers`;
+const PER_PAGE = 50;
+
+/** Customers by id, page by page; the id of one leads to it. */
+export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> {
+  const search = query.given('search');
+  if (search !== undefined && isCustomerId(search)) return { to: pathOf('/customers', search) };
+  const cursor = query.given('cursor');
+  const asked = { reference: search, cursor, limit: String(PER_PAGE) };
+  const page = await api.ask(CustomerPage, 'GET /admin/v1/customers', { query: asked });
+  return {
+    content: (
+      <>
+        {api.may('POST /admin/v1/customers') && (
+          <p>
+            <a class="button main" href={`${CUSTOMERS}/new`}>
+              Create a customer
+            </a>
+          </p>
+        )}
+        <form method="get" action={CUSTOMERS} class="filter">
+          <TextField name="search" label="Id, or the whole reference" type="search" value={search} />
+          <button>Search</button>
+        </form>
+        <Table
+          caption="Customers by id"
+          empty="No customer is like this."
+          rows={page.customers}
+          columns={[
+            { head: 'Id', cell: ({ id }) => <a href={pathOf('/customers', id)}>{id}</a> },
+            { head: 'Name', cell: ({ name }) => name },
+            { head: 'Reference', cell: ({ reference }) => reference },
+            { head: 'State', cell: ({ status }) => <State state={status} /> },
+            { head: 'Plan', cell: ({ plan }) => plan },
+            { head: 'Created (UTC)', cell: ({ created }) => <Moment at={created} /> },
+          ]}
+        />
+        <Pager path={CUSTOMERS} query={{ search }} cursor={cursor} next={page.cursor} />
+      </>
+    ),
+  };
+}

@@ -1,0 +1,99 @@
+import type { z } from 'zod';
+import { Customer, History, KeyPage } from '../../admin/openapi/schemas.js';
+import { Facts } from '../../pages/components/facts.js';
+import { Moment } from '../../pages/components/moment.js';
+import { Table } from '../../pages/components/table.js';
+import { pathOf, type Account } from '../accounts/account.js';
+import { Grants } from '../accounts/grants.js';
+import { HistoryTable } from '../accounts/history.js';
+import { limitsText } from '../accounts/limits.js';
+import { Outcome } from '../accounts/outcome.js';
+import { State } from '../accounts/state.js';
+import { dailyUsage } from '../accounts/usage.js';
+import { CONSOLE, type Visit } from '../page.js';
+import { CustomerActions } from './actions.js';
+import { webhookPart } from './webhook.js';
+
+const API = '/admin/v1/customers/{id}';
+const KEYS = 'GET /admin/v1/keys';
+const KEYS_SHOWN = '100';
+
+export const CUSTOMER: Account = { path: '/customers', api: API, show: showCustomer };
+
+async function showCustomer(visit: Visit, problems: readonly string[]) {
+  const { api, id } = visit;
+  const customer = await api.ask(Customer, `GET ${API}`, { id });
+  const history = await api.ask(History, `GET ${API}/history`, { id });
+  return {
+    title: `Customer ${customer.name === '' ? customer.id : customer.name}`,
+    content: (
+      <>
+        <Outcome visit={visit} problems={problems} />
+        <CustomerFacts customer={customer} />
+        <CustomerActions visit={visit} customer={customer} problems={problems} />
+        {await keysPart(visit, customer)}
+        {await dailyUsage(visit, { customer: id })}
+        {api.may('GET /admin/v1/usage') && (
+          <p>
+            <a href={`${CONSOLE}/usage?customer=${encodeURIComponent(id)}&by=customer`}>The bill of this month</a>
+          </p>
+        )}
+        <Grants
+          account={CUSTOMER}
+          visit={visit}
+          grants={customer.grants}
+          problems={problems}
+          ended={customer.status === 'closed'}
+        />
+        {await webhookPart(visit, problems)}
+        <h2>History</h2>
+        <HistoryTable {...history} />
+      </>
+    ),
+  };
+}
+
+function CustomerFacts({ customer }: { readonly customer: z.output<typeof Customer> }) {
+  const { id, status, reference, plan, limits, note, created } = customer;
+  return (
+    <Facts
+      facts={[
+        ['Id', <code>{id}</code>],
+        ['State', <State state={status} />],
+        ['Reference', reference === '' ? null : reference],
+        ['Plan', plan],
+        ['Limits', limitsText(limits)],
+        ['Note', note === '' ? null : note],
+        ['Created (UTC)', <Moment at={created} />],
+      ]}
+    />
+  );
+}
+
+/** Null for those who may not see them. */
+async function keysPart({ api, id }: Visit, { status }: z.output<typeof Customer>) {
+  if (!api.may(KEYS)) return null;
+  const { keys, cursor } = await api.ask(KeyPage, KEYS, { query: { customer: id, limit: KEYS_SHOWN } });
+  return (
+    <>
+      <h2>Keys</h2>
+      <Table
+        caption="Its keys"
+        empty="It has none yet."
+        rows={keys}
+        columns={[
+          { head: 'Id', cell: (key) => <a href={pathOf('/keys', key.id)}>{key.id}</a> },
+          { head: 'Name', cell: ({ name }) => name },
+          { head: 'State', cell: ({ state }) => <State state={state} /> },
+          { head: 'Expires (UTC)', cell: ({ expires }) => expires !== null && <Moment at={expires} /> },
+        ]}
+      />
+      <p>
+        {cursor !== null && <a href={`${CONSOLE}/keys?customer=${id}`}>All its keys</a>}{' '}
+        {status !== 'closed' && api.may('POST /admin/v1/keys') && (
+          <a href={`${CONSOLE}/keys/new?customer=${id}`}>Create a key for it</a>
+        )}
+      </p>
+    </>
+  );
+}

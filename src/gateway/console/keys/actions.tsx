@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import type { Key } from '../../admin/openapi/schemas.js';
+import { PostForm, TextField } from '../../pages/components/form.js';
+import { pathOf } from '../accounts/account.js';
+import { BanForm } from '../accounts/ban-form.js';
+import { LimitFields } from '../accounts/limits.js';
+import { PlanField } from '../accounts/plan-field.js';
+import type { Visit } from '../page.js';
+
+interface ActionsParts {
+  readonly visit: Visit;
+  readonly keyView: z.output<typeof Key>;
+  readonly problems: readonly string[];
+}
+
+/** What may be done with a key in its state, by those who may. */
+export function KeyActions({
+  visit,
+  keyView: { id, name, plan, note, status, customer, ban },
+  problems,
+}: ActionsParts) {
+  if (!visit.api.may('PATCH /admin/v1/keys/{id}') || status === 'revoked') return null;
+  const path = pathOf('/keys', id);
+  const guard = visit.guard;
+  return (
+    <div class="actions">
+      {status === 'enabled' ? (
+        <PostForm action={`${path}/disabled`} guard={guard()} button="Disable" inline />
+      ) : (
+        <PostForm action={`${path}/enabled`} guard={guard()} button="Enable" inline />
+      )}
+      {ban === null ? (
+        <BanForm action={`${path}/banned`} guard={guard()} problems={problems} />
+      ) : (
+        <PostForm action={`${path}/lifted`} guard={guard()} button="Lift the ban" inline />
+      )}
+      <details>
+        <summary>Rotate</summary>
+        <PostForm action={`${path}/rotated`} guard={guard()} button="Make a new secret">
+          <TextField
+            name="overlap"
+            label="The secret before stays good for"
+            hint="Such as 0s, 30m, 24h, 7d."
+            value="24h"
+            problems={problems}
+          />
+        </PostForm>
+      </details>
+      <details open={problems.length > 0}>
+        <summary>Change</summary>
+        <PostForm action={`${path}/changed`} guard={guard()} button="Change">
+          <TextField name="name" label="Name" required maxlength={100} value={name} problems={problems} />
+          {customer === null && <PlanField plan={plan} visit={visit} problems={problems} />}
+          {customer === null && <LimitFields problems={problems} />}
+          <TextField name="note" label="Note" maxlength={1000} value={note} problems={problems} />
+        </PostForm>
+      </details>
+      <details>
+        <summary>Revoke</summary>
+        <PostForm action={`${path}/revoked`} guard={guard()} button="Revoke for ever" kind="danger" inline />
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+import { IssuedKey } from '../../admin/openapi/schemas.js';
+import { CheckFields, PostForm, SelectField, TextField } from '../../pages/components/form.js';
+import { Notice, Problems } from '../../pages/components/notice.js';
+import { pathOf } from '../accounts/account.js';
+import { LimitFields, limitsIn } from '../accounts/limits.js';
+import { problemsOf } from '../api.js';
+import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+
+interface NewKeyParts {
+  readonly visit: Visit;
+  readonly problems?: readonly string[];
+}
+
+export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
+  const { form, query, parts } = visit;
+  const { scopes, openPlans } = parts.registry;
+  return (
+    <>
+      <Problems problems={problems} />
+      <PostForm action={`${CONSOLE}/keys`} guard={visit.guard()} button="Create" kind="main">
+        <TextField
+          name="name"
+          label="Name"
+          required
+          maxlength={100}
+          autofocus
+          value={form.text('name')}
+          problems={problems}
+        />
+        <SelectField
+          name="plan"
+          label="Plan"
+          choices={['', ...openPlans].map((value) => ({ value, label: value || 'that of the customer' }))}
+          value={form.text('plan') || openPlans[0]}
+          problems={problems}
+        />
+        <TextField
+          name="customer"
+          label="Customer’s id"
+          hint="A key of a customer shares its plan and limits."
+          value={form.text('customer') || query.text('customer')}
+          problems={problems}
+        />
+        <details open={problems.length > 0}>
+          <summary>Expiry, scopes, limits, note</summary>
+          <TextField
+            name="expires"
+            label="Expires (UTC)"
+            hint="Such as 2027-01-31; never, where it is empty."
+            value={form.text('expires')}
+            problems={problems}
+          />
+          {scopes.length > 0 && (
+            <CheckFields
+              name="scopes"
+              label="Scopes"
+              hint="None ticked: all of them."
+              choices={scopes.map((value) => ({ value, label: value }))}
+              values={form.all('scopes')}
+              problems={problems}
+            />
+          )}
+          <LimitFields problems={problems} of={form} />
+          <TextField name="note" label="Note" maxlength={1000} value={form.text('note')} problems={problems} />
+        </details>
+      </PostForm>
+    </>
+  );
+}
+
+export async function createKey(visit: Visit): Promise<PageAnswer> {
+  const { api, form } = visit;
+  const body: Record<string, unknown> = { name: form.text('name'), ...limitsIn(form) };
+  for (const field of ['customer', 'expires', 'note']) {
+    const text = form.given(field);
+    if (text !== undefined) body[field] = text;
+  }
+  // A key of a customer takes its plan, whatever stands in the list.
+  if (body['customer'] === undefined) body['plan'] = form.text('plan');
+  if (form.has('scopes')) body['scopes'] = form.all('scopes');
+  try {
+    const issued = await api.ask(IssuedKey, 'POST /admin/v1/keys', { body });
+    return { title: 'Key created', content: <Secret issued={issued} /> };
+  } catch (error) {
+    return { content: <NewKeyForm visit={visit} problems={problemsOf(error)} />, status: 400 };
+  }
+}
+
+/** The only time that a key is shown. */
+export function Secret({ issued: { id, key } }: { readonly issued: { readonly id: string; readonly key: string } }) {
+  return (
+    <>
+      <Notice level="warn">
+        <p>It is shown only this once. Copy it now, and hand it over by a way that nobody else reads.</p>
+      </Notice>
+      <pre class="secret">{key}</pre>
+      <p>
+        <a class="button" href={pathOf('/keys', id)}>
+          To the key
+        </a>
+      </p>
+    </>
+  );
+}

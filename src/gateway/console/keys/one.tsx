@@ -1,0 +1,121 @@
+import type { z } from 'zod';
+import { ExchangeList, History, Key, KeyWindows } from '../../admin/openapi/schemas.js';
+import { Facts } from '../../pages/components/facts.js';
+import { Moment } from '../../pages/components/moment.js';
+import { Table } from '../../pages/components/table.js';
+import { pathOf, type Account } from '../accounts/account.js';
+import { Grants } from '../accounts/grants.js';
+import { HistoryTable } from '../accounts/history.js';
+import { limitsText } from '../accounts/limits.js';
+import { Outcome } from '../accounts/outcome.js';
+import { State } from '../accounts/state.js';
+import { dailyUsage } from '../accounts/usage.js';
+import { CONSOLE, type Visit } from '../page.js';
+import { KeyActions } from './actions.js';
+
+const API = '/admin/v1/keys/{id}';
+const EXCHANGES = 'GET /admin/v1/exchanges';
+
+export const KEY: Account = { path: '/keys', api: API, show: showKey };
+
+async function showKey(visit: Visit, problems: readonly string[]) {
+  const { api, id } = visit;
+  const key = await api.ask(Key, `GET ${API}`, { id });
+  const { windows } = await api.ask(KeyWindows, `GET ${API}/windows`, { id });
+  const history = await api.ask(History, `GET ${API}/history`, { id });
+  return {
+    title: `Key ${key.name === '' ? key.id : key.name}`,
+    content: (
+      <>
+        <Outcome visit={visit} problems={problems} />
+        <KeyFacts keyView={key} />
+        <KeyActions visit={visit} keyView={key} problems={problems} />
+        <h2>Windows</h2>
+        <Table
+          caption="What is left now"
+          empty="It is refused: nothing is left to it."
+          rows={windows}
+          columns={[
+            { head: 'Window', cell: ({ window }) => window },
+            { head: 'Limit', number: true, cell: ({ limit }) => limit.toLocaleString('en-US') },
+            {
+              head: 'Remaining',
+              number: true,
+              cell: ({ remaining }) => remaining?.toLocaleString('en-US') ?? 'unlimited',
+            },
+            { head: 'Whole again (UTC)', cell: ({ reset }) => <Moment at={reset} /> },
+          ]}
+        />
+        {await dailyUsage(visit, { key: id })}
+        <Grants account={KEY} visit={visit} grants={key.grants} problems={problems} ended={key.status === 'revoked'} />
+        {await lastRefusals(visit)}
+        <h2>History</h2>
+        <HistoryTable {...history} />
+      </>
+    ),
+  };
+}
+
+function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) {
+  const { id, state, ban, customer, plan, limits, scopes, note, created, expires, secrets } = key;
+  const [, old] = secrets;
+  return (
+    <Facts
+      facts={[
+        ['Id', <code>{id}</code>],
+        ['State', <State state={state} />],
+        ['Ban', ban && <BanText ban={ban} />],
+        ['Customer', customer && <a href={pathOf('/customers', customer)}>{customer}</a>],
+        ['Plan', plan],
+        ['Limits', limitsText(limits)],
+        ['Scopes', scopes?.join(', ') ?? 'all'],
+        ['Note', note === '' ? null : note],
+        ['Created (UTC)', <Moment at={created} />],
+        ['Expires (UTC)', expires === null ? 'never' : <Moment at={expires} />],
+        [
+          'Previous secret',
+          old !== undefined && old.ends !== null ? (
+            <>
+              good until <Moment at={old.ends} />
+            </>
+          ) : null,
+        ],
+      ]}
+    />
+  );
+}
+
+function BanText({ ban: { until, level, reason, by } }: { readonly ban: NonNullable<z.output<typeof Key>['ban']> }) {
+  return (
+    <>
+      until <Moment at={until} />
+      {`, level ${level}, by ${by}${reason === null ? '' : `: ${reason}`}`}
+    </>
+  );
+}
+
+/** Null for those who may not see them. */
+async function lastRefusals({ api, id }: Visit) {
+  if (!api.may(EXCHANGES)) return null;
+  const { exchanges } = await api.ask(ExchangeList, EXCHANGES, { query: { key: id } });
+  return (
+    <>
+      <h2>Last refused or failed</h2>
+      <Table
+        caption="As far as this gateway remembers"
+        empty="None is remembered."
+        rows={exchanges}
+        columns={[
+          { head: 'When (UTC)', cell: ({ ended }) => <Moment at={ended} /> },
+          { head: 'Operation', cell: ({ operation }) => operation },
+          { head: 'Status', number: true, cell: ({ status }) => status },
+          { head: 'Code', cell: ({ code }) => code },
+          {
+            head: 'Request',
+            cell: ({ request }) => <a href={`${CONSOLE}/why?id=${encodeURIComponent(request)}`}>{request}</a>,
+          },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import { PlanList } from '../../admin/openapi/schemas.js';
+import { Badge } from '../../pages/components/notice.js';
+import { addressOf } from '../../pages/components/pager.js';
+import { Table } from '../../pages/components/table.js';
+import { limitsText } from '../accounts/limits.js';
+import { CONSOLE, page, type Page } from '../page.js';
+
+const LIST = 'GET /admin/v1/plans';
+const STATES = { in_force: 'in force', retired: 'retired', gone: 'gone from the file' } as const;
+
+/** The plans in force, with who is on them. */
+export const PLAN_PAGES: readonly Page[] = [
+  page('GET /plans', LIST, 'Plans', {
+    menu: 'Plans',
+    serve: async ({ api }) => {
+      const { plans } = await api.ask(PlanList, LIST);
+      return { content: <Plans plans={plans} /> };
+    },
+  }),
+];
+
+type Plan = z.output<typeof PlanList>['plans'][number];
+
+function Plans({ plans }: { readonly plans: readonly Plan[] }) {
+  return (
+    <>
+      <p>
+        Plans are kept in the plans file; a change holds on the next request after its reload. Prices are whole numbers
+        of the currency’s smallest coin.
+      </p>
+      <Table
+        caption="Plans, and who is on them"
+        empty="There is none."
+        rows={plans}
+        columns={[
+          { head: 'Plan', cell: ({ name }) => name },
+          {
+            head: 'State',
+            cell: ({ state }) => <Badge level={state === 'in_force' ? 'good' : 'warn'}>{STATES[state]}</Badge>,
+          },
+          { head: 'Limits', cell: ({ state, limits }) => (state === 'gone' ? '' : limitsText(limits)) },
+          { head: 'Price', cell: ({ price }) => priceText(price) },
+          {
+            head: 'Keys of their own',
+            number: true,
+            cell: ({ name, keys }) => (
+              <a href={addressOf(`${CONSOLE}/keys`, { plan: name })}>{keys.toLocaleString('en-US')}</a>
+            ),
+          },
+          { head: 'Customers', number: true, cell: ({ customers }) => customers.toLocaleString('en-US') },
+        ]}
+      />
+    </>
+  );
+}
+
+function priceText(price: Plan['price']): string {
+  if (price === null) return '';
+  const { monthly, included, perUnit, currency } = price;
+  return `${monthly.toLocaleString('en-US')} ${currency} a month, ${included.toLocaleString('en-US')} units included, ${perUnit.toLocaleString('en-US')} for each more`;
+}

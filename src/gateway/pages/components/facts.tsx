@@ -1,0 +1,18 @@
+import type { Child } from '#jsx/jsx-runtime';
+
+/** Names and what they are, such as the fields of a record. What is null is left out. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: Child])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(
+        ([name, value]) =>
+          value !== null && (
+            <>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ),
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,55 @@
+import t from 'tap';
+import { openConsole } from '../visitor.js';
+
+const NAME = '<b>Shop</b>';
+
+t.test('a customer is created, found by its reference, and shown with its keys', async (t) => {
+  const { visitor, registry } = await openConsole(t);
+  const { get, submit, signIn } = visitor();
+  await signIn();
+  const fields = { name: NAME, plan: 'pro', reference: 'cus_1' };
+  const page = await submit('/console/customers/new', '/console/customers', fields);
+  t.equal(page.status, 200);
+  const { id } = (await registry.customers.list({}, null, 10)).records[0]!;
+  const { record } = await registry.create({ name: 'Their app', customer: id });
+  t.match((await get('/console/customers?search=cus_1')).text, `/console/customers/${id}`);
+  t.match((await get(`/console/customers?search=${id}`)).headers, { location: `/console/customers/${id}` });
+  const { text } = await get(`/console/customers/${id}`);
+  t.match(text, `/console/keys/${record.id}`);
+  t.notMatch(text, NAME);
+  t.match(text, '&lt;b>Shop');
+});
+
+t.test('what is done to a customer holds for all its keys', async (t) => {
+  const { visitor, registry, engine } = await openConsole(t);
+  const { submit, signIn } = visitor();
+  await signIn();
+  const { id } = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
+  const { record } = await registry.create({ name: 'Their app', customer: id });
+  const path = `/console/customers/${id}`;
+  const act = (name: string, fields = {}) => submit(path, `${path}/${name}`, fields);
+  t.match((await act('banned', { for: '1h', reason: 'unpaid' })).text, 'Banned');
+  t.equal((await engine.bans.read(record.id))?.note?.reason, 'unpaid');
+  t.match((await act('lifted')).text, 'The ban is lifted');
+  t.match(await act('lifted'), { status: 400, text: 'No ban of this key is in force' });
+  t.match(await act('changed', { name: '', plan: 'free', reference: '', note: '' }), { status: 400 });
+  t.equal((await registry.customers.get(id)).plan, 'pro', 'all of a form or nothing');
+  await act('changed', { name: 'Shop', plan: 'free', reference: 'cus_2', note: '' });
+  t.match(await registry.customers.get(id), { plan: 'free', reference: 'cus_2' });
+  t.match(await act('hooked', { url: 'https://shop.example/hook' }), { status: 400, text: 'events are off' });
+  await act('closed');
+  t.equal((await registry.customers.get(id)).status, 'closed');
+});
+
+t.test('billing sees customers, without what it may not see of them', async (t) => {
+  const { visitor, registry, ask } = await openConsole(t);
+  const { id } = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
+  const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'Billing', role: 'billing' })).json;
+  const { get, signIn } = visitor();
+  await signIn(String(token));
+  const { status, text } = await get(`/console/customers/${id}`);
+  t.equal(status, 200);
+  t.match(text, 'The bill of this month');
+  t.notMatch(text, /<h2>Keys|<h2>Webhook|action="\/console\/customers/);
+  t.equal((await get('/console/keys')).status, 403);
+});

@@ -1,0 +1,97 @@
+import t from 'tap';
+import { hiddenIn, openConsole } from '../visitor.js';
+
+const SCRIPT = '<script>alert("x")</script>';
+
+t.test('a key is created, shown once, and found by its id and by its name', async (t) => {
+  const { visitor, registry } = await openConsole(t);
+  const { get, submit, signIn } = visitor();
+  await signIn();
+  const created = await submit('/console/keys/new', '/console/keys', { name: SCRIPT, plan: 'free', customer: '' });
+  t.equal(created.status, 200);
+  const [token = ''] = /ptg_\w+/.exec(created.text) ?? [];
+  const { id } = (await registry.list({}, null, 10)).records[0]!;
+  t.ok(token.includes(id), 'the secret is shown');
+  const page = await get(`/console/keys/${id}`);
+  t.equal(page.status, 200);
+  t.notMatch(page.text, token, 'and never again');
+  t.notMatch(page.text, SCRIPT);
+  t.match(page.text, '&lt;script>');
+  t.match((await get(`/console/keys?search=${id}`)).headers, { location: `/console/keys/${id}` });
+  t.match((await get('/console/keys?search=%3Cscript')).text, `/console/keys/${id}`);
+  t.notMatch((await get('/console/keys?search=other')).text, `/console/keys/${id}`);
+});
+
+t.test('a form that is wrong is shown again with what is wrong, and what was entered', async (t) => {
+  const { visitor, registry } = await openConsole(t);
+  const { submit, signIn } = visitor();
+  await signIn();
+  const fields = { name: 'My app', plan: 'free', customer: '', expires: 'soon', 'limit-minute': 'many' };
+  const refused = await submit('/console/keys/new', '/console/keys', fields);
+  t.equal(refused.status, 400);
+  t.match(refused.text, /value="My app"/);
+  t.match(refused.text, 'must be a date such as');
+  t.match(refused.text, /<p class="problem">limits/);
+  t.same((await registry.list({}, null, 10)).records, []);
+});
+
+t.test('what is done to a key holds, stands in its history, and is said', async (t) => {
+  const { visitor, registry, engine } = await openConsole(t);
+  const { get, submit, signIn } = visitor();
+  await signIn();
+  const { record, token } = await registry.create({ name: 'My app', plan: 'free' });
+  const path = `/console/keys/${record.id}`;
+  const act = (name: string, fields = {}) => submit(path, `${path}/${name}`, fields);
+  t.match((await get(path)).text, /minute<\/th><td class="number">60<\/td><td class="number">60</);
+  t.match((await act('disabled')).text, 'it is refused from the next request on');
+  t.equal((await registry.get(record.id)).status, 'disabled');
+  t.match((await act('enabled')).text, 'it may be used');
+  t.match((await act('banned', { for: '5m', reason: 'too eager' })).text, 'too eager');
+  t.match((await act('lifted')).text, 'The ban is lifted');
+  t.equal(await engine.bans.read(record.id), undefined);
+  t.match((await act('changed', { name: 'Our app', plan: 'pro', note: '' })).text, 'plan: free → pro');
+  t.match((await act('granted', { window: 'day', units: '500', until: '2099-01-01', note: '' })).text, 'Granted.');
+  const [grant] = (await registry.get(record.id)).grants ?? [];
+  t.match((await act(`grants/${grant!.id}/withdrawn`)).text, 'The grant is withdrawn.');
+  const rotated = await act('rotated', { overlap: '1h' });
+  const [next = ''] = /ptg_\w+/.exec(rotated.text) ?? [];
+  t.not(next, token);
+  t.match((await act('revoked')).text, 'Revoked, for ever.');
+  t.notMatch((await get(path)).text, '<form method="post" action="/console/keys', 'nothing is offered any more');
+});
+
+t.test('a second click does nothing twice, and a wrong entry changes nothing', async (t) => {
+  const { visitor, registry } = await openConsole(t);
+  const { get, post, submit, signIn } = visitor();
+  await signIn();
+  const fields = {
+    ...hiddenIn((await get('/console/keys/new')).text, '/console/keys'),
+    ...{ name: 'Once', plan: 'free', customer: '' },
+  };
+  const [first, second] = [await post('/console/keys', fields), await post('/console/keys', fields)];
+  t.equal(first.text, second.text);
+  const { records } = await registry.list({}, null, 10);
+  t.equal(records.length, 1);
+  const path = `/console/keys/${records[0]!.id}`;
+  t.match(await submit(path, `${path}/granted`, { window: 'day', units: '-1', until: '2000-01-01' }), {
+    status: 400,
+    text: 'must lie in the future',
+  });
+  t.match(await submit(path, `${path}/banned`, { for: 'long' }), { status: 400, text: 'Nothing was changed' });
+  t.equal((await get('/console/keys/zzzzzzzzzzzz')).status, 404);
+});
+
+t.test('who may only read is offered nothing, and changes nothing', async (t) => {
+  const { visitor, registry, ask } = await openConsole(t);
+  const { record } = await registry.create({ name: 'My app', plan: 'free' });
+  const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'Reader', role: 'read' })).json;
+  const { get, post, signIn } = visitor();
+  await signIn(String(token));
+  const path = `/console/keys/${record.id}`;
+  const { text } = await get(path);
+  t.notMatch(text, `action="${path}`);
+  t.equal((await get('/console/keys/new')).status, 403);
+  const guard = hiddenIn(text, '/console/sign-out');
+  t.match(await post(`${path}/revoked`, { ...guard, submission: 'x' }), { status: 403, text: 'keys or operator' });
+  t.equal((await registry.get(record.id)).status, 'enabled');
+});
