@@ -1,3 +1,4 @@
+import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -5,6 +6,7 @@ import { checkHonest, codeOf } from '../answers/honest.js';
 import { ledgerOf } from '../e2e/ledger.js';
 import { issueCertificate } from '../servers/certificate.js';
 import { dial } from '../servers/dial.js';
+import { FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw, parseAnswers, type RawAnswer } from '../servers/raw.js';
@@ -258,23 +260,54 @@ t.test('who expects 100 Continue gets it when the body is wanted, and only then'
   t.equal(taker.taken[0]!.request.headers.expect, undefined);
 });
 
-/** The attack: a stream that is reset ends for whoever reads it as if it were whole. */
-t.test('over HTTP/2: a reset with whatever code is no end, and a body of no length is bounded', async (t) => {
+async function http2Stage(t: Test): Promise<{ front: Front; taker: Taker }> {
   const taker = await startTaker(t);
   const front = await startFront(t, taker.url, {
     config: { limits: { body_size: '1MiB' } },
     pets: { connections: CONNECTIONS },
     tls: issueCertificate(temporaryFolder(t), 'own'),
   });
+  return { front, taker };
+}
+
+/** The attack: a stream that is reset ends, for whoever reads it, as if its body were whole. */
+t.test('over HTTP/2: no reset, whatever its code, and no false length is the end of a body', async (t) => {
+  const { front, taker } = await http2Stage(t);
+  const key = ['authorization', front.key.replace('Authorization: ', '')] as const;
+  const data = (bytes: number, flags = 0): Buffer => frame(TYPE.data, flags, 1, Buffer.alloc(bytes, 'x'));
+  const resetWith = (code: number): Buffer => frame(TYPE.reset, 0, 1, uint32(code));
+  const length = ['content-length', String(LONG)] as const;
+  for (const [name, fields, last] of [
+    ['reset: no error', [length], resetWith(constants.NGHTTP2_NO_ERROR)],
+    ['reset: cancelled', [length], resetWith(constants.NGHTTP2_CANCEL)],
+    ['reset of no length: no error', [], resetWith(constants.NGHTTP2_NO_ERROR)],
+    ['reset of no length: cancelled', [], resetWith(constants.NGHTTP2_CANCEL)],
+    ['shorter than it says', [length], data(1, FLAG.endStream)],
+  ] as const) {
+    const client = await openFrames(t, front.target);
+    client.write(headers(1, [...pseudo('POST'), key, ...fields], false), data(16_000), data(16_000), data(16_000));
+    await until(`${name}: there is room for more`, () =>
+      [0, 1].every((id) => client.frames.some(({ type, stream }) => type === TYPE.window && stream === id)),
+    );
+    client.write(data(16_000), data(16_000));
+    await until(`${name}: it is at its upstream`, () => taker.taken.some(({ bytes }) => bytes > 64_000));
+    client.write(last);
+    await front.idle();
+    await until(`${name}: its upstream saw it break`, () => allBroke(taker.taken));
+    taker.taken.length = 0;
+  }
+  for (let n = 0; n <= CONNECTIONS; n += 1) t.equal(await front.good(), 200);
+});
+
+t.test('over HTTP/2: a body of no length is bounded, and an answer may come before its end', async (t) => {
+  const { front, taker } = await http2Stage(t);
   const client = openHttp2(t, front.target);
   const ask = { method: 'POST', key: front.key };
   const large = client.begin(ask, false);
   large.write('x'.repeat(MIB));
   large.write('x');
-  const answer = await answerOf(large);
-  t.equal(codeOf(answer), 'body_too_large');
+  t.equal(codeOf(await answerOf(large)), 'body_too_large');
   await until('its upstream saw it break', () => taker.taken.length === 1 && allBroke(taker.taken));
-  taker.taken.length = 0;
   taker.begin = (taken) => {
     if (taken.request.method === 'POST') taken.response.writeHead(401).end('no');
     else readAll(taken);
