@@ -6,7 +6,8 @@ import type { Gateway } from '../../servers/gateway.js';
 import { childrenOf } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import { figure } from '../fleet.js';
-import { PLANS, type Fleet, type Holder, type Seat } from './fleet.js';
+import { PLANS, type Fleet, type Seat } from './fleet.js';
+import type { Holder } from './holder.js';
 import { pick, type Random } from './random.js';
 
 /** Something that happens to a fleet. Afterwards every gateway has to serve again. */

@@ -11,6 +11,7 @@ import type { Upstream } from '../../servers/upstream.js';
 import { openClient, type Client } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
 import { createKey } from '../fleet.js';
+import type { Holder } from './holder.js';
 import { TurnedAway } from './turned-away.js';
 
 const KEYS = 6;
@@ -20,22 +21,6 @@ export const PLANS = { roomy: ROOMY, roomier: ROOMY, anonymous: ROOMY };
 /** Answers of a request whose admission nobody knows: Redis may have counted it and not been heard. */
 const UNKNOWN = new Set(['store_unavailable', 'internal_error']);
 const HONEST_EVERY = 300;
-
-/** A key, and what its holder saw. */
-export interface Holder {
-  readonly id: string;
-  key: string;
-  admitted: number;
-  unknown: number;
-  /** 5xx among the admitted. */
-  failed: number;
-  /** Of the admitted, those that Redis may lose: answered while its replica heard nothing. */
-  atRisk: number;
-  /** What the ledger had when counting began. */
-  before: number;
-  /** As acknowledged last; null while nobody knows whether a change of it holds. */
-  plan: string | null;
-}
 
 export interface Seat {
   /** Kept over restarts, and when both workers are dead at once: with any free one the next would listen elsewhere. */

@@ -1,7 +1,7 @@
 import type { RawAnswer } from '../../servers/raw.js';
 import type { Program } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
-import type { Holder } from './fleet.js';
+import type { Holder } from './holder.js';
 
 /** Most that a client is told so cost nothing, though some were admitted first. */
 const CODES: ReadonlySet<string> = new Set(['upstream_unavailable', 'overloaded']);
