@@ -43,8 +43,14 @@ export function dataFolder(t: Test): string {
 }
 
 /** Starts `petgate …`; whatever is left of it when the test ends is killed. */
-export function begin(t: Test, args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Running {
-  const child = spawn(process.execPath, [...process.execArgv, PROGRAM, ...args], {
+export function begin(
+  t: Test,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd?: string,
+  program = PROGRAM,
+): Running {
+  const child = spawn(process.execPath, [...process.execArgv, program, ...args], {
     env,
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
