@@ -25,11 +25,10 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
     if (isClosed || now === seen) return;
     seen = now;
     await onChange();
-    // Changed again while it was read, or while nobody watched.
-    const isBehind = (await contents.of(files())) !== seen;
     if (isClosed) return;
     rewatch();
-    if (isBehind) scheduleCheck();
+    // Changed again while it was read, or while nobody watched.
+    if ((await contents.of(files())) !== seen && !isClosed) scheduleCheck();
   };
   // One after the other: each compares with what the one before has seen.
   const checkInTurn = (): void => void (turn = turn.then(check));
