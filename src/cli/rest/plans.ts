@@ -3,6 +3,7 @@ import type { PlanUse } from '../../gateway/accounts/plans/uses.js';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { cell, say, sayJson, styled } from '../output.js';
+import { rehearseCommand } from '../rehearse/command.js';
 import { group, type Rows } from './command.js';
 import { list } from './show.js';
 
@@ -25,8 +26,14 @@ const ROWS: Rows = {
 };
 
 export function plansCommand(connect: Connect): Command {
-  const plans = group(connect, 'plans', 'see who has which plan, and check a file of plans', ROWS, EXAMPLES);
-  return plans.addCommand(checkCommand(connect));
+  const plans = group(
+    connect,
+    'plans',
+    'see who has which plan, check a file of plans, and try it on what happened',
+    ROWS,
+    EXAMPLES,
+  );
+  return plans.addCommand(checkCommand(connect)).addCommand(rehearseCommand());
 }
 
 function stateOf({ state }: Json): string {
@@ -58,4 +65,5 @@ function linesIn(said: Json, name: string): readonly string[] {
 const EXAMPLES = `
 Examples:
   petgate plans list
-  petgate plans check config/plans.yaml   # before it is put in place`;
+  petgate plans check config/plans.yaml   # before it is put in place
+  petgate plans rehearse plans-2027.yaml --log gateway.log`;

@@ -1,7 +1,5 @@
-import { createReadStream, realpathSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { CommandError } from '../command-error.js';
+import { linesOf, logFiles } from '../log-files.js';
 import { LINES_DROPPED } from '../../shared/log-lines.js';
 
 /** Admitted requests, and what they cost. */
@@ -28,7 +26,6 @@ export interface LoggedDay {
 /** Fields of a line, whatever they hold. */
 type Line = Readonly<Record<string, unknown>>;
 
-const LINE_BYTES = 1_048_576;
 const COUNTED = '"counted":true';
 /** One of them is in every line that matters: saves reading the others as JSON. */
 const MARKS = [COUNTED, '"counted":null', LINES_DROPPED];
@@ -53,18 +50,9 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
     dropped: 0,
     first: null,
   };
-  const seen = new Set<string>();
-  for (const file of files) {
-    const path = file === '-' ? '-' : realPathOf(file);
-    if (seen.has(path)) throw new CommandError(`${file} is named twice: its lines would count twice.`, 2);
-    seen.add(path);
-    try {
-      for await (const text of linesOf(open(path)))
-        if (MARKS.some((mark) => text.includes(mark))) addLine(tally, text, day);
-    } catch (error) {
-      throw error instanceof CommandError ? error : unreadable(file, error);
-    }
-  }
+  for (const [file, path] of logFiles(files))
+    for await (const lines of linesOf(file, path))
+      for (const text of lines) if (MARKS.some((mark) => text.includes(mark))) addLine(tally, text, day);
   return tally;
 }
 
@@ -114,44 +102,7 @@ function lineIn(text: string): Line {
   }
 }
 
-function open(path: string): Readable {
-  if (path === '-') return process.stdin;
-  const file = createReadStream(path);
-  if (!path.endsWith('.gz')) return file;
-  const text = createGunzip();
-  file.on('error', (error) => text.destroy(error));
-  return file.pipe(text);
-}
-
-/** Not by node:readline, which keeps a line of any length. */
-async function* linesOf(input: Readable): AsyncGenerator<string, void> {
-  let rest = '';
-  input.setEncoding('utf8');
-  for await (const chunk of input as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > LINE_BYTES)
-      throw new CommandError('A line of the access log has no end. Is it the JSON lines of a gateway?');
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
-}
-
 /** Of access lines, between two times of which one may be of another day. */
 function droppedIn({ accessLines, since, time }: Line, day: string): number {
   return String(since).slice(0, 10) <= day && day <= String(time).slice(0, 10) ? Number(accessLines) : 0;
-}
-
-function realPathOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-}
-
-function unreadable(file: string, error: unknown): CommandError {
-  return new CommandError(
-    `The access log ${file} can't be read: ${error instanceof Error ? error.message : String(error)}.`,
-  );
 }

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
+import type { Plans } from '../admission/plan.js';
 import { readCertificate, type Certificate } from './certificate.js';
 import { contradictions } from './contradictions.js';
 import { problemsOf } from './files/issues.js';
@@ -108,11 +109,20 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
 
 /** What a file of plans says, checked by itself. Throws ConfigError. */
 export function readPlanFile(path: string): unknown {
+  return checkedPlanFile(path).value;
+}
+
+/** The plans of such a file. Throws ConfigError. */
+export function plansIn(path: string): Plans {
+  return toPlans(checkedPlanFile(path).file);
+}
+
+function checkedPlanFile(path: string): { readonly value: unknown; readonly file: z.output<typeof plansFile> } {
   const problems: Problem[] = [];
   const layers = layOver([readNamed(resolve(path), undefined, '')]);
-  check(problems, layers, plansFile);
-  if (problems.length > 0) throw new ConfigError(problems, layers.files);
-  return layers.value;
+  const file = check(problems, layers, plansFile);
+  if (file === undefined || problems.length > 0) throw new ConfigError(problems, layers.files);
+  return { value: layers.value, file };
 }
 
 function filesOf(

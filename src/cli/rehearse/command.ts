@@ -1,0 +1,65 @@
+import { Command } from 'commander';
+import type { Outcome, Rehearsal } from '../../gateway/usage/rehearsal/rehearsal.js';
+import { CommandError } from '../command-error.js';
+import { linesOf, logFiles } from '../log-files.js';
+import { say, sayJson } from '../output.js';
+import { textOf } from './show.js';
+
+export function rehearseCommand(): Command {
+  return new Command('rehearse')
+    .argument('<file>')
+    .description('say what a file of plans would have done to the requests in an access log')
+    .requiredOption('--log <file...>', 'JSON lines of all gateways; .gz as well; - for standard input')
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, { log, json }: { log: readonly string[]; json?: true }) => {
+      const files = logFiles(log);
+      const { plansIn } = await import('../../gateway/config/load.js');
+      const { Rehearsal: Made } = await import('../../gateway/usage/rehearsal/rehearsal.js');
+      const outcome = await rehearsed(new Made(plansIn(file)), files);
+      checkOutcome(outcome, file);
+      if (json === true) sayJson(outcome);
+      else say(textOf(outcome));
+    });
+}
+
+interface Source {
+  readonly lines: AsyncGenerator<readonly string[], void>;
+  /** The last decision that it had, store ms. */
+  lastMs: number;
+}
+
+/** Reads the one that is furthest behind, so that what gateways logged at one time is met together. */
+async function rehearsed(rehearsal: Rehearsal, files: ReadonlyMap<string, string>): Promise<Outcome> {
+  const sources = new Set<Source>();
+  for (const [file, path] of files) sources.add({ lines: linesOf(file, path), lastMs: -Infinity });
+  while (sources.size > 0) {
+    const source = [...sources].reduce((behind, other) => (other.lastMs < behind.lastMs ? other : behind));
+    const next = await source.lines.next();
+    if (next.done === true) sources.delete(source);
+    else for (const text of next.value) source.lastMs = Math.max(source.lastMs, rehearsal.read(text) ?? -Infinity);
+  }
+  return rehearsal.end();
+}
+
+function checkOutcome({ missingPlans, rehearsed: count, ignored }: Outcome, file: string): void {
+  const missing = Object.entries(missingPlans).map(([plan, requests]) => `${plan} (${requests} requests)`);
+  if (missing.length > 0)
+    throw new CommandError(
+      `${file} lacks plans that requests of the log were on, or limits for them: ${missing.join(', ')}. Add them ` +
+        '(retired: true keeps a plan for who has it), then try again.',
+    );
+  if (count > 0) return;
+  throw new CommandError(
+    ignored.old > 0
+      ? `The log is of a version that did not write decidedAt and windows: its ${ignored.old} lines don't say enough.`
+      : 'The log has no access line of a request that cost anything. Is it the JSON lines of a gateway (log.access)?',
+  );
+}
+
+const EXAMPLES = `
+It needs no gateway. Lines of several gateways and files are brought into the order in which they were decided, as far
+as they are not more than two minutes, or 100,000 lines, from it. Bans and grants by hand are taken from the log.
+Examples:
+  petgate plans rehearse plans-2027.yaml --log gateway-a.log gateway-b.log.1.gz
+  journalctl -u petgate -o cat | petgate plans rehearse plans-2027.yaml --log -`;

@@ -1,0 +1,136 @@
+import { DAY_MS, MINUTE_MS } from '../../admission/bucket.js';
+import { changesNothing, decide } from '../../admission/decide.js';
+import { ANONYMOUS_PLAN, termsOf, type Plans, type Terms } from '../../admission/plan.js';
+import type { StandingVerdict } from '../../admission/verdict.js';
+import { costOf } from '../../admission/windows.js';
+import { merged, split } from '../../store/merged-state.js';
+import { withGrants } from '../../store/records/grant.js';
+import { copyOfState } from '../../store/subject-state.js';
+import type { LoggedDecision } from './line.js';
+import {
+  doubtUntil,
+  grantsIn,
+  MAX_SUBJECTS,
+  meet,
+  newSubject,
+  ownLimits,
+  type Doubt,
+  type Subject,
+} from './subjects.js';
+
+/** So long at least what isn't known of days and bans may matter: a ban makes the next within a day longer. */
+const DOUBT_MS = 2 * DAY_MS;
+
+/** A decision, made again. */
+export interface Rehearsed {
+  readonly line: LoggedDecision;
+  readonly verdict: StandingVerdict;
+  /** Why it may differ from what a gateway would have decided. */
+  readonly doubt: Doubt | null;
+}
+
+/**
+ * `no_plan`: the new plans don't have that one. `crowded`: more subjects than are followed. `late`: too late to sort.
+ */
+export type LeftOut = 'no_plan' | 'crowded' | 'late';
+
+/**
+ * Decides logged requests again, under other plans, by the very function that the engines decide by. Lines must come in
+ * the order in which they were decided, as far as they are of one subject. Bans and grants by hand are taken from them.
+ */
+export class Replay {
+  readonly #plans: Plans;
+  readonly #subjects = new Map<string, Subject>();
+  readonly #terms = new Map<string, Terms | undefined>();
+
+  constructor(plans: Plans) {
+    this.#plans = plans;
+  }
+
+  decide(line: LoggedDecision): Rehearsed | LeftOut {
+    const terms = this.#termsOf(line);
+    if (terms === undefined) return 'no_plan';
+    const payer = this.#subject(line.payer);
+    const key = line.keyId === null || line.keyId === line.payer ? payer : this.#subject(line.keyId);
+    if (payer === undefined || key === undefined) return 'crowded';
+    if (line.atMs < payer.lastMs) {
+      doubtUntil(payer, 'late', endOfWindows(line.atMs));
+      return 'late';
+    }
+    const isNew = key.lastMs === 0;
+    payer.lastMs = key.lastMs = line.atMs;
+    const isMidway = meet(payer, terms, line);
+    // Nobody knows how often it was refused and banned before.
+    if (isNew) doubtUntil(key, 'seen_midway', line.atMs + DOUBT_MS);
+    if (isMidway) doubtUntil(payer, 'seen_midway', endOfWindows(line.atMs));
+    followBan(key, line, isNew);
+    const grants = grantsIn(line);
+    if (grants.length > 0) doubtUntil(payer, 'granted', endOfWindows(line.atMs));
+    if (line.local) doubtUntil(payer, 'local', endOfWindows(line.atMs));
+    const verdict = decideOn(payer, key, withGrants(terms, grants, line.atMs), line);
+    const doubt = doubtAt(line.atMs, key) ?? doubtAt(line.atMs, payer);
+    // What came out otherwise has consequences of its own.
+    if (doubt !== null && verdict.outcome !== line.outcome)
+      for (const subject of [key, payer]) doubtUntil(subject, doubt, line.atMs + DOUBT_MS);
+    return { line, verdict, doubt };
+  }
+
+  #termsOf(line: LoggedDecision): Terms | undefined {
+    const name = line.keyId === null ? ANONYMOUS_PLAN : line.plan;
+    if (this.#plans.get(name)?.limits === 'custom') return termsOf(this.#plans, name, ownLimits(line));
+    if (!this.#terms.has(name)) this.#terms.set(name, termsOf(this.#plans, name, null));
+    return this.#terms.get(name);
+  }
+
+  #subject(id: string): Subject | undefined {
+    let subject = this.#subjects.get(id);
+    if (subject === undefined && this.#subjects.size < MAX_SUBJECTS) this.#subjects.set(id, (subject = newSubject()));
+    return subject;
+  }
+}
+
+function decideOn(payer: Subject, key: Subject, terms: Terms, line: LoggedDecision): StandingVerdict {
+  const { atMs, keyId, operation, contractCost } = line;
+  const cost = costOf(terms.operations, operation, contractCost);
+  const whole = payer === key ? payer.state : merged(key.state, payer.state);
+  const isPeek = changesNothing(whole, terms.ban, cost, atMs);
+  const state = isPeek ? copyOfState(whole) : whole;
+  const version = keyId === null ? null : { id: keyId, version: 0 };
+  const verdict = decide(state, terms, version, true, operation, cost, atMs);
+  if (!isPeek && payer !== key) split(state, key.state, payer.state);
+  return verdict;
+}
+
+/**
+ * A ban whose begin is in the log begins here by itself, or not. One that was set by hand, or before the log, holds
+ * here too; one that was lifted is over.
+ */
+function followBan(key: Subject, line: LoggedDecision, isNew: boolean): void {
+  const { state } = key;
+  const { atMs, ban } = line;
+  if (ban === null) {
+    if (atMs < key.bannedUntilMs) {
+      state.bannedUntilMs = state.strikes = state.strikesSinceMs = state.banLevel = 0;
+      doubtUntil(key, 'by_hand', atMs + DAY_MS);
+    }
+    key.bannedUntilMs = 0;
+    return;
+  }
+  const untilMs = atMs + ban.ms;
+  if (!ban.started && untilMs !== key.bannedUntilMs) {
+    state.bannedUntilMs = untilMs;
+    state.banLevel = ban.level;
+    state.strikes = state.strikesSinceMs = 0;
+    doubtUntil(key, isNew ? 'seen_midway' : 'by_hand', untilMs);
+  }
+  key.bannedUntilMs = untilMs;
+}
+
+function doubtAt(atMs: number, subject: Subject): Doubt | null {
+  return atMs < subject.doubtUntilMs ? subject.doubt : null;
+}
+
+/** Until then, what was spent before may matter: of a month it is not waited for. */
+function endOfWindows(atMs: number): number {
+  return Math.max(atMs + MINUTE_MS, atMs - (atMs % DAY_MS) + DAY_MS);
+}

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { stringify } from 'yaml';
+import { ADMITTED, DAY, MINUTE } from '../../gateway/admission/verdict.js';
+import { lineOf, NOON_MS } from '../../gateway/usage/rehearsal/traffic.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
+
+const plan = (minute: number) => ({ limits: { minute, day: 1000 }, ban: { after: 30 } });
+
+t.test('plans are rehearsed on logs of several gateways, gzipped or not', async (t) => {
+  const folder = dataFolder(t);
+  const put = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const subject = { kind: 'key', id: 'AbCdEf123456', secretHash: '' } as const;
+  const lines = Array.from({ length: 6 }, (_, n) => {
+    const windows = [
+      { ...MINUTE, limit: 6, remaining: 5 - n, resetAtMs: NOON_MS + 60_000 },
+      { ...DAY, limit: 1000, remaining: 999 - n, resetAtMs: NOON_MS + 43_200_000 },
+    ];
+    const verdict = { ...ADMITTED, keyId: subject.id, windows, atMs: NOON_MS + n };
+    return `${lineOf({ subject, operation: 'listPets', scope: null, cost: 1 }, verdict)}\n`;
+  });
+  const even = put('a.log', lines.filter((_, n) => n % 2 === 0).join(''));
+  const packed = gzipSync(lines.filter((_, n) => n % 2 === 1).join(''));
+  const odd = put('b.log.gz', packed);
+  const less = put('less.yaml', stringify({ free: plan(4), anonymous: plan(10) }));
+  const run = (...args: readonly string[]): Promise<Finished> =>
+    petgate(['plans', 'rehearse', ...args], surroundings(folder));
+  const { code, stdout } = await run(less, '--log', even, odd);
+  t.equal(code, 0);
+  t.match(stdout, /^6 requests from 2026-11-21T12:00:00.000Z to \S+ \(store's clock\), 2 decided otherwise\.\n/);
+  t.match(stdout, /\nfree +6 +4 +0 +2 +0 +0 +6 +4\n/);
+  t.match(stdout, /\nAbCdEf123456 +free +2026-11-21T12:00:00.004Z +listPets +minute +2/);
+  const same = put('same.yaml', stringify({ free: plan(6), anonymous: plan(10) }));
+  t.match(JSON.parse((await run(same, '--log', odd, even, '--json')).stdout), { rehearsed: 6, different: 0 });
+  for (const [args, exit, words] of [
+    [[less], 2, /--log/],
+    [[less, '--log', even, even], 2, /named twice/],
+    [[less, '--log', put('cut.gz', packed.subarray(0, 60))], 1, /cut\.gz can't be read: unexpected end of file/],
+    [[less, '--log', put('other.log', 'GET / 200\n')], 1, /no access line of a request/],
+    [[put('none.yaml', stringify({ pro: plan(4), anonymous: plan(10) })), '--log', even], 1, /lacks plans .*free \(3/],
+    [[put('bad.yaml', 'free: { limits: { minute: x } }\n'), '--log', even], 1, /bad\.yaml:1:\d+/],
+  ] as const)
+    t.match(await run(...args), { code: exit, stderr: words });
+});
