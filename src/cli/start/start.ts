@@ -78,7 +78,7 @@ function whereAll(
   const what = contract === null ? 'every path is forwarded' : `the operations of ${contract}`;
   const ofFront = [
     `In front of ${upstream}: ${what}`,
-    `Usage: ${admin}${usage === undefined ? '' : `, of a key ${gateway}${usage.path}`}`,
+    `Console: ${admin}${usage === undefined ? '' : `  Usage of a key: ${gateway}${usage.path}`}`,
     `Data: ${dataFolder}`,
     ...(isProposed
       ? [`Its clients send keys otherwise; in the settings: credentials: ${JSON.stringify(credentials)}`]

@@ -5,6 +5,9 @@ import { Document, documentOf } from '../pages/document.js';
 import { CONSOLE, type Page } from './page.js';
 import { SIGN_OUT } from './sign-in/pages.js';
 
+/** Who may ask why: as the page itself. */
+const WHY_ACCESS = 'read';
+
 interface FrameParts {
   readonly title: string;
   readonly path: string;
@@ -49,6 +52,12 @@ function currentOf(pages: readonly Page[], path: string): string {
 function Tools({ caller: { name, role }, formToken }: NonNullable<FrameParts['visitor']>) {
   return (
     <>
+      {rolesFor(WHY_ACCESS).includes(role) && (
+        <form method="get" action={`${CONSOLE}/why`} class="inline" role="search">
+          <input type="search" name="id" aria-label="Request id" placeholder="Request id" maxlength={200} required />
+          <button>Why?</button>
+        </form>
+      )}
       <span>{`${name ?? 'Token of the environment'} (${role})`}</span>
       <form method="post" action={SIGN_OUT} class="inline">
         <input type="hidden" name="form" value={formToken} />

@@ -10,6 +10,7 @@ import { isOwnForm } from '../pages/session.js';
 import { Submissions } from '../pages/submissions.js';
 import { AdminApi, notFor } from './api.js';
 import { FILES, LIVE_SCRIPT } from './files.js';
+import { Samples } from './figures/samples.js';
 import { createFinder, type FoundPage } from './find.js';
 import { framed } from './frame.js';
 import { CONSOLE, type PageAnswer, type Visit } from './page.js';
@@ -33,11 +34,13 @@ class Console implements Mount {
   readonly #sessions: SignIn;
   readonly #submissions = new Submissions<PageAnswer>();
   readonly #find = createFinder(PAGES);
+  readonly #samples: Samples;
 
   constructor(core: AdminCore, now: () => number) {
     this.#core = core;
     this.#now = now;
     this.#sessions = new SignIn(core);
+    this.#samples = new Samples(core.parts.metrics, now);
   }
 
   async handle(request: IncomingMessage, body: Buffer): Promise<MountedAnswer> {
@@ -101,7 +104,7 @@ class Console implements Mount {
     const { parts } = this.#core;
     const api = new AdminApi(this.#core, caller, readActor(request, caller));
     const guard = (): ReturnType<Visit['guard']> => ({ formToken, submission: this.#submissions.newId() });
-    const visit: Visit = { ...fields, parts, api, caller, id, part, guard, nowMs };
+    const visit: Visit = { ...fields, parts, api, caller, id, part, guard, nowMs, samples: this.#samples };
     const serve = async (): Promise<PageAnswer> => page.serve(visit);
     return page.method === 'GET' ? serve() : this.#once(visit, visitor!, serve);
   }

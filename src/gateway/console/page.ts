@@ -7,6 +7,7 @@ import { ROUTES } from '../admin/routes.js';
 import type { Guard } from '../pages/components/form.js';
 import type { Form } from '../pages/form.js';
 import type { AdminApi } from './api.js';
+import type { Samples } from './figures/samples.js';
 import type { SignIn } from './sign-in/sessions.js';
 
 /** The path that all pages are below. */
@@ -27,6 +28,8 @@ export interface Visit {
   /** For a form that is shown. */
   readonly guard: () => Guard;
   readonly nowMs: number;
+  /** What was measured in the last while. */
+  readonly samples: Samples;
 }
 
 /** What answers an open page as well: nobody is signed in yet. */

@@ -1,10 +1,13 @@
 import { BAN_PAGES } from './bans/pages.js';
 import { CUSTOMER_PAGES } from './customers/pages.js';
+import { EVENT_PAGES } from './events/pages.js';
 import { KEY_PAGES } from './keys/pages.js';
 import { OVERVIEW_PAGES } from './overview/pages.js';
 import type { Page } from './page.js';
 import { PLAN_PAGES } from './plans/pages.js';
+import { SETTINGS_PAGES } from './settings/pages.js';
 import { SIGN_IN_PAGES } from './sign-in/pages.js';
+import { WHY_PAGES } from './why/pages.js';
 
 /** All pages; the menu has them in this order. */
 export const PAGES: readonly Page[] = [
@@ -13,5 +16,8 @@ export const PAGES: readonly Page[] = [
   ...CUSTOMER_PAGES,
   ...BAN_PAGES,
   ...PLAN_PAGES,
+  ...EVENT_PAGES,
+  ...WHY_PAGES,
+  ...SETTINGS_PAGES,
   ...SIGN_IN_PAGES,
 ];

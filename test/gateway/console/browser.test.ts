@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import { packageRoot } from '../../../src/shared/package-root.js';
+import { PAGES } from '../../../src/gateway/console/pages.js';
 import { startBrowser } from '../../servers/browser.js';
 import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
 
@@ -14,31 +15,56 @@ const LOOKS = [
   { name: 'dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
   { name: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
 ] as const;
+/** All of the menu, whoever adds to it. */
+const MENU = PAGES.filter(({ menu }) => menu !== undefined);
 
-t.test('an operator signs in and sees how the gateway is: light, dark, on a phone, without JavaScript', async (t) => {
+t.test('every page of the menu in light, dark and on a phone: nothing sticks out, nobody stumbles', async (t) => {
   mkdirSync(SHOTS, { recursive: true });
   const { adminUrl } = await startGateway(t);
   const browser = await startBrowser(t);
   for (const { name, ...look } of LOOKS) {
     const page = await signedIn(browser, adminUrl, look);
-    await t.resolves(page.waitForSelector('text=ready'), name);
-    await page.screenshot({ path: join(SHOTS, `overview-${name}.png`) });
-    t.strictSame(await troubles(page), [], `${name}: nothing that a screen reader stumbles over`);
-    t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name}: nothing sticks out`);
+    const errors: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    for (const { path, menu = '' } of MENU) {
+      await page.goto(adminUrl + path);
+      const shot = `${menu.toLowerCase()}-${name}.png`;
+      await page.screenshot({ path: join(SHOTS, shot) });
+      t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${shot}: nothing sticks out`);
+      t.strictSame(await troubles(page), [], `${shot}: nothing that a screen reader stumbles over`);
+    }
+    t.strictSame(errors, [], `${name}: the policy of the page keeps nothing of its own out`);
     await page.close();
   }
-  const plain = await signedIn(browser, adminUrl, { javaScriptEnabled: false });
-  t.match(await plain.innerText('main'), 'ready');
-  await plain.click('text=Log out');
-  t.equal(await plain.innerText('h1'), 'Sign in');
+});
+
+t.test('why a request was refused is two clicks away, without JavaScript too', async (t) => {
+  const { adminUrl, url } = await startGateway(t);
+  const refused = await fetch(`${url}/v1/pets`, { headers: { 'x-request-id': 'asked-by-the-test' } });
+  t.equal(refused.status, 401);
+  const page = await signedIn(await startBrowser(t), adminUrl, { javaScriptEnabled: false });
+  await page.fill('input[name=id]', refused.headers.get('x-request-id')!);
+  await page.click('text="Why?"');
+  t.match(await page.innerText('main'), 'missing_api_key');
+  await page.click('text="Log out"');
+  t.equal(await page.innerText('h1'), 'Sign in');
+});
+
+t.test('what is live is refreshed by itself, and says when it is not', async (t) => {
+  const { adminUrl, program } = await startGateway(t);
+  const page = await signedIn(await startBrowser(t), adminUrl, {});
+  await page.evaluate("document.querySelector('[data-live]').innerHTML = 'old'");
+  await t.resolves(page.waitForSelector('text=Requests per second', { timeout: 60_000 }));
+  await program.stop('SIGKILL');
+  await t.resolves(page.waitForSelector('text=the gateway does not answer', { timeout: 60_000 }));
 });
 
 async function signedIn(browser: Browser, adminUrl: string, options: object): Promise<Page> {
-  const page = await (await browser.newContext({ ...options, bypassCSP: false })).newPage();
+  const page = await (await browser.newContext(options)).newPage();
   await page.goto(adminUrl);
   await page.fill('input[name=token]', ADMIN_TOKEN);
-  await page.click('text="Sign in" >> nth=-1');
-  await page.waitForSelector('text=Log out');
+  await page.click('button.main');
+  await page.waitForSelector('text="Log out"');
   return page;
 }
 
@@ -46,7 +72,7 @@ interface AxeResult {
   readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
 }
 
-/** What axe finds, by rule; its script is put in past the page's policy. */
+/** What axe finds, by rule. */
 async function troubles(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE);
   const found = await page.evaluate<AxeResult>('axe.run()');

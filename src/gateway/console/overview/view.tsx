@@ -1,25 +1,109 @@
 import type { Readiness } from '../../health.js';
-import { Badge } from '../../pages/components/notice.js';
+import { Badge, Notice } from '../../pages/components/notice.js';
+import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
+import type { Span } from '../figures/window.js';
+import { Figures } from './figures.js';
+import { troublesOf } from './troubles.js';
 
-export function Overview({ readiness }: { readonly readiness: Readiness }) {
+interface OverviewParts {
+  readonly readiness: Readiness;
+  readonly span: Span;
+  readonly spans: readonly Span[];
+}
+
+export function Overview({ readiness, span, spans }: OverviewParts) {
   return (
-    <Table
-      caption="Whether this gateway can serve, part by part"
-      empty="Nothing is known yet."
-      rows={Object.entries(readiness.parts)}
-      columns={[
-        { head: 'Part', cell: ([name]) => name },
-        {
-          head: 'State',
-          cell: ([, { ok, degraded }]) => (
-            <Badge level={!ok ? 'danger' : degraded === true ? 'warn' : 'good'}>
-              {!ok ? 'not ready' : degraded === true ? 'degraded' : 'ready'}
-            </Badge>
-          ),
-        },
-        { head: 'Detail', cell: ([, { detail }]) => detail },
-      ]}
-    />
+    <>
+      <Troubles span={span} />
+      <Figures span={span} />
+      {spans.length > 1 && (
+        <>
+          <h2>The last 15 minutes</h2>
+          <BarPlot
+            label="Requests by class of answer, every half minute"
+            axis="Until (UTC)"
+            bars={spans.map((one) => ({
+              label: new Date(one.to.atMs).toISOString().slice(11, 19),
+              parts: new Map([...one.grownBy('petgate_requests_total', 'class')].filter(([, count]) => count > 0)),
+            }))}
+          />
+        </>
+      )}
+      <Plans span={span} />
+      <Parts readiness={readiness} />
+    </>
+  );
+}
+
+function Troubles({ span }: Pick<OverviewParts, 'span'>) {
+  const troubles = troublesOf(span);
+  if (troubles.length === 0)
+    return (
+      <p>
+        <Badge level="good">Nothing is wrong that this gateway can see</Badge>
+      </p>
+    );
+  return (
+    <Notice level="warn">
+      <p>Something is wrong, and a runbook says what to do:</p>
+      <ul>
+        {troubles.map(({ runbook, says }) => (
+          <li>
+            {`${says} `}
+            <code>{`docs/runbooks/${runbook}.md`}</code>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
+/** Who met a limit or a ban. */
+function Plans({ span }: Pick<OverviewParts, 'span'>) {
+  const [admitted, limited, banned] = ['admitted', 'limited', 'banned'].map((what) =>
+    span.grownBy(`petgate_${what}_total`, 'plan'),
+  ) as [ReadonlyMap<string, number>, ReadonlyMap<string, number>, ReadonlyMap<string, number>];
+  const plans = [...new Set([...admitted.keys(), ...limited.keys(), ...banned.keys()])];
+  return (
+    <>
+      <h2>Plans</h2>
+      <Table
+        caption="Requests of the last minute, by plan"
+        empty="None yet."
+        rows={plans}
+        columns={[
+          { head: 'Plan', cell: (plan) => plan },
+          { head: 'Admitted', number: true, cell: (plan) => admitted.get(plan) ?? 0 },
+          { head: '429 by a limit', number: true, cell: (plan) => limited.get(plan) ?? 0 },
+          { head: '429 by a ban', number: true, cell: (plan) => banned.get(plan) ?? 0 },
+        ]}
+      />
+    </>
+  );
+}
+
+function Parts({ readiness }: Pick<OverviewParts, 'readiness'>) {
+  return (
+    <>
+      <h2>Parts</h2>
+      <Table
+        caption="Whether this gateway can serve, part by part"
+        empty="Nothing is known yet."
+        rows={Object.entries(readiness.parts)}
+        columns={[
+          { head: 'Part', cell: ([name]) => name },
+          {
+            head: 'State',
+            cell: ([, { ok, degraded }]) => (
+              <Badge level={!ok ? 'danger' : degraded === true ? 'warn' : 'good'}>
+                {!ok ? 'not ready' : degraded === true ? 'degraded' : 'ready'}
+              </Badge>
+            ),
+          },
+          { head: 'Detail', cell: ([, { detail }]) => detail },
+        ]}
+      />
+    </>
   );
 }

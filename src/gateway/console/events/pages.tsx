@@ -1,0 +1,126 @@
+import type { z } from 'zod';
+import { Event, EventPage } from '../../admin/openapi/schemas.js';
+import { PostForm, type Guard } from '../../pages/components/form.js';
+import { Notice, Problems } from '../../pages/components/notice.js';
+import { addressOf, Pager } from '../../pages/components/pager.js';
+import { Table } from '../../pages/components/table.js';
+import { problemsOf } from '../api.js';
+import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
+
+const LIST = 'GET /admin/v1/events';
+const REDELIVER = 'POST /admin/v1/events/{id}/redeliver';
+const PATH = `${CONSOLE}/events`;
+const STATES = ['waiting', 'dead', 'scheduled'] as const;
+
+type OneEvent = z.output<typeof Event>;
+
+/** Events that are not delivered, and how delivery goes. */
+export const EVENT_PAGES: readonly Page[] = [
+  page('GET /events', LIST, 'Events', { menu: 'Events', serve: (visit) => shown(visit, []) }),
+  page('POST /events', REDELIVER, 'Events', {
+    serve: async (visit) => {
+      try {
+        await visit.api.ask(Event, REDELIVER, { id: visit.form.text('event') });
+        return { to: addressOf(PATH, { state: visit.form.text('state'), done: 'redelivered' }) };
+      } catch (error) {
+        return shown(visit, problemsOf(error));
+      }
+    },
+  }),
+];
+
+async function shown(visit: Visit, problems: readonly string[]): Promise<PageAnswer> {
+  const { api, query, guard } = visit;
+  const state = query.given('state') ?? 'waiting';
+  const cursor = query.given('cursor');
+  const { events, cursor: next, enabled } = await api.ask(EventPage, LIST, { query: { state, cursor } });
+  const may = api.may(REDELIVER);
+  return {
+    status: problems.length > 0 ? 409 : 200,
+    content: (
+      <>
+        <Problems problems={problems} />
+        {query.given('done') === 'redelivered' && <Notice>It is delivered again now.</Notice>}
+        {!enabled && <Notice level="warn">No webhook is set, and no event is kept: see docs/guides/events.md.</Notice>}
+        <nav aria-label="States">
+          {STATES.map((one) => (
+            <a href={addressOf(PATH, { state: one })} aria-current={one === state ? 'page' : undefined}>
+              {one}
+            </a>
+          ))}
+        </nav>
+        <Events {...{ state, events }} guard={may ? guard : null} />
+        <Pager path={PATH} query={{ state }} cursor={cursor} next={next} />
+        <Attempts figures={(await visit.samples.latest()).series('petgate_event_attempts_total')} />
+      </>
+    ),
+  };
+}
+
+interface EventsParts {
+  readonly state: string;
+  readonly events: readonly OneEvent[];
+  /** Null where the visitor may only look. */
+  readonly guard: (() => Guard) | null;
+}
+
+function Events({ state, events, guard }: EventsParts) {
+  return (
+    <Table
+      caption={`Events: ${state}`}
+      empty={`No event is ${state}.`}
+      rows={events}
+      columns={[
+        { head: 'Event', cell: ({ id }) => <code>{id}</code> },
+        { head: 'Type', cell: ({ type }) => type },
+        {
+          head: 'Receiver',
+          cell: ({ data }) => (typeof data['customer'] === 'string' ? `customer ${data['customer']}` : 'operators'),
+        },
+        { head: 'Of', cell: ({ time }) => time },
+        { head: 'Attempts', number: true, cell: ({ attempts }) => attempts },
+        { head: 'Last failure', cell: ({ failure }) => failure },
+        { head: 'Due', cell: ({ due, dead }) => (dead === null ? due : `dead since ${dead}`) },
+        ...(guard === null
+          ? []
+          : [
+              {
+                head: 'Redeliver',
+                cell: ({ id }: OneEvent) => (
+                  <PostForm action={PATH} guard={guard()} button="Redeliver" inline>
+                    <input type="hidden" name="event" value={id} />
+                    <input type="hidden" name="state" value={state} />
+                  </PostForm>
+                ),
+              },
+            ]),
+      ]}
+    />
+  );
+}
+
+interface AttemptsParts {
+  readonly figures: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+}
+
+/** One that was delivered is kept nowhere: what is left of it is a count. */
+function Attempts({ figures }: AttemptsParts) {
+  const types = [...new Set(figures.map(({ labels }) => labels['type'] ?? ''))];
+  const count = (type: string, outcome: string): number =>
+    figures.find(({ labels }) => labels['type'] === type && labels['outcome'] === outcome)?.value ?? 0;
+  return (
+    <>
+      <h2>Delivered</h2>
+      <Table
+        caption="Attempts of this gateway since its start"
+        empty="This gateway has delivered none."
+        rows={types}
+        columns={[
+          { head: 'Type', cell: (type) => type },
+          { head: 'Delivered', number: true, cell: (type) => count(type, 'delivered') },
+          { head: 'Failed', number: true, cell: (type) => count(type, 'failed') },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+/** `petgate_requests_total{class="2xx"} 5` */
+const LINE = /^(petgate_\w+)(?:\{(.*)\})? (\S+)$/;
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What all processes of this gateway had measured at one moment. */
+export class Sample {
+  readonly atMs: number;
+  readonly #series = new Map<string, Series[]>();
+
+  /** @param text in Prometheus' form */
+  constructor(text: string, atMs: number) {
+    this.atMs = atMs;
+    for (const line of text.split('\n')) {
+      const [, name, labels = '', value] = LINE.exec(line) ?? [];
+      if (name === undefined) continue;
+      const series = { labels: labelsIn(labels), value: Number(value) };
+      const known = this.#series.get(name);
+      if (known === undefined) this.#series.set(name, [series]);
+      else known.push(series);
+    }
+  }
+
+  series(name: string): readonly Series[] {
+    return this.#series.get(name) ?? [];
+  }
+
+  /** Of all series of this name, or of those whose label has this value; 0 where there is none. */
+  sum(name: string, label?: string, value?: string): number {
+    return this.series(name).reduce(
+      (sum, one) => (label === undefined || one.labels[label] === value ? sum + one.value : sum),
+      0,
+    );
+  }
+
+  /** Undefined where it isn't measured. */
+  value(name: string): number | undefined {
+    return this.series(name)[0]?.value;
+  }
+
+  /** Sums by the values of a label. */
+  by(name: string, label: string): ReadonlyMap<string, number> {
+    const sums = new Map<string, number>();
+    for (const { labels, value } of this.series(name)) {
+      const of = labels[label] ?? '';
+      sums.set(of, (sums.get(of) ?? 0) + value);
+    }
+    return sums;
+  }
+}
+
+function labelsIn(text: string): Readonly<Record<string, string>> {
+  const pairs = text.matchAll(/(\w+)="((?:\\.|[^"\\])*)"/g);
+  return Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value.replace(/\\(.)/g, '$1')]));
+}

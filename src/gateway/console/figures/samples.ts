@@ -1,0 +1,65 @@
+import { Sample } from './sample.js';
+import { Span } from './window.js';
+
+/** A sample is taken as often, whether somebody watches or not, so that a page has figures of a while at once. */
+const EVERY_MS = 30_000;
+/** And no more often than that for those who watch, however many they are. */
+const LEAST_MS = 2_000;
+const KEPT_MS = 15 * 60_000;
+/** What "now" means in figures. */
+const NOW_MS = 60_000;
+
+/** The metrics of the last while. They are read, and what is made of them is made, once for all who watch. */
+export class Samples {
+  readonly #read: () => Promise<string>;
+  readonly #now: () => number;
+  readonly #samples: Sample[] = [];
+  #taking: { readonly atMs: number; readonly sample: Promise<Sample> } | null = null;
+  #rendered: { readonly sample: Sample; readonly text: string } | null = null;
+
+  constructor(read: () => Promise<string>, now: () => number) {
+    this.#read = read;
+    this.#now = now;
+    setInterval(() => void this.latest().catch(() => undefined), EVERY_MS).unref();
+  }
+
+  latest(): Promise<Sample> {
+    const nowMs = this.#now();
+    if (this.#taking !== null && nowMs < this.#taking.atMs + LEAST_MS) return this.#taking.sample;
+    const sample = this.#take(nowMs);
+    this.#taking = { atMs: nowMs, sample };
+    // The next who asks tries again.
+    sample.catch(() => (this.#taking = null));
+    return sample;
+  }
+
+  /** What went on in about the last minute. */
+  async span(): Promise<Span> {
+    const to = await this.latest();
+    const from = this.#samples.findLast(({ atMs }) => atMs <= to.atMs - NOW_MS) ?? this.#samples[0] ?? to;
+    return new Span(from, to);
+  }
+
+  /** Piece by piece, the oldest first. */
+  spans(): readonly Span[] {
+    const spaced = this.#samples.filter(
+      ({ atMs }, index) =>
+        index === 0 || Math.floor(atMs / EVERY_MS) > Math.floor(this.#samples[index - 1]!.atMs / EVERY_MS),
+    );
+    return spaced.slice(1).map((to, index) => new Span(spaced[index]!, to));
+  }
+
+  /** What `render` makes of the latest sample, made once for it. */
+  async rendered(render: (span: Span) => string): Promise<string> {
+    const span = await this.span();
+    if (this.#rendered?.sample !== span.to) this.#rendered = { sample: span.to, text: render(span) };
+    return this.#rendered.text;
+  }
+
+  async #take(atMs: number): Promise<Sample> {
+    const sample = new Sample(await this.#read(), atMs);
+    this.#samples.push(sample);
+    while (this.#samples[0]!.atMs < atMs - KEPT_MS) this.#samples.shift();
+    return sample;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Child } from '#jsx/jsx-runtime';
+import type { Span } from '../figures/window.js';
+
+interface Figure {
+  readonly name: string;
+  readonly shown: Child;
+}
+
+/** The figures that matter first, of about the last minute. */
+export function Figures({ span }: { readonly span: Span }) {
+  return (
+    <ul class="cards" aria-label="Figures of the last minute">
+      {[...trafficOf(span), ...stateOf(span)].map(({ name, shown }) => (
+        <li>
+          <span class="soft">{name}</span>
+          <span class="figure">{shown}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function trafficOf(span: Span): readonly Figure[] {
+  const requests = span.grown('petgate_requests_total');
+  const share = (kind: string): string => percent(span.grown('petgate_requests_total', 'class', kind), requests);
+  return [
+    { name: 'Requests per second', shown: span.seconds === 0 ? '–' : decimals(requests / span.seconds) },
+    { name: '5xx', shown: share('5xx') },
+    { name: '4xx', shown: share('4xx') },
+    { name: 'Half are faster than', shown: duration(span.quantile('petgate_request_duration_seconds', 0.5)) },
+    { name: '99 % are faster than', shown: duration(span.quantile('petgate_request_duration_seconds', 0.99)) },
+    { name: 'Requests so far', shown: span.to.sum('petgate_requests_total').toLocaleString('en-US') },
+  ];
+}
+
+function stateOf({ to }: Span): readonly Figure[] {
+  const state = (name: string, label: string, of: string): Child => {
+    const found = to.series(name).find(({ labels }) => labels[label] === of);
+    return found === undefined ? '–' : found.value.toLocaleString('en-US');
+  };
+  const upstreams = to.series('petgate_upstream_up_ratio');
+  return [
+    { name: 'Keys banned', shown: state('petgate_bans_active', 'subject', 'key') },
+    { name: 'Addresses banned', shown: state('petgate_bans_active', 'subject', 'address') },
+    { name: 'Under way', shown: to.sum('petgate_exchanges_in_flight') },
+    { name: 'Store', shown: storeText(to.value('petgate_store_up'), to.value('petgate_store_degraded')) },
+    {
+      name: 'Upstreams up',
+      shown: `${upstreams.filter(({ value }) => value > 0).length} of ${upstreams.length}`,
+    },
+    { name: 'Days waiting for the archive', shown: to.value('petgate_ledger_waiting') ?? '–' },
+    { name: 'Events waiting', shown: state('petgate_events', 'state', 'waiting') },
+    { name: 'Events dead', shown: state('petgate_events', 'state', 'dead') },
+  ];
+}
+
+function storeText(up: number | undefined, degraded: number | undefined): string {
+  if (degraded === 1) return 'degraded';
+  return up === 1 ? 'up' : 'down';
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${decimals((100 * part) / whole)} %`;
+}
+
+function decimals(figure: number): string {
+  return figure.toLocaleString('en-US', { maximumFractionDigits: figure < 10 ? 2 : 0 });
+}
+
+function duration(seconds: number | undefined): string {
+  if (seconds === undefined) return '–';
+  if (seconds === Infinity) return 'beyond measure';
+  return seconds < 1 ? `${decimals(seconds * 1000)} ms` : `${decimals(seconds)} s`;
+}

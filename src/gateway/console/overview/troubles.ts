@@ -1,0 +1,76 @@
+import type { Span } from '../figures/window.js';
+
+/** Something that is wrong now, and the runbook that says what to do. */
+export interface Trouble {
+  /** The alert of the same name, and docs/runbooks/<name>.md. */
+  readonly runbook: string;
+  readonly says: string;
+}
+
+interface Rule extends Trouble {
+  readonly holds: (span: Span) => boolean;
+}
+
+const DAY_S = 86_400;
+
+const is = (name: string, value: number) => (span: Span) => span.to.value(name) === value;
+const above = (name: string, value: number) => (span: Span) => (span.to.value(name) ?? 0) > value;
+const grew = (name: string) => (span: Span) => span.grown(name) > 0;
+const rule = (runbook: string, says: string, holds: Rule['holds']): Rule => ({ runbook, says, holds });
+
+/** What one gateway can see by itself of the alerts in grafana/alerts, the gravest first. */
+const RULES: readonly Rule[] = [
+  rule('PetgateStoreAway', 'The store does not answer.', is('petgate_store_up', 0)),
+  rule('PetgateStoreReplaced', 'Redis has lost its data, or is another one.', is('petgate_store_replaced', 1)),
+  rule('PetgateStoreDegraded', 'Redis is unavailable: requests are decided here.', is('petgate_store_degraded', 1)),
+  rule('PetgateSpoolGrowing', 'Counts wait on disk for Redis.', above('petgate_spool_requests', 0)),
+  rule('PetgateUpstreamDown', 'No address of an upstream can be reached.', ({ to }) =>
+    to.series('petgate_upstream_up_ratio').some(({ value }) => value === 0),
+  ),
+  rule('PetgateUpstreamFailing', 'Requests to an upstream fail.', grew('petgate_upstream_failures_total')),
+  rule('PetgateAvailabilityFastBurn', 'More than 1.4 % of the requests end in a 5xx.', (span) => {
+    const failed = span.grown('petgate_requests_total', 'class', '5xx');
+    return failed > 0.0144 * span.grown('petgate_requests_total');
+  }),
+  rule('PetgateAdmissionSlow', 'One admission in a hundred takes more than 50 ms.', (span) => {
+    return (span.quantile('petgate_admission_duration_seconds', 0.99) ?? 0) > 0.05;
+  }),
+  rule('PetgateOverloaded', 'Requests are refused because too many are under way.', (span) => {
+    return span.grown('petgate_refusals_total', 'code', 'overloaded') > 0;
+  }),
+  rule(
+    'PetgateConfigRefused',
+    'The files hold what was refused; the settings before stay.',
+    is('petgate_config_ok', 0),
+  ),
+  rule('PetgateStoreEvicts', 'Redis may drop data when its memory is full.', is('petgate_store_evicts', 1)),
+  rule('PetgateStoreEvicted', 'Redis has dropped keys.', grew('petgate_store_evicted_keys')),
+  rule(
+    'PetgateBanWave',
+    'More than ten keys were banned just now.',
+    (span) => span.grown('petgate_bans_started_total') > 10,
+  ),
+  rule(
+    'PetgateEventsWaiting',
+    'An event waits for more than half an hour.',
+    above('petgate_events_oldest_age_seconds', 1800),
+  ),
+  rule('PetgateLedgerUnarchived', 'Nothing of the usage ledger is archived.', is('petgate_ledger_unarchived', 1)),
+  rule('PetgateLedgerNotArchived', 'Days of the ledger wait for the archive.', (span) => {
+    return is('petgate_ledger_archive_up', 0)(span) || above('petgate_ledger_waiting', 0)(span);
+  }),
+  rule(
+    'PetgateWorkerSilent',
+    'A worker does not answer.',
+    ({ to }) => to.sum('petgate_workers', 'state', 'silent') > 0,
+  ),
+  rule('PetgateWorkerRestarts', 'A worker died and was replaced.', grew('petgate_worker_restarts_total')),
+  rule('PetgateCertificateEndsSoon', 'The certificate ends within three weeks.', ({ to }) => {
+    const endS = to.value('petgate_tls_certificate_not_after_seconds');
+    return endS !== undefined && endS - to.atMs / 1000 < 21 * DAY_S;
+  }),
+];
+
+export function troublesOf(span: Span): readonly Trouble[] {
+  return RULES.filter(({ holds }) => holds(span));
+}

@@ -1,0 +1,114 @@
+import { explainSettings } from '../../config/explain.js';
+import { ConfigError } from '../../config/files/problem.js';
+import { Notice } from '../../pages/components/notice.js';
+import { Table } from '../../pages/components/table.js';
+import { page, type Page, type Visit } from '../page.js';
+
+/** Labels of petgate_info, and what they are called here. */
+const INFO: Readonly<Record<string, string>> = {
+  version: 'Petgate',
+  node: 'Node',
+  environment: 'Environment',
+  settings: 'Settings in force',
+  plans: 'Plans in force',
+  contract: 'Contract in force',
+};
+const SINCE = 'petgate_config_loaded_timestamp_seconds';
+
+/** What the gateway runs by, and who said so. Settings hold no secret; addresses are shown without theirs. */
+export const SETTINGS_PAGES: readonly Page[] = [
+  page('GET /settings', 'GET /admin/v1/plans', 'Settings', {
+    menu: 'Settings',
+    serve: async (visit) => ({
+      content: (
+        <>
+          <Running {...await runningOf(visit)} />
+          <Settings detail={visit.parts.ready().parts['config']?.detail} />
+        </>
+      ),
+    }),
+  }),
+];
+
+interface RunningParts {
+  readonly info: Readonly<Record<string, string>>;
+  readonly sinceS: number | undefined;
+  readonly gateways: readonly { readonly gateway: string; readonly host: string; readonly seenMs: number }[] | null;
+}
+
+async function runningOf({ parts: { engine }, samples }: Visit): Promise<RunningParts> {
+  const sample = await samples.latest();
+  const gateways = engine.failover === undefined ? [] : await engine.failover.others().catch(() => null);
+  return { info: sample.series('petgate_info')[0]?.labels ?? {}, sinceS: sample.value(SINCE), gateways };
+}
+
+function Running({ info, sinceS, gateways }: RunningParts) {
+  return (
+    <>
+      <dl class="facts">
+        {Object.entries(INFO).map(([label, name]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>
+              <code>{info[label] ?? '–'}</code>
+            </dd>
+          </>
+        ))}
+        <dt>In force since</dt>
+        <dd>{sinceS === undefined ? '–' : new Date(sinceS * 1000).toISOString()}</dd>
+      </dl>
+      {gateways === null && <p class="soft">The store does not say which other gateways there are.</p>}
+      {gateways !== null && gateways.length > 0 && (
+        <Table
+          caption="Other gateways on the store; one whose hashes differ from those above runs by something else"
+          empty=""
+          rows={gateways}
+          columns={[
+            { head: 'Gateway', cell: ({ gateway }) => gateway },
+            { head: 'Host', cell: ({ host }) => host },
+            { head: 'Last seen', cell: ({ seenMs }) => new Date(seenMs).toISOString() },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Settings({ detail }: { readonly detail: string | undefined }) {
+  return (
+    <>
+      <h2>Each setting, and where it comes from</h2>
+      {detail !== undefined && <p class="soft">{`Files and what is in force: ${detail}.`}</p>}
+      <Explained />
+    </>
+  );
+}
+
+function Explained() {
+  try {
+    const settings = explainSettings(process.env);
+    return (
+      <Table
+        caption="Settings and plans, as files and variables say"
+        empty="None."
+        rows={settings}
+        columns={[
+          { head: 'Setting', cell: ({ path }) => <code>{path}</code> },
+          {
+            head: 'Value',
+            cell: ({ value }) => <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>,
+          },
+          { head: 'From', cell: ({ source }) => source },
+        ]}
+      />
+    );
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return (
+      <Notice level="danger">
+        <p>The files hold what is refused, so the settings before stay in force:</p>
+        <pre>{error.message}</pre>
+      </Notice>
+    );
+  }
+}

@@ -1,0 +1,150 @@
+import type { z } from 'zod';
+import type { Child } from '#jsx/jsx-runtime';
+import { ExchangeList } from '../../admin/openapi/schemas.js';
+import { Badge, Notice } from '../../pages/components/notice.js';
+import { Table } from '../../pages/components/table.js';
+import { TextField } from '../../pages/components/form.js';
+import { CONSOLE, page, type Page } from '../page.js';
+
+const WHY_ROUTE = 'GET /admin/v1/exchanges/{id}';
+type Answer = z.output<typeof ExchangeList>;
+type Exchange = Answer['exchanges'][number];
+
+/** Why one request was answered as it was. */
+export const WHY_PAGES: readonly Page[] = [
+  page('GET /why', WHY_ROUTE, 'Why', {
+    menu: 'Why',
+    serve: async ({ api, query }) => {
+      const id = query.given('id');
+      if (id === undefined) return { content: <Question id="" /> };
+      const answer = await api.ask(ExchangeList, WHY_ROUTE, { id });
+      return { title: `Why ${id}`, content: <Why id={id} answer={answer} /> };
+    },
+  }),
+];
+
+function Question({ id }: { readonly id: string }) {
+  return (
+    <form method="get" action={`${CONSOLE}/why`}>
+      <TextField
+        name="id"
+        label="X-Request-Id"
+        value={id}
+        required
+        maxlength={200}
+        hint="Every answer has one, and every line of the access log."
+      />
+      <button class="main">Find</button>
+    </form>
+  );
+}
+
+function Why({ id, answer }: { readonly id: string; readonly answer: Answer }) {
+  const { exchanges, silentWorkers, gateways } = answer;
+  return (
+    <>
+      {exchanges.length === 0 && (
+        <>
+          <Notice level="warn">
+            <p>
+              This gateway does not remember this request. It keeps the last requests that were refused or failed, and a
+              few others, since its start.
+            </p>
+          </Notice>
+          <Question id={id} />
+        </>
+      )}
+      {exchanges.length > 1 && <p>{`${exchanges.length} requests had this id, which a client may choose.`}</p>}
+      {exchanges.map((exchange) => (
+        <One exchange={exchange} />
+      ))}
+      {silentWorkers > 0 && (
+        <p class="problem">{`${silentWorkers} processes of this gateway did not answer in time.`}</p>
+      )}
+      <Others gateways={gateways} />
+    </>
+  );
+}
+
+function One({ exchange }: { readonly exchange: Exchange }) {
+  const { key, name, customer, windows, status, code, message } = exchange;
+  return (
+    <section>
+      <h2>
+        {`${exchange.method} ${exchange.operation}: ${status} `}
+        {code !== null && <Badge level="warn">{code}</Badge>}
+      </h2>
+      {message !== null && <p>{message}</p>}
+      <dl class="facts">
+        <Fact name="Key">
+          {key !== null && <a href={`${CONSOLE}/keys/${key}`}>{name === null ? key : `${name} (${key})`}</a>}
+        </Fact>
+        <Fact name="Customer">{customer !== null && <a href={`${CONSOLE}/customers/${customer}`}>{customer}</a>}</Fact>
+        <Fact name="Plan">{exchange.plan}</Fact>
+        <Fact name="Address">{exchange.address}</Fact>
+        <Fact name="Verdict">{verdictOf(exchange)}</Fact>
+        <Fact name="Credential">{exchange.credential}</Fact>
+        <Fact name="Could pass from">{exchange.retryAt}</Fact>
+        <Fact name="Cost">{exchange.cost}</Fact>
+        <Fact name="Counted">{exchange.counted === null ? 'nobody knows' : exchange.counted ? 'yes' : 'no'}</Fact>
+        <Fact name="Upstream">{exchange.upstream}</Fact>
+        <Fact name="Decided">{exchange.decided}</Fact>
+        <Fact name="Ended">{exchange.ended}</Fact>
+        <Fact name="Took">{timesOf(exchange)}</Fact>
+        <Fact name="Trace">
+          <code>{exchange.trace}</code>
+        </Fact>
+      </dl>
+      {windows.length > 0 && (
+        <Table
+          caption="What was left of each window after it"
+          empty=""
+          rows={windows}
+          columns={[
+            { head: 'Window', cell: ({ window }) => window },
+            { head: 'Limit', number: true, cell: ({ limit }) => limit },
+            { head: 'Left', number: true, cell: ({ remaining }) => remaining ?? '–' },
+            { head: 'Whole again', cell: ({ reset }) => reset },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+function timesOf({ ms, admissionMs, upstreamMs }: Exchange): string {
+  const [whole, admission, upstream] = [ms, admissionMs, upstreamMs].map((time) => time.toFixed(1));
+  return `${whole} ms: admission ${admission} ms, upstream ${upstream} ms`;
+}
+
+function verdictOf({ outcome, violated, ban }: Exchange): string | null {
+  if (ban !== null) return `banned until ${ban.until}, level ${ban.level}${ban.started ? ', started by it' : ''}`;
+  return violated === null ? outcome : `${outcome ?? ''} by the window "${violated}"`;
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: Child }) {
+  if (children === null || children === false) return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Others({ gateways }: Pick<Answer, 'gateways'>) {
+  if (gateways === null) return <p class="soft">The store does not say which other gateways there are.</p>;
+  if (gateways.length === 0) return null;
+  return (
+    <Table
+      caption="Other gateways, each with a memory of its own: ask there too"
+      empty=""
+      rows={gateways}
+      columns={[
+        { head: 'Gateway', cell: ({ gateway }) => gateway },
+        { head: 'Host', cell: ({ host }) => host },
+        { head: 'Last seen', cell: ({ seen }) => seen },
+      ]}
+    />
+  );
+}
