@@ -26,7 +26,7 @@ async function answerOf(parts: AdminParts, question: Question): Promise<Answer> 
 }
 
 /** What this gateway remembers, with the names of keys, and who else may remember something. */
-export async function recalled({ recall, engine }: AdminParts, question: Question) {
+async function recalled({ recall, engine }: AdminParts, question: Question) {
   const { exchanges, silent } = await recall(question);
   const ids = [...new Set(exchanges.flatMap(({ keyId }) => keyId ?? []))];
   const [names, gateways] = await Promise.all([namesOf(engine, ids), othersOf(engine)]);

@@ -1,7 +1,7 @@
 import type { Span } from '../figures/window.js';
 
 /** Something that is wrong now, and the runbook that says what to do. */
-export interface Trouble {
+interface Trouble {
   /** The alert of the same name, and docs/runbooks/<name>.md. */
   readonly runbook: string;
   readonly says: string;

@@ -4,8 +4,6 @@ import { customerOf } from '../../store/records/customer-id.js';
 import type { RecentExchange } from './exchange.js';
 
 /** A remembered exchange as people and programs are shown it. Moments are ISO 8601. */
-export type ExchangeView = ReturnType<typeof exchangeView>;
-
 export function exchangeView(exchange: RecentExchange) {
   const { id, traceparent, keyId, verdict, refusal, endedMs } = exchange;
   const { method, operation, address, credential, status, code, counted, bytes, upstream } = exchange;
