@@ -15,6 +15,7 @@ const FOLDERS = [
   'events',
   'docs',
   'pages',
+  'holder',
   'admin',
   'console',
   'workers',

@@ -12,7 +12,15 @@ export interface ErrorForm {
   readonly problems: boolean;
   /** The path of the page that explains them. */
   readonly docs: string;
+  /** Of what people ask for with a browser; null where there are no such pages. */
+  readonly page?: RefusalPage | null;
 }
+
+/** The refusal as a page, with its fields, flat; null for whoever asked for none. */
+export type RefusalPage = (
+  exchange: Exchange,
+  refusal: Refusal,
+) => { readonly headers: readonly string[]; readonly body: string } | null;
 
 const ACCEPT = 'accept';
 const PROBLEM = 'application/problem+json';
@@ -37,14 +45,13 @@ export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]):
 export function renderRefusal(
   exchange: Exchange,
   refusal: Refusal,
-  { problems, docs }: ErrorForm,
+  form: ErrorForm,
 ): { headers: string[]; body: string } {
+  const page = form.page?.(exchange, refusal) ?? null;
   const headers = commonHeaders(exchange, refusal.rates);
-  const asProblem = problems || acceptsProblem(exchange.headers);
-  const body = asProblem ? problemOf(refusal, docs, exchange.id) : refusal.body;
-  const type = asProblem ? PROBLEM : 'application/json';
-  if (asProblem && !problems) addVary(headers, 'Accept');
-  headers.push('Content-Type', type, 'Content-Length', String(Buffer.byteLength(body)));
+  if (page !== null) headers.push(...page.headers);
+  const body = page?.body ?? bodyOf(exchange, refusal, form, headers);
+  headers.push('Content-Length', String(Buffer.byteLength(body)));
   const { verdict, decidedMs } = exchange.logEntry;
   const limited =
     refusal.status === 429 && refusal.rates === undefined && verdict !== null
@@ -55,6 +62,14 @@ export function renderRefusal(
   headers.push(...refusal.headers);
   if (refusal.closes) headers.push('Connection', 'close');
   return { headers, body };
+}
+
+/** For programs. Adds what the answer says of it to its fields. */
+function bodyOf(exchange: Exchange, refusal: Refusal, { problems, docs }: ErrorForm, headers: string[]): string {
+  const asProblem = problems || acceptsProblem(exchange.headers);
+  if (asProblem && !problems) addVary(headers, 'Accept');
+  headers.push('Content-Type', asProblem ? PROBLEM : 'application/json');
+  return asProblem ? problemOf(refusal, docs, exchange.id) : refusal.body;
 }
 
 /** Whether a client names the form in Accept. */

@@ -73,6 +73,26 @@ export const CATALOGUE = {
     meaning: 'one request of the operation costs more than a limit of the key holds; no strike, nothing charged',
     remedy: 'ask for a higher limit',
   },
+  insecure_connection: {
+    status: 403,
+    message:
+      'An API key may be sent to this page over HTTPS only, or from the machine that the gateway runs on. Open it ' +
+      'with https.',
+    meaning: 'the page for holders of keys was asked for over plain HTTP, from another machine',
+    remedy:
+      'open it with https; operators: set `tls`, or list the proxy that does HTTPS in `trusted_proxies` and have it ' +
+      'send `X-Forwarded-Proto`',
+  },
+  invalid_form: {
+    status: 403,
+    message:
+      'This form did not come from a page of this site in your session, so that nothing was done. Open the page ' +
+      'again, and send the form from there.',
+    meaning:
+      'a form of the page for holders of keys that another site sent, that is of another session, was sent before, ' +
+      'or holds what no form of the page does',
+    remedy: 'open the page again, and send the form from there; a proxy in front must pass on `Host` as it is',
+  },
   not_found: {
     status: 404,
     message: 'There is no such path, or a parameter in it is not valid. The API reference has them all.',

@@ -13,6 +13,8 @@ export interface Client {
   /** True once a status line was written: from then on a failure can only abort. */
   readonly started: boolean;
   readonly bytesOut: number;
+  /** Who is at the other end of the connection: the caller, or a proxy. */
+  readonly peer: Peer;
   /** Called once if the client leaves before its answer ended. */
   onGone(listener: () => void): void;
   /** Before admission: a place for its body (`declared` bytes; null: chunked), and room; or why there is none. */
@@ -75,6 +77,12 @@ export interface BodyWatcher {
   onBroken(refusal: Refusal): void;
 }
 
+export interface Peer {
+  /** Undefined once the connection was reset. */
+  readonly address: string | undefined;
+  readonly isEncrypted: boolean;
+}
+
 export interface ChunkSource {
   /** Nobody reads this chunk any more: its memory may serve again. Whoever can't know lets it be. */
   release(chunk: Buffer): void;
@@ -119,6 +127,8 @@ export interface Exchange {
   readonly query: string;
   /** As they came, flat; after `strip` only what may travel on. */
   readonly headers: readonly string[];
+  /** All of them as they came, for the gateway's own pages. Never logged or forwarded. */
+  readonly received: readonly string[];
   /** The value of Host; null of HTTP/1.0 without one. */
   readonly host: string | null;
   /** The key, as Authorization says it, wherever it was sent; null when there is none. Never logged or forwarded. */
@@ -235,6 +245,7 @@ export function takeCredential(exchange: Exchange, without: WithoutCredential): 
 export function releaseRequest(exchange: Exchange): void {
   const done = exchange as Mutable<Exchange>;
   done.headers = NOTHING;
+  done.received = NOTHING;
   done.authorization = null;
   done.clientAuthorization = null;
   done.query = '';

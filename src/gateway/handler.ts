@@ -1,6 +1,7 @@
 import { createAdmit } from './admission/admit.js';
 import type { Admission } from './admission/batch.js';
 import type { Failures } from './store/failures.js';
+import type { AdmissionEngine } from './store/port.js';
 import type { Settings } from './config/settings.js';
 import { createDocumentAnswer, createOptionsAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
@@ -8,6 +9,7 @@ import type { Operation } from './contract/operation.js';
 import { DOCS, OPENAPI, OWN_USAGE, ownOperation } from './contract/own.js';
 import { createRoute, MALFORMED } from './contract/route.js';
 import { createDocsAnswers } from './docs/answer.js';
+import { openHolderPages } from './holder/open.js';
 import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
 import type { Handler } from './edge/handler.js';
@@ -37,6 +39,7 @@ export interface Lasting {
   /** Of this process, and how all of the gateway are asked. */
   readonly recent: RecentExchanges;
   readonly recall: Recall;
+  readonly engine: AdmissionEngine;
   readonly admission: Admission;
   readonly failures: Failures;
   readonly ownUsage: OwnAnswer;
@@ -47,11 +50,13 @@ export interface Lasting {
 /** All that a request meets under this contract and settings, with the upstreams that it is forwarded to. */
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
   const { log, metrics, admission, failures, recent } = parts;
+  const holder = openHolderPages(parts, contract, settings);
   const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnAnswer>([
     ['options', createOptionsAnswer(cors)],
     [OPENAPI, createDocumentAnswer(contract.document)],
     ...createDocsAnswers(contract, settings),
+    ...(holder?.answers ?? []),
     [OWN_USAGE, parts.ownUsage],
   ]);
   const isServed = ({ id, upstream }: Operation): boolean =>
@@ -85,6 +90,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
     errors: {
       problems: settings.errors === 'problem',
       docs: ownOperation(contract.routes.operations, DOCS)?.path ?? '',
+      page: holder?.refusal ?? null,
     },
     run,
     readVerdict: (exchange) => readVerdict(admission, exchange),

@@ -12,6 +12,8 @@ import { PLANS } from './plans.js';
  * Codes given by other tests: they need a store that is unavailable, a full gateway, another clock or another contract.
  */
 const ELSEWHERE = new Set([
+  'insecure_connection',
+  'invalid_form',
   'store_unavailable',
   'plan_unavailable',
   'cost_exceeds_limit',

@@ -14,6 +14,8 @@ import { PLANS } from './plans.js';
  * Codes given elsewhere, or that HTTP/2 has no occasion for: its version is known, and no stream becomes a WebSocket.
  */
 const ELSEWHERE = new Set([
+  'insecure_connection',
+  'invalid_form',
   'store_unavailable',
   'plan_unavailable',
   'cost_exceeds_limit',

@@ -171,6 +171,11 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     return banByHand(await this.asItHolds(record), untilMs, reason, await this.clock());
   }
 
+  /** Stands in each token. */
+  get environment(): string {
+    return this.#parts.environment;
+  }
+
   /** Whether changes are emitted as events. */
   get emitsEvents(): boolean {
     return (this.#parts.events ?? null) !== null;

@@ -82,12 +82,14 @@ export function toSettings(
     credentials: file.credentials,
     errors: file.errors,
     plans,
-    keys: { acceptImported: keys.accept_imported },
+    keys: { acceptImported: keys.accept_imported, holdersRotate: keys.holders_rotate },
     events: file.events === undefined ? null : toEvents(file.events),
     /** Null: what the servers of the contract say. */
     basePath: file.base_path === undefined ? null : file.base_path.replace(/\/$/, ''),
     /** Null: the contract alone says which of the gateway's own operations there are. */
     ownPaths: isOff(file.own_paths) ? null : file.own_paths,
+    /** Null: as the contract says. */
+    account: file.account ?? null,
     metrics: file.metrics,
     log: file.log,
     drainMs: file.drain,

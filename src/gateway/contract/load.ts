@@ -33,6 +33,9 @@ export interface LoadedContract extends Contract {
   readonly credentials: CredentialLocations;
 }
 
+/** That of the animal store. */
+const SHIPPED = join(packageRoot, 'config/openapi.yaml');
+
 /** What the settings say of a contract. */
 export interface ContractSettings {
   /** OpenAPI Overlay documents, applied in this order. */
@@ -43,6 +46,8 @@ export interface ContractSettings {
   readonly credentials?: CredentialLocations;
   /** Where the gateway's own operations are that the document doesn't name; null: nowhere. */
   readonly ownPaths?: string | null;
+  /** Whether there are pages for holders of keys; null: of the shipped one alone. */
+  readonly account?: boolean | null;
   /** No operation may take longer than its upstream's. */
   readonly upstreams?: Readonly<Record<string, { readonly deadlineMs: number }>>;
 }
@@ -52,10 +57,7 @@ export interface ContractSettings {
  * @param path null: there is none, and every path is forwarded
  * @throws ConfigError with every problem, each with file, line and column
  */
-export function loadContract(
-  path: string | null = join(packageRoot, 'config/openapi.yaml'),
-  settings: ContractSettings = {},
-): LoadedContract {
+export function loadContract(path: string | null = SHIPPED, settings: ContractSettings = {}): LoadedContract {
   const findings = new Findings();
   try {
     return deriveContract(path, settings, findings);
@@ -66,16 +68,16 @@ export function loadContract(
   }
 }
 
-function deriveContract(
-  path: string | null,
-  { overlays = [], basePath = null, ownPaths = null, credentials = ['bearer'], upstreams }: ContractSettings,
-  findings: Findings,
-): LoadedContract {
+function deriveContract(path: string | null, settings: ContractSettings, findings: Findings): LoadedContract {
+  const { overlays = [], basePath = null, ownPaths = null, credentials = ['bearer'] } = settings;
+  const { upstreams } = settings;
+  const isShipped = path === SHIPPED;
+  const account = (settings.account ?? isShipped) ? (isShipped ? '' : ownPaths) : null;
   const document = openDocument(path ?? anyPathDocument(), overlays, findings);
   const base = basePath ?? sharedPath(document['servers'], ['servers'], findings) ?? '';
   const stated = findOperations(document, base, findings);
   if (stated.length === 0) findings.warning(['paths'], 'key', 'there is no operation here: every request gets 404');
-  const own = ownPaths === null ? {} : ownItems(ownPaths, stated, findings.problem);
+  const own = ownPaths === null ? {} : ownItems(ownPaths, stated, account, findings.problem);
   const found = withoutTwins([...stated, ...findOperations({ paths: own }, '', findings)], findings);
   if (upstreams !== undefined) checkUpstreams(found, upstreams, findings);
   const names = nameOperations(found, findings.warning);

@@ -6,10 +6,16 @@ import type { Operation } from './operation.js';
 /** Operations that the gateway answers itself. What it shows a key of all its windows: */
 export const OWN_USAGE = 'getOwnUsage';
 export const OPENAPI = 'getOpenapi';
+/** The pages for holders of keys: what a key's holder sees of it, their files, and their forms. */
+export const ACCOUNT = 'getAccount';
+export const SIGN_IN = 'signIn';
+export const ACCOUNT_FILE = 'getAccountFile';
+export const ACCOUNT_FORM = 'sendAccountForm';
+export const ACCOUNT_IDS: readonly unknown[] = [ACCOUNT, SIGN_IN, ACCOUNT_FILE, ACCOUNT_FORM];
 /** What explains the others. */
 export const DOCS = 'getDocs';
 export const DOCS_FILE = 'getDocsFile';
-export const OWN_IDS: ReadonlySet<unknown> = new Set([OWN_USAGE, OPENAPI, DOCS, DOCS_FILE]);
+export const OWN_IDS: ReadonlySet<unknown> = new Set([OWN_USAGE, OPENAPI, DOCS, DOCS_FILE, ...ACCOUNT_IDS]);
 
 /** The gateway's own operation of this name; undefined where there is none. */
 export function ownOperation(operations: readonly Operation[], wanted: string): Operation | undefined {
@@ -23,8 +29,11 @@ interface Stated {
   readonly at: Path;
 }
 
-/** Path items, below `prefix`, of all own operations that a document doesn't name; nothing of its own may be there. */
-export function ownItems(prefix: string, stated: readonly Stated[], report: Report): Mapping {
+/**
+ * Path items, below `prefix`, of all own operations that a document doesn't name; nothing of its own may be there.
+ * @param account where the pages for holders of keys are; null: nowhere, for they share the origin of the API's answers
+ */
+export function ownItems(prefix: string, stated: readonly Stated[], account: string | null, report: Report): Mapping {
   const named = new Set<unknown>();
   for (const { operationId, upstream, operation, at } of stated) {
     if (upstream === 'gateway') named.add(operationId);
@@ -35,15 +44,15 @@ export function ownItems(prefix: string, stated: readonly Stated[], report: Repo
         `${prefix} is where the gateway's own operations are; name another path for them: own_paths in the settings`,
       );
   }
-  const items = [
-    item('/usage', OWN_USAGE, 'Plan, limits, usage and ban of the key that asks', 'application/json'),
-    item('/openapi.json', OPENAPI, 'This document', 'application/json', { security: [] }),
-    item('/docs', DOCS, 'The reference as a page', 'text/html', { security: [] }),
-    item('/docs/{file}', DOCS_FILE, 'A file of the page', '*/*', { security: [], parameters: [FILE] }),
-  ];
-  return Object.fromEntries(
-    items.filter(({ get }) => !named.has(get.operationId)).map(({ path, get }) => [prefix + path, { get }]),
-  );
+  const items: Record<string, Record<string, Mapping>> = {};
+  const add = (below: string, all: readonly Item[]): void => {
+    for (const [path, method, operation] of all)
+      // What serves the document takes from it what clients need not know.
+      if (!named.has(operation['operationId'])) (items[below + path] ??= {})[method] = structuredClone(operation);
+  };
+  add(prefix, DOCUMENTED);
+  if (account !== null) add(account, ACCOUNT_PAGES);
+  return items;
 }
 
 const FILE = {
@@ -52,9 +61,43 @@ const FILE = {
   required: true,
   schema: { type: 'string', enum: ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'] },
 };
+const PART = {
+  name: 'part',
+  in: 'path',
+  required: true,
+  schema: { type: 'string', pattern: '^[a-z][A-Za-z0-9._-]*$' },
+};
+const OPEN = { security: [] };
+const FORM = { ...OPEN, requestBody: { content: { 'application/x-www-form-urlencoded': {} } } };
 
-function item(path: string, operationId: string, summary: string, type: string, more: Mapping = {}) {
-  const get = {
+type Item = readonly [path: string, method: 'get' | 'post', operation: Mapping];
+
+const DOCUMENTED: readonly Item[] = [
+  ['/usage', 'get', own(OWN_USAGE, 'Plan, limits, usage and ban of the key that asks', 'application/json')],
+  ['/openapi.json', 'get', own(OPENAPI, 'This document', 'application/json', OPEN)],
+  ['/docs', 'get', own(DOCS, 'The reference as a page', 'text/html', OPEN)],
+  ['/docs/{file}', 'get', own(DOCS_FILE, 'A file of the page', '*/*', { ...OPEN, parameters: [FILE] })],
+];
+const ACCOUNT_PAGES: readonly Item[] = [
+  ['/account', 'get', own(ACCOUNT, 'What the holder of a key is shown of it, as a page', 'text/html', OPEN)],
+  [
+    '/account',
+    'post',
+    own(SIGN_IN, 'Signs in to that page, with the key as the field `key` of a form', 'text/html', FORM),
+  ],
+  ['/account/{part}', 'get', own(ACCOUNT_FILE, 'A file of that page', '*/*', { ...OPEN, parameters: [PART] })],
+  [
+    '/account/{part}',
+    'post',
+    own(ACCOUNT_FORM, 'Rotates the key, or signs out, by a form of that page', 'text/html', {
+      ...FORM,
+      parameters: [PART],
+    }),
+  ],
+];
+
+function own(operationId: string, summary: string, type: string, more: Mapping = {}): Mapping {
+  return {
     operationId,
     tags: ['gateway'],
     summary,
@@ -66,5 +109,4 @@ function item(path: string, operationId: string, summary: string, type: string, 
       default: { description: 'An error: `code`, `message` and `status`', content: { 'application/json': {} } },
     },
   };
-  return { path, get };
 }

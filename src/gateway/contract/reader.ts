@@ -49,9 +49,17 @@ export function createContractReader() {
   };
 }
 
-function orderOf({ contract: path, overlays = [], basePath, ownPaths, credentials, upstreams = {} }: Settings): Order {
+function orderOf(settings: Settings): Order {
+  const { contract: path, overlays = [], basePath, ownPaths, account, credentials, upstreams = {} } = settings;
   const deadlines = Object.entries(upstreams).map(([name, { deadlineMs }]) => [name, { deadlineMs }]);
-  const said = { overlays, basePath, ownPaths, credentials, upstreams: Object.fromEntries(deadlines) as object };
+  const said = {
+    overlays,
+    basePath,
+    ownPaths,
+    account,
+    credentials,
+    upstreams: Object.fromEntries(deadlines) as object,
+  };
   return { path, settings: JSON.parse(JSON.stringify(said)) as ContractSettings };
 }
 

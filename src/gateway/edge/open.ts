@@ -72,6 +72,7 @@ export function open(
     path: target?.path ?? '',
     query: target?.query ?? '',
     headers: fields,
+    received: fields,
     host: seen.host,
     // Two credentials count as none: readers differ in which one they pick.
     authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,

@@ -23,21 +23,26 @@ const OVERRIDES: ReadonlySet<string> = new Set([
 ]);
 const OWN_PREFIXES = ['x-petgate-', 'x-forwarded-', 'x-original-'] as const;
 
-const travels = remembered((name) => {
+/** Cookies of the gateway's own pages say who is signed in there: they are for no upstream. */
+const OWN_COOKIES = 'petgate-';
+const OWN_COOKIE = /^(?:__Secure-)?petgate-/;
+
+const fateOf = remembered((name) => {
   const lower = lowerName(name);
-  return (
+  if (lower === 'cookie') return 'cookies';
+  const travels =
     !HOP_BY_HOP.has(lower) &&
     !OWN.has(lower) &&
     !OVERRIDES.has(lower) &&
     !lower.includes('_') &&
-    !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix))
-  );
+    !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix));
+  return travels ? 'travels' : 'stays';
 });
 
 /**
  * Second step: only what may travel on is left. Hop-by-hop fields go, with those that Connection names; then whatever
  * could pass for the gateway's word, or turns the request into another one, also when spelled with `_`, which many
- * servers read as `-`.
+ * servers read as `-`; and the cookies of its own pages.
  */
 export function strip(exchange: Exchange): Stripped {
   const raw = exchange.headers;
@@ -45,10 +50,20 @@ export function strip(exchange: Exchange): Stripped {
   const kept: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index]!;
-    const value = raw[index + 1]!;
-    if (!travels(name) || ODD_VALUE.test(value) || named?.includes(lowerName(name)) === true) continue;
+    let value = raw[index + 1]!;
+    const fate = fateOf(name);
+    if (fate === 'stays' || ODD_VALUE.test(value) || named?.includes(lowerName(name)) === true) continue;
+    if (fate === 'cookies' && value.includes(OWN_COOKIES)) {
+      value = withoutOwnCookies(value);
+      if (value === '') continue;
+    }
     if (!exchange.traceContinued && lowerName(name) === 'tracestate') continue;
     kept.push(name, value);
   }
   return toStripped(exchange, kept);
+}
+
+function withoutOwnCookies(value: string): string {
+  const pairs = value.split(';').map((pair) => pair.trim());
+  return pairs.filter((pair) => !OWN_COOKIE.test(pair)).join('; ');
 }

@@ -7,6 +7,7 @@ const NOBODY: Client = {
   gone: false,
   started: true,
   bytesOut: 0,
+  peer: { address: undefined, isEncrypted: false },
   onGone: () => undefined,
   reserveBody: () => null,
   readBody: () => Promise.resolve('gone'),

@@ -21,13 +21,13 @@ const MAX_KEYS = 10_000;
  * the gate would decide by. Refuses a flood with 429, and 503 when the store is unavailable.
  */
 export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promise<Refusal | undefined> {
-  const allowance = createAllowance(PER_SECOND, BURST, MAX_KEYS);
+  const refusalOf = createOwnAllowance();
   return async (exchange) => {
     const { verdict, client } = exchange;
     // The operation is secured: whoever comes here has a key.
     const keyId = verdict.keyId ?? '';
-    const waitMs = allowance.take(keyId, performance.now());
-    if (waitMs > 0) return tooOften(waitMs);
+    const refusal = refusalOf(keyId);
+    if (refusal !== null) return refusal;
     try {
       const body = JSON.stringify(await viewOf(usage, verdict, keyId));
       const headers = commonHeaders(exchange);
@@ -45,6 +45,15 @@ export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promi
       if (error instanceof StoreUnavailable) return REFUSALS.store_unavailable;
       throw error;
     }
+  };
+}
+
+/** Why the figures of a key are not to be had just now: somebody asks too often. */
+export function createOwnAllowance(): (keyId: string) => Refusal | null {
+  const allowance = createAllowance(PER_SECOND, BURST, MAX_KEYS);
+  return (keyId) => {
+    const waitMs = allowance.take(keyId, performance.now());
+    return waitMs > 0 ? tooOften(waitMs) : null;
   };
 }
 

@@ -29,6 +29,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   overlays: [],
   basePath: null,
   ownPaths: '/_petgate',
+  account: null,
   metrics: { operations: 500 },
   store: {
     redisUrl: null,
@@ -70,7 +71,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   trustedProxies: [],
   realm: 'petgate',
   credentials: ['bearer'],
-  keys: { acceptImported: false },
+  keys: { acceptImported: false, holdersRotate: true },
   log: { level: 'info', access: true, sampled: 1 },
   drainMs: 0,
   shutdownMs: 10_000,

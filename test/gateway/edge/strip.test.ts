@@ -80,3 +80,26 @@ t.test('more spellings than are remembered are still read right', (t) => {
   t.same(connectionOptions('A, b ,C'), ['a', 'b', 'c']);
   t.end();
 });
+
+t.test('cookies of our own pages go no further, and others stay as they are', (t) => {
+  const cookies = (...values: readonly string[]): readonly string[] =>
+    kept(values.flatMap((value) => ['Cookie', value])).filter((_text, index) => index % 2 === 1);
+  for (const own of [
+    'petgate-account=v1.x',
+    '__Secure-petgate-account=v1.x',
+    'petgate-console=v1.x',
+    'petgate-account',
+  ]) {
+    t.same(cookies(own), []);
+    t.same(cookies(`a=1; ${own}; b=2`), ['a=1; b=2']);
+    t.same(cookies(`${own};a=1`), ['a=1']);
+    t.same(cookies(`a="x;${own};\t ${own} ;b="`), ['a="x; b="'], 'a quote hides nothing');
+    t.same(cookies('a=1', own, 'b=2'), ['a=1', 'b=2']);
+  }
+  for (const other of ['a=1;b=2', ' a ; ', 'xpetgate-account=1', 'a=petgate-account=2']) {
+    t.equal(cookies(other).length, 1, other);
+    t.equal(cookies(other)[0]!.replaceAll(' ', ''), other.replaceAll(' ', ''));
+  }
+  t.same(kept(['cookie', 'petgate-account=x', 'COOKIE', 'petgate-account=x']), []);
+  t.end();
+});

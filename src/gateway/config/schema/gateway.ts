@@ -79,6 +79,12 @@ export const gatewayFile = mapping({
       "Below it are the gateway's own operations (usage, openapi.json, docs) that the contract doesn't name; off: " +
         'there are none.',
     ),
+  account: bool
+    .optional()
+    .describe(
+      'Whether holders of keys have a page, /account below own_paths; it shares the origin of what the upstreams ' +
+        'answer. Left out: with the contract shipped alone, at /account.',
+    ),
   store: store.prefault({}),
   upstreams: z
     .record(
@@ -117,6 +123,7 @@ export const gatewayFile = mapping({
     ),
   keys: mapping({
     accept_imported: bool.prefault(false).describe('Whether keys of a foreign form are looked up at all.'),
+    holders_rotate: bool.prefault(true).describe('Whether the holder of a key may rotate it, on the page for holders.'),
   }).prefault({}),
   events: events
     .optional()

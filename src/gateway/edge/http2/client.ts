@@ -1,6 +1,7 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
+import type { Peer } from '../../exchange.js';
 import { ServedClient } from '../client.js';
 import { HOP_BY_HOP, lowerName } from '../fields.js';
 import type { Traffic } from '../traffic.js';
@@ -52,6 +53,10 @@ export class StreamClient extends ServedClient {
       }
       this.closed();
     });
+  }
+
+  get peer(): Peer {
+    return { address: this.#stream.session?.socket.remoteAddress, isEncrypted: true };
   }
 
   /** Where the request had ended before, the stream closes with the last frame and never reports that it finished. */

@@ -1,0 +1,161 @@
+import { KeyRefused } from '../accounts/refused.js';
+import type { KeyRegistry } from '../accounts/registry.js';
+import { StoreUnavailable } from '../admission/port.js';
+import type { OnVerdict } from '../admission/admit.js';
+import type { AddressReader } from '../edge/client-address.js';
+import { ACCOUNT, ACCOUNT_FILE, ACCOUNT_FORM, SIGN_IN } from '../contract/own.js';
+import { challengesOf } from '../credentials.js';
+import type { Admitted } from '../exchange.js';
+import { STYLE_FILE } from '../pages/files.js';
+import { isOwnForm } from '../pages/session.js';
+import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
+import { ChangeUncertain } from '../store/port.js';
+import type { OwnAnswer } from '../upstream/forward.js';
+import { createOwnAllowance } from '../usage/own.js';
+import { overviewPage } from './overview/page.js';
+import { readOverview, type OverviewParts } from './overview/read.js';
+import { readPosted } from './posted.js';
+import { leadTo, sendFile, sendPage, settle } from './respond.js';
+import { rotate, rotatedPage } from './rotate.js';
+import { signInPage } from './sign-in.js';
+import type { Visitor, Visitors } from './visitors.js';
+import { isOwnPost, valuesOf, wayOf, type Way } from './way.js';
+
+interface HolderParts extends OverviewParts {
+  /** Of the pages, without a slash at its end. */
+  readonly path: string;
+  readonly visitors: Visitors;
+  readonly addresses: Pick<AddressReader, 'trusts'>;
+  readonly registry: KeyRegistry;
+  readonly realm: string;
+  /** Whether holders may rotate their key. */
+  readonly mayRotate: boolean;
+  /** Called with what wrong keys cost. */
+  readonly onVerdict: OnVerdict;
+}
+
+/** The pages for holders of keys, each an own answer of the gateway. */
+export function createHolderAnswers(parts: HolderParts): ReadonlyMap<string, OwnAnswer> {
+  const pages = new HolderPages(parts);
+  const decided =
+    (answer: (exchange: Admitted) => Promise<Refusal | null>): OwnAnswer =>
+    async (exchange) => {
+      try {
+        return (await answer(exchange)) ?? undefined;
+      } catch (error) {
+        if (error instanceof StoreUnavailable) return REFUSALS.store_unavailable;
+        throw error;
+      }
+    };
+  return new Map<string, OwnAnswer>([
+    [ACCOUNT, decided((exchange) => pages.show(exchange))],
+    [SIGN_IN, decided((exchange) => pages.signIn(exchange))],
+    [ACCOUNT_FILE, (exchange) => pages.file(exchange) ?? undefined],
+    [ACCOUNT_FORM, decided((exchange) => pages.form(exchange))],
+  ]);
+}
+
+class HolderPages {
+  readonly #parts: HolderParts;
+  readonly #wait = createOwnAllowance();
+
+  constructor(parts: HolderParts) {
+    this.#parts = parts;
+  }
+
+  async show(exchange: Admitted): Promise<Refusal | null> {
+    const { path, visitors, addresses, mayRotate } = this.#parts;
+    const way = wayOf(exchange, addresses);
+    if (way === 'open') return REFUSALS.insecure_connection;
+    const visitor = await visitors.resume(exchange, way);
+    if (visitor === null) {
+      // A link of elsewhere comes without the cookie, which is for this site alone; asked again from here, it has it.
+      const again = valuesOf(exchange.received, 'sec-fetch-site').includes('cross-site');
+      return sendPage(exchange, signInPage({ path, again }));
+    }
+    const refusal = this.#admitted(exchange, visitor);
+    if (refusal !== null || isRefusal(visitor)) return refusal;
+    const overview = await readOverview(this.#parts, visitor);
+    if (overview === null) return signedOut();
+    const cookie = visitor.renewed === null ? null : visitors.cookie(visitor.renewed, way);
+    return sendPage(exchange, overviewPage({ path, formToken: visitor.formToken, overview, mayRotate }), cookie);
+  }
+
+  async signIn(exchange: Admitted): Promise<Refusal | null> {
+    const { path, visitors, addresses } = this.#parts;
+    const way = wayOf(exchange, addresses);
+    if (way === 'open') return REFUSALS.insecure_connection;
+    if (!isOwnPost(exchange, way)) return REFUSALS.invalid_form;
+    const form = await readPosted(exchange);
+    if (form === null || isRefusal(form)) return form;
+    const signedIn = await visitors.signIn(form.text('key').trim());
+    if (signedIn === null) return this.#wrongKey(exchange);
+    if (isRefusal(signedIn)) return signedIn;
+    settle(exchange, signedIn.verdict);
+    return leadTo(exchange, path, visitors.cookie(signedIn.cookie, way));
+  }
+
+  file(exchange: Admitted): Refusal | null {
+    if (!exchange.path.endsWith(`/${STYLE_FILE.name}`)) return REFUSALS.not_found;
+    return sendFile(exchange, STYLE_FILE);
+  }
+
+  async form(exchange: Admitted): Promise<Refusal | null> {
+    const { path, visitors, addresses, mayRotate } = this.#parts;
+    const action = exchange.path.slice(path.length + 1);
+    if (action !== 'sign-out' && !(action === 'rotate' && mayRotate)) return REFUSALS.not_found;
+    const way = wayOf(exchange, addresses);
+    if (way === 'open') return REFUSALS.insecure_connection;
+    if (!isOwnPost(exchange, way)) return REFUSALS.invalid_form;
+    const form = await readPosted(exchange);
+    if (form === null || isRefusal(form)) return form;
+    const visitor = await visitors.resume(exchange, way);
+    if (visitor === null) return signedOut();
+    const refusal = this.#admitted(exchange, visitor);
+    if (refusal !== null || isRefusal(visitor)) return refusal;
+    if (!isOwnForm(visitor, form.text('form'))) return REFUSALS.invalid_form;
+    if (action === 'sign-out') return leadTo(exchange, path, visitors.cookie('', way));
+    return this.#rotate(exchange, visitor, form.text('overlap'), way);
+  }
+
+  async #rotate(exchange: Admitted, visitor: Visitor, overlap: string, way: Way): Promise<Refusal | null> {
+    const { path, visitors, registry } = this.#parts;
+    try {
+      const issued = await rotate(registry, visitor.keyId, overlap);
+      if (issued === null) return REFUSALS.invalid_form;
+      // Another session, so that the form that was sent is of none: sent again, it does nothing.
+      const cookie = visitors.cookie(await visitors.begin(visitor.keyId, issued.secretHash), way);
+      return sendPage(exchange, rotatedPage({ path, token: issued.token, endsAtMs: issued.endsAtMs }), cookie);
+    } catch (error) {
+      if (error instanceof KeyRefused) return signedOut();
+      if (error instanceof ChangeUncertain) return withMessage(REFUSALS.store_unavailable, error.message);
+      throw error;
+    }
+  }
+
+  /** Why not, by where the key stands now; null where nothing speaks against the page. */
+  #admitted(exchange: Admitted, visitor: Visitor | Refusal): Refusal | null {
+    if (isRefusal(visitor)) return visitor;
+    settle(exchange, visitor.verdict);
+    return this.#wait(visitor.keyId);
+  }
+
+  async #wrongKey(exchange: Admitted): Promise<Refusal> {
+    const { visitors, onVerdict, realm } = this.#parts;
+    const verdict = await visitors.charge(exchange, SIGN_IN);
+    if (verdict !== null) {
+      settle(exchange, verdict);
+      onVerdict(verdict, SIGN_IN);
+    }
+    if (verdict?.outcome === 'limited') return limitReached(verdict.violated);
+    if (verdict?.outcome === 'banned') return REFUSALS.address_banned;
+    const refusal = withMessage(REFUSALS.invalid_api_key, WRONG_KEY);
+    return withHeaders(refusal, 'WWW-Authenticate', challengesOf(['bearer'], realm, ''));
+  }
+}
+
+const WRONG_KEY = 'This is no API key that is valid now. Enter another, or ask for a new one.';
+
+function signedOut(): Refusal {
+  return withMessage(REFUSALS.missing_api_key, 'Nobody is signed in any more. Sign in again with your API key.');
+}

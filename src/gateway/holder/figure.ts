@@ -1,0 +1,4 @@
+/** `12,345` */
+export function fullNumber(figure: number): string {
+  return figure.toLocaleString('en-US');
+}

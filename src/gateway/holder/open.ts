@@ -1,0 +1,50 @@
+import type { Admission } from '../admission/batch.js';
+import type { StandingVerdict } from '../admission/verdict.js';
+import { KeyRegistry } from '../accounts/registry.js';
+import type { RefusalPage } from '../answer.js';
+import type { Settings } from '../config/settings.js';
+import type { Contract } from '../contract/load.js';
+import { ACCOUNT, ownOperation } from '../contract/own.js';
+import { createAddressReader } from '../edge/client-address.js';
+import type { Recall } from '../observe/recent/recall.js';
+import type { AdmissionEngine } from '../store/port.js';
+import type { OwnAnswer } from '../upstream/forward.js';
+import { createHolderAnswers } from './answers.js';
+import { createRefusalPage } from './refusal.js';
+import { Visitors } from './visitors.js';
+
+interface OpenParts {
+  readonly engine: AdmissionEngine;
+  readonly admission: Admission;
+  readonly recall: Recall;
+  readonly metrics: { readonly verdict: (verdict: StandingVerdict, operation: string) => void };
+  /** Unix ms; the real clock when left out. */
+  readonly now?: () => number;
+}
+
+interface OpenPages {
+  readonly answers: ReadonlyMap<string, OwnAnswer>;
+  readonly refusal: RefusalPage;
+}
+
+/** The pages for holders of keys; null where the contract has none. */
+export function openHolderPages(parts: OpenParts, { routes }: Contract, settings: Settings): OpenPages | null {
+  const path = ownOperation(routes.operations, ACCOUNT)?.path;
+  if (path === undefined) return null;
+  const { engine, admission, recall, metrics, now = Date.now } = parts;
+  const { environment, keys, plans, events, realm, trustedProxies } = settings;
+  const { acceptImported, holdersRotate: mayRotate } = keys;
+  const { sessionSecret } = engine;
+  const answers = createHolderAnswers({
+    ...{ path, engine, recall, realm, mayRotate, onVerdict: metrics.verdict },
+    usage: engine.failover?.ownUsage ?? engine.usage,
+    visitors: new Visitors(path, { admission, sessionSecret, environment, acceptImported, now }),
+    addresses: createAddressReader(trustedProxies),
+    // It rotates keys alone, which needs neither scopes nor what operations cost.
+    registry: new KeyRegistry({
+      ...{ engine, environment, acceptImported, events },
+      ...{ plans: () => plans, scopes: [], costs: new Map() },
+    }),
+  });
+  return { answers, refusal: createRefusalPage(path) };
+}

@@ -1,0 +1,47 @@
+import { Badge } from '../../pages/components/notice.js';
+import { Table } from '../../pages/components/table.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import { Moment } from '../moment.js';
+import type { HeldCustomer } from './read.js';
+
+/** The other keys of the customer, by name. */
+export function Customer({ customer, own }: { readonly customer: HeldCustomer; readonly own: string }) {
+  const { name, keys, hasMore, webhook } = customer;
+  return (
+    <section>
+      <h2>{`Keys of ${name}`}</h2>
+      <Table<KeyRecord>
+        caption="All share the limits above"
+        empty="There are no others."
+        rows={keys}
+        columns={[
+          { head: 'Name', cell: (key) => key.name || '–' },
+          { head: 'Key id', cell: ({ id }) => <code>{id}</code> },
+          { head: 'State', cell: (key) => <State record={key} own={own} /> },
+          { head: 'Made', cell: ({ createdAtMs }) => <Moment atMs={createdAtMs} /> },
+        ]}
+      />
+      {hasMore && <p class="hint">There are more, which are not shown here.</p>}
+      <p>
+        {webhook === null ? (
+          'Events are sent nowhere: there is no webhook.'
+        ) : (
+          <>
+            Events of these keys are sent to <code>{webhook}</code>.
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function State({ record: { id, status, expiresAtMs }, own }: { readonly record: KeyRecord; readonly own: string }) {
+  if (id === own) return <Badge level="good">this key</Badge>;
+  if (status !== 'enabled') return <Badge level="warn">{status}</Badge>;
+  if (expiresAtMs === null) return <>enabled</>;
+  return (
+    <>
+      until <Moment atMs={expiresAtMs} />
+    </>
+  );
+}

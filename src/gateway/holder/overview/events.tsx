@@ -1,0 +1,45 @@
+import { Table } from '../../pages/components/table.js';
+import type { AuditEntry } from '../../store/records/record.js';
+import { Moment } from '../moment.js';
+
+/** What of a change is its holder's business: what operators wrote of the key is not. */
+const SHOWN: ReadonlyMap<string, string> = new Map([
+  ['plan', 'plan'],
+  ['expires', 'expires'],
+  ['status', 'status'],
+  ['scopes', 'scopes'],
+  ['oldSecretEnds', 'key before ends'],
+  ['until', 'until'],
+]);
+
+/** What happened to the key. */
+export function Events({ events }: { readonly events: readonly AuditEntry[] }) {
+  return (
+    <section>
+      <h2>What happened to this key</h2>
+      <Table<AuditEntry>
+        caption="The last first"
+        empty="Nothing yet."
+        rows={events}
+        columns={[
+          { head: 'When', cell: ({ atMs }) => <Moment atMs={atMs} /> },
+          { head: 'What', cell: ({ action }) => action },
+          { head: 'Of it', cell: ({ changed }) => detailsOf(changed) || '–' },
+        ]}
+      />
+    </section>
+  );
+}
+
+function detailsOf(changed: AuditEntry['changed']): string {
+  return Object.entries(changed)
+    .flatMap(([name, value]) => (SHOWN.has(name) ? [`${SHOWN.get(name)}: ${textOf(value)}`] : []))
+    .join('; ');
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  if (typeof value === 'object' && 'from' in value && 'to' in value)
+    return `${textOf(value.from)} → ${textOf(value.to)}`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

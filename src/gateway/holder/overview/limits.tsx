@@ -1,0 +1,60 @@
+import type { WindowFigures } from '../../admission/bucket.js';
+import { fullNumber } from '../figure.js';
+import { Table } from '../../pages/components/table.js';
+import { lengthOf, Moment } from '../moment.js';
+import type { Overview } from './read.js';
+
+/** Where each limit stands at this moment. */
+export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'customer'>) {
+  const { windows, atMs } = verdict;
+  const ours = customer === null ? 'this key' : `${customer.name}, shared by all its keys`;
+  return (
+    <section>
+      <h2>Limits now</h2>
+      <Table<WindowFigures>
+        caption={`Units of ${ours}`}
+        empty="This plan has no limits."
+        rows={windows}
+        columns={[
+          { head: 'Per', cell: ({ name }) => name },
+          { head: 'Limit', number: true, cell: ({ limit }) => figureOf(limit) },
+          { head: 'Left', number: true, cell: leftOf },
+          { head: 'Whole again', cell: (window) => <Whole window={window} nowMs={atMs} /> },
+          { head: 'Granted on top', cell: ({ granted }) => <Granted granted={granted} /> },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Whole({
+  window: { limit, remaining, resetAtMs },
+  nowMs,
+}: {
+  readonly window: WindowFigures;
+  readonly nowMs: number;
+}) {
+  if (limit === 'unlimited' || remaining === limit || resetAtMs <= nowMs) return <>it is</>;
+  return (
+    <>
+      in {lengthOf(resetAtMs - nowMs)} (<Moment atMs={resetAtMs} />)
+    </>
+  );
+}
+
+function Granted({ granted }: { readonly granted: WindowFigures['granted'] | undefined }) {
+  if (granted === undefined) return <>–</>;
+  return (
+    <>
+      {fullNumber(granted.units)} until <Moment atMs={granted.untilMs} />
+    </>
+  );
+}
+
+function figureOf(limit: WindowFigures['limit']): string {
+  return limit === 'unlimited' ? 'unlimited' : fullNumber(limit);
+}
+
+function leftOf({ limit, remaining }: WindowFigures): string {
+  return limit === 'unlimited' ? 'unlimited' : fullNumber(remaining);
+}

@@ -1,0 +1,56 @@
+import { Notice } from '../../pages/components/notice.js';
+import { framed } from '../frame.js';
+import { lengthOf, Moment } from '../moment.js';
+import { RotateForm } from '../rotate.js';
+import { Customer } from './customer.js';
+import { Events } from './events.js';
+import { Facts } from './facts.js';
+import { Limits } from './limits.js';
+import type { Overview } from './read.js';
+import { Refusals } from './refusals.js';
+import { Usage } from './usage.js';
+
+interface OverviewParts {
+  readonly path: string;
+  readonly formToken: string;
+  readonly overview: Overview;
+  readonly mayRotate: boolean;
+}
+
+export function overviewPage({ path, formToken, overview, mayRotate }: OverviewParts): string {
+  const { record, customer, usage, events, refusals } = overview;
+  return framed({
+    ...{ path, title: record.name === '' ? 'Your API key' : record.name, formToken },
+    children: (
+      <>
+        <Ban {...overview} />
+        <Facts {...overview} />
+        <Limits {...overview} />
+        <Usage usage={usage} />
+        <Refusals {...refusals} />
+        {customer !== null && <Customer customer={customer} own={record.id} />}
+        {mayRotate && (
+          <section>
+            <h2>Replace this key</h2>
+            <p>You get a new key of the same name, plan and limits, which is shown once.</p>
+            <RotateForm path={path} formToken={formToken} />
+          </section>
+        )}
+        <Events events={events} />
+      </>
+    ),
+  });
+}
+
+function Ban({ verdict }: Pick<Overview, 'verdict'>) {
+  if (verdict.outcome !== 'banned') return null;
+  const { bannedUntilMs, atMs } = verdict;
+  return (
+    <Notice level="danger">
+      <p>
+        This key is banned until <Moment atMs={bannedUntilMs} />, {lengthOf(bannedUntilMs - atMs)} from now. It went on
+        after being refused, or an operator banned it. Requests meanwhile don't make it longer.
+      </p>
+    </Notice>
+  );
+}

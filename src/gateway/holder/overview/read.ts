@@ -1,0 +1,95 @@
+import { withTerms } from '../../accounts/customers/of-key.js';
+import type { StandingVerdict } from '../../admission/verdict.js';
+import type { Recall, Recalled } from '../../observe/recent/recall.js';
+import { addCounts, noCounts, type UsageCounts } from '../../store/counts.js';
+import type { AdmissionEngine, UsageStore } from '../../store/port.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import type { AuditEntry } from '../../store/records/record.js';
+import { dayOf } from '../../../shared/utc-day.js';
+import type { Visitor } from '../visitors.js';
+
+/** Days of usage that are shown, today being the last. */
+export const DAYS = 31;
+const DAY_MS = 86_400_000;
+/** Of a customer's keys, and of what happened to the key: more is told as a number. */
+const MAX_KEYS = 100;
+const MAX_EVENTS = 50;
+
+export interface OverviewParts {
+  readonly engine: Pick<AdmissionEngine, 'keys' | 'customers'>;
+  readonly usage: UsageStore;
+  readonly recall: Recall;
+}
+
+/** All that the holder of a key is shown of it: nothing of operators, and nothing of other customers. */
+export interface Overview {
+  readonly record: KeyRecord;
+  readonly verdict: StandingVerdict;
+  /** Each of the last days, by operation. */
+  readonly usage: ReadonlyMap<string, ReadonlyMap<string, UsageCounts>>;
+  /** Of its customer; null of a key without one. */
+  readonly customer: HeldCustomer | null;
+  /** Its last refusals, as far as this gateway remembers them. */
+  readonly refusals: Recalled;
+  /** What happened to the key, the last first. */
+  readonly events: readonly AuditEntry[];
+}
+
+export interface HeldCustomer {
+  readonly name: string;
+  /** Those that are not revoked, this one too. */
+  readonly keys: readonly KeyRecord[];
+  /** There are others that are not shown. */
+  readonly hasMore: boolean;
+  /** The site that its events are sent to; null where there is none. */
+  readonly webhook: string | null;
+}
+
+/** Null where the key is gone. Rejects with StoreUnavailable. */
+export async function readOverview(parts: OverviewParts, { keyId, verdict }: Visitor): Promise<Overview | null> {
+  const { engine, usage, recall } = parts;
+  const [record, days, customer, history, refusals] = await Promise.all([
+    engine.keys.read(keyId),
+    usageOf(usage, keyId, verdict.atMs),
+    readCustomer(engine, customerOf(keyId)),
+    engine.keys.history(keyId),
+    recall({ key: keyId }),
+  ]);
+  if (record === undefined) return null;
+  const [held = record] = await withTerms(engine.customers, [record]);
+  const events = history.slice(-MAX_EVENTS).toReversed();
+  return { record: held, verdict, usage: days, customer, refusals, events };
+}
+
+async function usageOf(store: UsageStore, keyId: string, nowMs: number): Promise<Overview['usage']> {
+  const days = new Map<string, Map<string, UsageCounts>>();
+  for (let ago = DAYS - 1; ago >= 0; ago -= 1) days.set(dayOf(nowMs - ago * DAY_MS), new Map());
+  const [first = ''] = days.keys();
+  for await (const rows of store.rows(first, dayOf(nowMs), keyId)) {
+    for (const row of rows) {
+      const operations = days.get(row.day);
+      const counts = operations?.get(row.operation) ?? noCounts();
+      addCounts(counts, row);
+      operations?.set(row.operation, counts);
+    }
+  }
+  return days;
+}
+
+async function readCustomer(
+  { keys, customers }: OverviewParts['engine'],
+  id: string | null,
+): Promise<HeldCustomer | null> {
+  const customer = id === null ? undefined : await customers.read(id);
+  if (customer === undefined) return null;
+  const [page, webhook] = await Promise.all([keys.page(customer.id, MAX_KEYS + 1), customers.webhook(customer.id)]);
+  // Behind the customer's own come those of the next.
+  const own = page.filter((key) => customerOf(key.id) === customer.id);
+  return {
+    name: customer.name,
+    keys: own.slice(0, MAX_KEYS).filter(({ status }) => status !== 'revoked'),
+    hasMore: own.length > MAX_KEYS,
+    webhook: webhook === undefined ? null : new URL(webhook.url).origin,
+  };
+}

@@ -1,0 +1,35 @@
+import { Table } from '../../pages/components/table.js';
+import type { RecentExchange } from '../../observe/recent/exchange.js';
+import type { Recalled } from '../../observe/recent/recall.js';
+import { Moment } from '../moment.js';
+
+const CAPTION = 'As far as this gateway remembers them, the last first';
+
+/** Why requests of the key were refused, or failed. */
+export function Refusals({ exchanges, silent }: Recalled) {
+  return (
+    <section>
+      <h2>Refused and failed lately</h2>
+      <Table<RecentExchange>
+        caption={CAPTION}
+        empty="None that this gateway remembers."
+        rows={exchanges}
+        columns={[
+          { head: 'When', cell: ({ endedMs }) => <Moment atMs={endedMs} /> },
+          { head: 'Operation', cell: ({ operation }) => <code>{operation}</code> },
+          { head: 'Status', number: true, cell: ({ status }) => status },
+          {
+            head: 'Why',
+            cell: ({ code, refusal }) => (code === null ? 'as the API answered' : (messageIn(refusal) ?? code)),
+          },
+          { head: 'Request', cell: ({ id }) => <code>{id}</code> },
+        ]}
+      />
+      {silent > 0 && <p class="hint">A part of the gateway did not answer in time, and may remember more.</p>}
+    </section>
+  );
+}
+
+function messageIn(refusal: string | null): string | null {
+  return refusal === null ? null : (JSON.parse(refusal) as { readonly message: string }).message;
+}

@@ -1,0 +1,45 @@
+import t from 'tap';
+import { overviewPage } from '../../../../src/gateway/holder/overview/page.js';
+import type { Overview } from '../../../../src/gateway/holder/overview/read.js';
+
+const NOON_MS = Date.parse('2026-11-21T12:00:00Z');
+const ODD = '<script>alert("x")</script>';
+
+const OVERVIEW: Overview = {
+  record: {
+    ...{ id: 'abcdefgh123456', version: 1, plan: '', name: ODD, note: ODD, status: 'enabled', createdAtMs: NOON_MS },
+    ...{ expiresAtMs: null, scopes: [ODD], limits: null, secrets: [] },
+  },
+  verdict: {
+    ...{ outcome: 'admitted', keyId: 'abcdefgh123456', recordVersion: 1, plan: ODD, cost: 0, atMs: NOON_MS },
+    inScope: true,
+    windows: [
+      { name: 'minute', per: 'minute', limit: 60, remaining: 58, resetAtMs: NOON_MS + 42_000 },
+      { name: 'day', per: 'day', limit: 'unlimited', remaining: 0, resetAtMs: NOON_MS },
+    ],
+  },
+  usage: new Map([['2026-11-21', new Map([[ODD, { requests: 2, units: 1234, limited: 1, banned: 0, failed: 0 }]])]]),
+  customer: { name: ODD, keys: [], hasMore: true, webhook: 'https://hooks.example' },
+  refusals: { exchanges: [], silent: 1 },
+  events: [
+    { atMs: NOON_MS, actor: 'zoe', action: 'changed', changed: { plan: { from: 'free', to: ODD }, note: 'secret' } },
+  ],
+};
+
+const page = (mayRotate: boolean): string =>
+  overviewPage({ path: '/account', formToken: 'form-token', overview: OVERVIEW, mayRotate });
+
+t.test('figures and names are shown, escaped, and nothing of operators', (t) => {
+  const text = page(true);
+  t.notMatch(text, '<script');
+  t.notMatch(text, /zoe|secret"?:|note:/);
+  for (const shown of ['in 42 seconds', '1,234', 'unlimited', 'https://hooks.example', 'free → '])
+    t.match(text, shown, shown);
+  t.end();
+});
+
+t.test('a key is rotated by a form, unless the operator switched that off', (t) => {
+  t.match(page(true), 'action="/account/rotate"');
+  t.notMatch(page(false), 'rotate');
+  t.end();
+});
