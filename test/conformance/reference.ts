@@ -182,10 +182,10 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
             .slice(0, count),
         ),
       history: (id) => Promise.resolve(histories.get(id) ?? []),
-      ...{ snapshots: unused, restore: unused },
+      ...{ snapshots: unused, restore: unused, corrected: unused },
     },
     customers: {
-      ...{ snapshots: unused, restore: unused },
+      ...{ snapshots: unused, restore: unused, corrected: unused },
       read: (id) => Promise.resolve(customers.get(id)),
       write: (record) =>
         later(() => {

@@ -77,6 +77,9 @@ export async function fill(engine: AdmissionEngine): Promise<Filled> {
   await registry.rotate(ids[0]!, 3_600_000, 'ops');
   for (const { token } of made.slice(0, 5)) await spend(engine, token);
   for (let asked = 0; asked < 10; asked += 1) await spend(engine, made[8]!.token);
+  const mistake = { day: dayOf(Date.now()), units: -2, reason: 'counted twice', id: 'M-1' };
+  await registry.correct(ids[0]!, mistake, 'ops');
+  await registry.customers.correct(ann, mistake, 'ops');
   await engine.bans.start(banned, Date.now() + DAY_MS, { reason: 'too much', actor: 'ops' });
   await registry.revoke(erased, 'ops');
   await eraseKey({ registry, engine }, erased, 'ops');

@@ -27,6 +27,7 @@ export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
     about: '2027-01-31, 2027-01-31T12:00:00Z, 90d (from now), or never',
     fields: (text) => ({ expires: text === 'never' ? null : dateOf(text) }),
   },
+  from: { value: '<day>', about: 'first UTC day' },
   for: { value: '<duration>', about: 'such as 10m, 1h, 7d' },
   import: { about: 'bring in a key of another form, read from standard input' },
   limit: { value: '<count>', about: 'the first so many', fields: checkCount },
@@ -54,6 +55,7 @@ export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
     fields: (scopes: unknown) => ({ scopes }),
   },
   status: { value: '<status>', about: 'enabled or disabled; a list also has revoked keys' },
+  to: { value: '<day>', about: 'last UTC day' },
   until: {
     value: '<date>',
     about: '2027-01-31, 2027-01-31T12:00:00Z, or 90d (from now); it ends then by itself',

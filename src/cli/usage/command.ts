@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Connect } from '../client.js';
 import { commandsOf } from '../rest/command.js';
 import { archiveCommand } from './archive.js';
+import { correctionCommands } from './corrections.js';
 import { GATEWAYS } from './gateways.js';
 import { pushCommand } from './push/command.js';
 import { reconcileCommand } from './reconcile.js';
@@ -16,6 +17,7 @@ export function usageCommand(connect: Connect): Command {
     .addCommand(pushCommand(connect))
     .addHelpText('after', EXAMPLES);
   for (const command of commandsOf(connect, GATEWAYS)) usage.addCommand(command);
+  for (const command of correctionCommands(connect)) usage.addCommand(command);
   return usage.addCommand(archiveCommand(connect));
 }
 

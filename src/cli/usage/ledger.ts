@@ -4,6 +4,9 @@ import { CommandError } from '../command-error.js';
 /** One row of the ledger by its columns, as the admin API's CSV names them. */
 export type LedgerRow = ReadonlyMap<string, string>;
 
+/** Counts alone. */
+const PLAIN = { names: 'false', corrections: 'false', amounts: 'false', format: 'csv' };
+
 /** A quoted cell, with its quotes doubled, or a plain one (RFC 4180). */
 const CELL = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g;
 /** An apostrophe before what a spreadsheet would take for a formula. */
@@ -21,7 +24,7 @@ export async function* readLedger(
   client: AdminClient,
   query: Readonly<Record<string, string>>,
 ): AsyncGenerator<LedgerRow, void> {
-  const asked = new URLSearchParams({ ...query, names: 'false', format: 'csv' });
+  const asked = new URLSearchParams({ ...PLAIN, ...query });
   const response = await client.open(`/admin/v1/usage?${asked.toString()}`);
   let columns: readonly string[] | undefined;
   try {

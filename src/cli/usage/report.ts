@@ -20,6 +20,7 @@ interface ReportOptions {
 }
 
 const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'];
+const CORRECTED = ['correctedRequests', 'correctedUnits'];
 
 export function reportCommand(connect: Connect): Command {
   return new Command('report')
@@ -64,7 +65,14 @@ function labelsOf(by: readonly string[]): readonly string[] {
 
 function showReport(report: Json, by: readonly string[]): void {
   const money = 'amounts' in (report['totals'] as Json) ? MONEY : [];
-  const columns = [...by, ...COUNTS, ...money, ...(by.includes('day') ? [['final', finalIn] as const] : [])];
+  const corrected = 'correctedUnits' in (report['totals'] as Json) ? CORRECTED : [];
+  const columns = [
+    ...by,
+    ...COUNTS,
+    ...corrected,
+    ...money,
+    ...(by.includes('day') ? [['final', finalIn] as const] : []),
+  ];
   const labels = by.map((label, index) => [label, index === 0 ? 'total' : ' ']);
   const totals = { ...(report['totals'] as Json), ...Object.fromEntries(labels) } as Json;
   const growing = report['final'] === true ? ', final' : styled('dim', ', still growing');

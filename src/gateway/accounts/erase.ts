@@ -27,6 +27,9 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
   'oldSecretEnds',
   'othersEndedAtOnce',
   'webhook',
+  'correction',
+  'day',
+  'requests',
 ]);
 
 /** What erasing works on. */

@@ -3,13 +3,16 @@ import { withRetry } from '../store/retry.js';
 import { ChangeUncertain } from '../store/port.js';
 import type { Limits } from '../admission/bucket.js';
 import type { Plans } from '../admission/plan.js';
+import type { Correction } from '../store/records/correction.js';
 import type { Grant } from '../store/records/grant.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
 import type { Clock } from '../store/store-clock.js';
+import { corrected } from './corrections.js';
 import { untilWritten, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
 import { scan, type Page } from './listing.js';
+import { planDays, type Payer } from './plans/days.js';
 import { KeyRefused, type KeyRefusedKind } from './refused.js';
 import { looksLikeToken } from './token.js';
 
@@ -34,6 +37,12 @@ interface RecordType {
   readonly missing: KeyRefusedKind;
   /** Where its id stands in a key that was given instead. */
   readonly idInToken: string;
+}
+
+/** Which plan somebody had when, who pays. */
+interface PayerHistory {
+  readonly record: Payer;
+  readonly history: readonly AuditEntry[];
 }
 
 /** A change worked out on one version of a record; null when there is nothing to change. */
@@ -71,6 +80,9 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
 
   /** Throws KeyRefused for what has no limits of its own. */
   protected abstract refuseShared(record: R): void;
+
+  /** Who pays for its usage, with its history. */
+  protected abstract payerOf(record: R, history: readonly AuditEntry[]): Promise<PayerHistory>;
 
   async get(id: string): Promise<R> {
     const { name, isId, missing, idInToken } = this.#type;
@@ -125,6 +137,20 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
       this.refuseShared(record);
       return withdrawn(record, grant, nowMs);
     });
+  }
+
+  /** Adds to the usage of a day, or takes from it. @param body `{day, requests?, units?, reason, id?, plan?}` */
+  async correct(id: string, body: Body, actor = ANYBODY): Promise<Correction> {
+    let made: Correction | undefined;
+    await this.edit(id, actor, async (record, nowMs) => {
+      const history = await this.store.history(record.id);
+      const payer = await this.payerOf(record, history);
+      const planOn = (day: string): string | null => planDays(payer.record, payer.history, [day])[0] ?? null;
+      const { correction, change } = corrected({ record, history, planOn }, body, nowMs, actor);
+      made = correction;
+      return change;
+    });
+    return made!;
   }
 
   nowMs(): Promise<number> {

@@ -11,6 +11,7 @@ import { openPlans, type Body, type FieldRules, type Prices } from './fields.js'
 import { importKeys, type ImportLine, type ImportResult } from './transfer/import.js';
 import { lineFields } from './transfer/line.js';
 import { passes, type KeyFilter } from './listing.js';
+import { customerOf } from '../store/records/customer-id.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
 import { withTerms } from './customers/of-key.js';
@@ -190,6 +191,12 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     const records = await this.store.page(afterId ?? (customer === '' ? null : customer), count);
     const own = records.filter(({ id }) => id.startsWith(customer));
     return withTerms(this.#parts.engine.customers, own);
+  }
+
+  protected override async payerOf(record: KeyRecord, history: readonly AuditEntry[]) {
+    const customer = customerOf(record.id);
+    if (customer === null) return { record, history };
+    return { record: await this.customers.get(customer), history: await this.customers.history(customer) };
   }
 
   protected override passes(record: KeyRecord, filter: KeyFilter): boolean {

@@ -1,6 +1,7 @@
 import { ADDRESS_BAN_ROUTES } from './handlers/address-bans.js';
 import { ARCHIVE_ROUTES } from './handlers/archive.js';
 import { BAN_ROUTES } from './handlers/bans.js';
+import { CORRECTION_ROUTES } from './handlers/corrections.js';
 import { CUSTOMER_ROUTES } from './handlers/customers.js';
 import { EVENT_ROUTES } from './handlers/events.js';
 import { EXCHANGE_ROUTES } from './handlers/exchanges.js';
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...EVENT_ROUTES,
   ...EXCHANGE_ROUTES,
   ...USAGE_ROUTES,
+  ...CORRECTION_ROUTES,
   ...ARCHIVE_ROUTES,
   ...TOKEN_ROUTES,
   route('GET /admin/v1/openapi.json', 'any', 'This description of the admin API', {

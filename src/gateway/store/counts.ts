@@ -13,10 +13,28 @@ export interface UsageRow extends UsageCounts {
   readonly operation: string;
   /** `2026-11-21` */
   readonly day: string;
+  /** Of a row that corrects: what is to be added. Nothing was counted then, and `key` may be a customer. */
+  readonly corrected?: { readonly requests: number; readonly units: number };
 }
 
 /** Names of the counts of usage, in the order in which they are shown. */
 export const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'] as const;
+
+/** Names of what is added to counts by hand, as reports show it beside them. */
+export const CORRECTED = ['correctedRequests', 'correctedUnits'] as const;
+
+/** A sum of corrections while it grows. */
+export type Corrected = Record<(typeof CORRECTED)[number], number>;
+
+export function noCorrections(): Corrected {
+  return { correctedRequests: 0, correctedUnits: 0 };
+}
+
+export function addCorrected(sum: Corrected, { corrected }: Pick<UsageRow, 'corrected'>): void {
+  if (corrected === undefined) return;
+  sum.correctedRequests += corrected.requests;
+  sum.correctedUnits += corrected.units;
+}
 
 /** A sum of counts while it grows. */
 export type Counts = Record<(typeof COUNTS)[number], number>;

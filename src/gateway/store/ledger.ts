@@ -30,8 +30,8 @@ export interface ArchiveNote {
 
 /** Says whom a row is about, and who had which plan when. */
 export interface Accounts {
-  readonly keys: Pick<RecordStore<KeyRecord, never>, 'read' | 'page' | 'history'>;
-  readonly customers: Pick<RecordStore<CustomerRecord, never>, 'read' | 'page' | 'history'>;
+  readonly keys: Pick<RecordStore<KeyRecord, never>, 'read' | 'page' | 'history' | 'corrected'>;
+  readonly customers: Pick<RecordStore<CustomerRecord, never>, 'read' | 'page' | 'history' | 'corrected'>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
-import { addCounts, noCounts, type Counts } from '../store/counts.js';
+import { addCorrected, addCounts, noCorrections, noCounts, type Corrected, type Counts } from '../store/counts.js';
 import { withoutOn, type Missing } from '../store/finality.js';
 import type { UsageCounts, UsageRow } from '../store/port.js';
 import type { MoneyView } from './amounts/money.js';
@@ -13,8 +13,9 @@ export type Ledger = AsyncIterable<readonly UsageRow[]>;
  * and references are empty until they are looked up), the counts, and with `day` whether that day is final, and the
  * gateways whose counts of it may be missing.
  */
-export type ReportRow = { readonly [Name in Label]?: string | undefined } & UsageCounts &
-  MoneyView & {
+export type ReportRow = { readonly [Name in Label]?: string | undefined } & UsageCounts & {
+    readonly [Name in keyof Corrected]?: number | undefined;
+  } & MoneyView & {
     readonly final?: boolean | undefined;
     readonly without?: string | undefined;
   };
@@ -25,6 +26,8 @@ type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
 /** Sums in each of which the ledger's rows of one group gather. */
 export class Groups {
   readonly totals: Counts = noCounts();
+  readonly corrected: Corrected = noCorrections();
+  readonly #isCorrected: boolean;
   readonly #openFrom: string;
   readonly #without: readonly Missing[];
   readonly #has: Readonly<Record<Label, boolean>>;
@@ -39,7 +42,9 @@ export class Groups {
     openFrom,
     without = [],
     names = true,
-  }: Pick<ReportRange, 'by' | 'names' | 'openFrom' | 'without'>) {
+    corrections = false,
+  }: Pick<ReportRange, 'by' | 'names' | 'openFrom' | 'without' | 'corrections'>) {
+    this.#isCorrected = corrections;
     this.#openFrom = openFrom;
     this.#without = without;
     const labels = labelsOf({ by, names });
@@ -69,8 +74,12 @@ export class Groups {
       } else if (this.#has.customer && !row.key.startsWith(this.#open)) {
         this.#close(row.key.slice(0, CUSTOMER_ID_LENGTH), done);
       }
-      addCounts(this.#sumOf(row), row);
+      const sum = this.#sumOf(row);
+      addCounts(sum, row);
       addCounts(this.totals, row);
+      if (row.corrected === undefined) continue;
+      addCorrected(sum as Corrected, row);
+      addCorrected(this.corrected, row);
     }
     return done;
   }
@@ -126,6 +135,8 @@ export class Groups {
       limited: 0,
       banned: 0,
       failed: 0,
+      correctedRequests: this.#isCorrected ? 0 : undefined,
+      correctedUnits: this.#isCorrected ? 0 : undefined,
       final: has.day ? day < this.#openFrom : undefined,
       without:
         has.day && this.#without.length > 0 && day < this.#openFrom

@@ -31,6 +31,8 @@ export interface ReportRange {
   /** Of this key alone, or of all keys of this customer; ids. Left out: of everybody. */
   readonly key?: string;
   readonly customer?: string;
+  /** Whether corrections are shown. */
+  readonly corrections?: boolean;
   /** Of a report of amounts, which is of one month and by customer: the prices of the plans; null of one without. */
   readonly prices?: Readonly<Record<string, Price | null>>;
   /** Days before this one are final: they change no more. */

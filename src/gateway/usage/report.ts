@@ -1,7 +1,8 @@
-import { COUNTS } from '../store/counts.js';
+import { CORRECTED, COUNTS } from '../store/counts.js';
 import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
 import type { Accounts } from '../store/ledger.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
+import { areCorrected, withCorrections } from './corrections.js';
 import type { Ledger, ReportRow } from './groups.js';
 import { reportAsPage } from './page.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
@@ -20,18 +21,21 @@ const MONEY = ['currency', 'base', 'included', 'overage', 'amount', 'unknown'] a
 const TOTAL = 'total';
 
 /** The report in `format`, piece by piece. @param accounts to look up names and references; left out, they are empty */
-export function writeReport(
+export async function* writeReport(
   format: Format,
-  range: ReportRange,
+  asked: ReportRange,
   usage: UsageStore,
   accounts?: Accounts,
 ): AsyncGenerator<string, void> {
+  const isCorrected = accounts !== undefined && asked.corrections !== false && (await areCorrected(accounts));
+  const range = { ...asked, corrections: isCorrected };
   const { from, to, key, customer } = range;
   // Ids of a customer's keys begin with its own.
   const rows = usage.rows(from, to, key, customer);
-  const ledger = customer === undefined ? rows : rowsOfCustomer(rows, customer);
-  if (format === 'html') return gathered(reportAsPage(range, ledger, namesFor(range, accounts)));
-  return gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
+  const counted = customer === undefined ? rows : rowsOfCustomer(rows, customer);
+  const ledger = isCorrected ? withCorrections(counted, accounts, range) : counted;
+  if (format === 'html') yield* gathered(reportAsPage(range, ledger, namesFor(range, accounts)));
+  else yield* gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
 }
 
 /** The rows of a customer's keys, of rows with keys in the order of their ids. Nothing behind them is read. */
@@ -83,6 +87,7 @@ export async function* reportAsCsv(range: ReportRange, table: Table): AsyncGener
   const columns = [
     ...labels,
     ...COUNTS,
+    ...(range.corrections === true ? CORRECTED : []),
     ...money,
     ...(hasDay || money.length > 0 ? (['final', 'without'] as const) : []),
   ];

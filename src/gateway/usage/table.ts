@@ -1,4 +1,4 @@
-import type { UsageCounts } from '../store/counts.js';
+import type { Corrected, UsageCounts } from '../store/counts.js';
 import type { Accounts } from '../store/ledger.js';
 import { Amounts } from './amounts/rows.js';
 import type { MoneyView } from './amounts/money.js';
@@ -11,7 +11,7 @@ export interface Table {
   /** As they are done; the first batch as soon as the store has answered, empty or not, so that a head can go out. */
   readonly rows: AsyncIterable<readonly ReportRow[]>;
   /** Whole once all rows were read. With amounts also what they are in each currency, of what is known. */
-  totals(): UsageCounts & MoneyView & { readonly amounts?: readonly MoneyView[] };
+  totals(): UsageCounts & Partial<Corrected> & MoneyView & { readonly amounts?: readonly MoneyView[] };
 }
 
 /** @param accounts to look up names, references and plans; left out, these are empty, and no amounts known */
@@ -19,11 +19,19 @@ export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts)
   const names = namesFor(range, accounts);
   if (range.prices !== undefined && accounts !== undefined) {
     const amounts = new Amounts(range, accounts);
-    const totals: Table['totals'] = () => ({ ...amounts.totals, ...amounts.owed, amounts: amounts.byCurrency });
+    const totals: Table['totals'] = () => ({
+      ...amounts.totals,
+      ...(range.corrections === true ? amounts.corrected : {}),
+      ...amounts.owed,
+      amounts: amounts.byCurrency,
+    });
     return { rows: named(amounts.rows(ledger), names), totals };
   }
   const groups = new Groups(range);
-  return { rows: named(grouped(groups, ledger), names), totals: () => groups.totals };
+  return {
+    rows: named(grouped(groups, ledger), names),
+    totals: () => (range.corrections === true ? { ...groups.totals, ...groups.corrected } : groups.totals),
+  };
 }
 
 /** Looks up what stands beside ids; undefined where nobody asks for it. */

@@ -28,8 +28,8 @@ function accounts(keys: readonly KeyRecord[], customers: readonly CustomerRecord
     };
   const none = (): Promise<[]> => Promise.resolve([]);
   return {
-    keys: { read: readOf(keys), page: none, history: none },
-    customers: { read: readOf(customers), page: none, history: none },
+    keys: { read: readOf(keys), page: none, history: none, corrected: none },
+    customers: { read: readOf(customers), page: none, history: none, corrected: none },
   };
 }
 

@@ -18,6 +18,7 @@ interface PushOptions {
   readonly batch: string;
   readonly retryFor: string;
   readonly state?: string;
+  readonly amounts?: true;
   readonly json?: true;
 }
 
@@ -34,6 +35,7 @@ export function pushCommand(connect: Connect): Command {
     .option('--batch <count>', 'events per request', '500')
     .option('--retry-for <duration>', 'how long a batch is tried again, such as 30s, 10m', '10m')
     .option('--state <file>', 'what was acknowledged so far (a file in the data folder unless said)')
+    .option('--amounts', 'of each month that is over also what is owed for it, once')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: PushOptions) => {
@@ -52,19 +54,24 @@ export function pushCommand(connect: Connect): Command {
       const progress = progressOn(process.stderr);
       const client = await connect();
       const payerOf = await payersOf(client);
-      const pusher = new Pusher({ client, payerOf, receiver, by, source, batch, stateFile, progress });
+      const pusher = new Pusher({
+        ...{ client, payerOf, receiver, by, source, batch, stateFile, progress },
+        amounts: options.amounts === true,
+      });
       await pusher.run(from, to).finally(() => progress.end());
-      const { events, ranges, corrected } = pusher;
-      if (options.json === true) sayJson({ events, ranges, corrected, state: stateFile });
+      const { events, ranges, corrected, corrections, amounts } = pusher;
+      if (options.json === true) sayJson({ events, ranges, corrected, corrections, amounts, state: stateFile });
       else say(summaryOf(pusher));
     });
 }
 
-function summaryOf({ events, ranges, corrected }: Pusher): string {
+function summaryOf({ events, ranges, corrected, corrections, amounts }: Pusher): string {
   if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were acknowledged before.';
   const pushed = [
     ...ranges.map(({ from, to }) => `${from} to ${to}`),
     ...corrected.map((day) => `late counts of ${day}`),
+    ...amounts.map((month) => `amounts of ${month}`),
+    ...(corrections === 0 ? [] : [`${corrections} corrections`]),
   ];
   return `${events} events acknowledged${pushed.length === 0 ? '' : `, ${pushed.join(', then ')}`}.`;
 }
@@ -123,8 +130,9 @@ A push that was stopped, by whatever, goes on where it was when the same command
 once, for the receiver to add up; (source, id) is the same for the same figures, so that repeats are harmless. The
 subject of an event is the reference of the customer who pays, or its id; of a key without a customer the key's id.
 Counts that a gateway brings of a day that became final without it are sent too, as events of their own (their ids end
-in &rev=2 and so on).
+in &rev=2 and so on), and so is each correction.
 Examples:
   PETGATE_PUSH_TOKEN=… petgate usage push --to https://meter.example.com/events
   petgate usage push --to https://meter.example.com/events --from 2026-10-01 --to-day 2026-10-31
-  petgate usage push --to https://meter.example.com/plans --by plan`;
+  petgate usage push --to https://meter.example.com/plans --by plan
+  petgate usage push --to https://bills.example.com/events --amounts`;

@@ -6,7 +6,7 @@ export interface UsageEvent {
   readonly specversion: '1.0';
   readonly id: string;
   readonly source: string;
-  readonly type: 'petgate.usage.v1';
+  readonly type: 'petgate.usage.v1' | 'petgate.usage.correction.v1' | 'petgate.usage.amount.v1';
   /** Who pays: the customer's reference, or its id where it has none; of a key without a customer the key's id. */
   readonly subject: string;
   /** Beginning of the day: falls into the period it is billed in. */

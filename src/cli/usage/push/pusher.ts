@@ -4,10 +4,12 @@ import { CommandError } from '../../command-error.js';
 import type { Progress } from '../../progress.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
 import { readLedger, type LedgerRow } from '../ledger.js';
+import { amountsOf, forgetAmounts, monthsToSend } from './amounts.js';
+import { correctionEvent, newCorrections, withSent } from './corrections.js';
 import { deliver, type Receiver } from './deliver.js';
 import { eventOf, type UsageEvent } from './event.js';
 import { appendGrowth, readJournal } from './journal.js';
-import type { PayerOf } from './payers.js';
+import type { Payers } from './payers.js';
 import { StateFile, type PushedDay } from './state.js';
 
 /** As the report has it: an hour after its end a day changes no more. */
@@ -32,10 +34,12 @@ interface PushParts {
   /** Begins with `key,day`. */
   readonly by: string;
   readonly source: string;
-  readonly payerOf: PayerOf;
+  readonly payerOf: Payers;
   /** Events per request. */
   readonly batch: number;
   readonly stateFile: string;
+  /** Whether months that are over are sent with what is owed for them. */
+  readonly amounts?: boolean;
   readonly progress: Progress;
 }
 
@@ -52,6 +56,10 @@ export class Pusher {
   events = 0;
   /** What was pushed, in order. */
   readonly ranges: Days[] = [];
+  /** Months of which amounts were sent. */
+  readonly amounts: string[] = [];
+  /** Corrections among the events. */
+  corrections = 0;
   /** Days pushed before of which more came. */
   readonly corrected: string[] = [];
 
@@ -79,6 +87,33 @@ export class Pusher {
     const late = Object.keys(days).filter((day) => day >= (from ?? day) && day <= (to ?? day));
     for (const day of late.sort())
       if ((file.state.days[day]?.growth ?? 'over') !== 'over') await this.#pushDay(day, growing);
+    await this.#pushCorrections();
+    if (this.#parts.amounts === true) await this.#pushAmounts(from ?? firstOfLastMonth(), finalDay);
+  }
+
+  /** What is owed for each month that is over, once. */
+  async #pushAmounts(from: string, finalDay: string): Promise<void> {
+    const { client, source, payerOf, batch } = this.#parts;
+    for (const month of monthsToSend(this.#file.state.amountsThrough, from, finalDay)) {
+      const file = `${this.#file.path}.${month}-amounts`;
+      const events = await amountsOf(client, file, month, source, payerOf);
+      for (let at = 0; at < events.length; at += batch) await this.#deliver(events.slice(at, at + batch));
+      this.#file.save({ amountsThrough: month });
+      forgetAmounts(file);
+      this.amounts.push(month);
+    }
+  }
+
+  /** Whatever day they are of. */
+  async #pushCorrections(): Promise<void> {
+    const { client, source, payerOf, batch } = this.#parts;
+    const found = await newCorrections(client, this.#file.state.corrections);
+    for (let from = 0; from < found.length; from += batch) {
+      const some = found.slice(from, from + batch);
+      await this.#deliver(some.map((correction) => correctionEvent(correction, source, payerOf)));
+      this.#file.save({ corrections: withSent(this.#file.state.corrections, some) });
+      this.corrections += some.length;
+    }
   }
 
   /** As the gateway has it: it may wait for the counts of another one. */
@@ -146,7 +181,7 @@ export class Pusher {
 
   /** Sends what follows `sent`, and saves how far it is after each batch. Gives whether a group has several events. */
   async #send(day: string, journal: string, known: PushedDay): Promise<boolean> {
-    const { source, payerOf, batch, receiver, progress } = this.#parts;
+    const { source, payerOf, batch, progress } = this.#parts;
     const { bytes, sent } = known;
     this.#file.saveDay(day, known);
     let waiting: UsageEvent[] = [];
@@ -156,16 +191,21 @@ export class Pusher {
       if (end <= sent) continue;
       waiting.push(eventOf(row, source, payerOf, revision));
       if (waiting.length < batch && end < bytes) continue;
-      await deliver(receiver, waiting, (message) => {
-        progress.end();
-        process.stderr.write(`${message}\n`);
-      });
-      this.events += waiting.length;
+      await this.#deliver(waiting);
       this.#file.saveDay(day, { ...known, sent: end });
       progress.show(end / bytes, `${this.events} events, ${day}`);
       waiting = [];
     }
     return isRevised;
+  }
+
+  async #deliver(events: readonly UsageEvent[]): Promise<void> {
+    const { receiver, progress } = this.#parts;
+    await deliver(receiver, events, (message) => {
+      progress.end();
+      process.stderr.write(`${message}\n`);
+    });
+    this.events += events.length;
   }
 }
 

@@ -20,6 +20,14 @@ export interface PushedDay {
   readonly growth: 'none' | 'possible' | 'over';
 }
 
+/** Corrections that were acknowledged. */
+export interface SentCorrections {
+  /** When the last of them was made, ISO 8601. */
+  readonly to: string;
+  /** Ids of the events of those that were made shortly before. */
+  readonly ids: readonly string[];
+}
+
 /** How far a push has come. */
 interface PushState {
   readonly version: 2;
@@ -27,9 +35,20 @@ interface PushState {
   readonly doneThrough: string | null;
   readonly running: Running | null;
   readonly days: Readonly<Record<string, PushedDay>>;
+  /** Null before the first. */
+  readonly corrections: SentCorrections | null;
+  /** Amounts of all months up to this one were acknowledged; null before the first. */
+  readonly amountsThrough: string | null;
 }
 
-const NOTHING: PushState = { version: 2, doneThrough: null, running: null, days: {} };
+const NOTHING: PushState = {
+  version: 2,
+  doneThrough: null,
+  running: null,
+  days: {},
+  corrections: null,
+  amountsThrough: null,
+};
 
 /** The state of a push, kept in a file. */
 export class StateFile {

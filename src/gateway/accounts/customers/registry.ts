@@ -150,6 +150,10 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     return this.store.page(afterId, count);
   }
 
+  protected override payerOf(record: CustomerRecord, history: readonly AuditEntry[]) {
+    return Promise.resolve({ record, history });
+  }
+
   protected override passes(record: CustomerRecord, { reference }: CustomerFilter): boolean {
     return record.reference === reference;
   }

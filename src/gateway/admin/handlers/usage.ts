@@ -4,6 +4,7 @@ import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/range.js';
 import { CONTENT_SECURITY_POLICY } from '../../usage/style.js';
 import { writeReport, type Format } from '../../usage/report.js';
 import { AdminRefusal, type Answer, type Headers } from '../answer.js';
+import { whoseOf } from '../input/whose.js';
 import { pricesFor } from '../input/amounts.js';
 import { checkOrder, inFormat, invalidQuery, ofReport } from '../input/query.js';
 import { Finality } from '../openapi/schemas.js';
@@ -62,19 +63,10 @@ async function reported(parts: AdminParts, query: ReportQuery, format: Format): 
     ...asked,
     ...(prices === undefined ? {} : { prices }),
     names: query.names !== 'false',
+    ...(query.corrections === 'false' ? { corrections: false } : {}),
     ...(await parts.engine.days.finality(nowMs)),
   };
   return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
-}
-
-/** One that isn't there is a slip, not somebody without traffic. */
-async function whoseOf(
-  { registry }: AdminParts,
-  { key, customer }: ReportQuery,
-): Promise<Pick<ReportRange, 'key'> | Pick<ReportRange, 'customer'>> {
-  if (key !== undefined && customer !== undefined) throw invalidQuery('Give key or customer, not both.');
-  if (key !== undefined) return { key: (await registry.get(key)).id };
-  return customer === undefined ? {} : { customer: (await registry.customers.find(customer)).id };
 }
 
 /** In a process of its own over Redis and archive; of one key, days that are certainly in the store are read here. */

@@ -77,6 +77,10 @@ export const days = { from: day.describe('First UTC day'), to: day.describe('Las
 
 const FORMATS: readonly Format[] = ['json', 'csv', 'html'];
 export const inFormat = { format: choice(FORMATS).default('json').describe('How the report is written') };
+export const whose = {
+  key: z.string().optional().describe('Only the usage of this key'),
+  customer: wholeReference.describe('Only of this customer: its id or its reference'),
+};
 export const ofReport = {
   from: day.describe('First UTC day; the first of the month when left out'),
   to: day.describe('Last UTC day; today when left out'),
@@ -84,9 +88,9 @@ export const ofReport = {
     .default('plan')
     .transform((by) => by.split(',') as readonly Dimension[])
     .meta({ description: `One or more of ${DIMENSIONS.join(', ')}`, type: 'string', default: 'plan' }),
-  key: z.string().optional().describe('Only the usage of this key'),
-  customer: wholeReference.describe('Only of this customer: its id or its reference'),
+  ...whose,
   names: flag.describe('false: without the names of keys and customers'),
+  corrections: flag.describe('false: without corrections'),
   amounts: flag.describe(
     'What is owed, in whole months by customer: where plans have prices, unless false; true refuses what has none',
   ),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { keyChange } from '../../accounts/change.js';
+import { newCorrection } from '../../accounts/corrections.js';
 import { newKey } from '../../accounts/create.js';
 import { customerChange, newCustomer } from '../../accounts/customers/registry.js';
 import { newWebhook } from '../../accounts/customers/webhooks.js';
@@ -201,6 +202,21 @@ export const ExchangeList = answer('ExchangeList', {
     .nullable()
     .describe('The other gateways, each with its own memory; null where the store does not say'),
 });
+
+export const NewCorrection = body('NewCorrection', newCorrection('9999-12-31'));
+export const Correction = answer('Correction', {
+  id: TEXT,
+  key: TEXT.nullable(),
+  customer: TEXT.nullable(),
+  day: DAY,
+  plan: TEXT,
+  requests: z.int(),
+  units: z.int(),
+  reason: TEXT,
+  by: TEXT,
+  at: MOMENT,
+});
+export const CorrectionPage = answer('CorrectionPage', { corrections: z.array(Correction), cursor: CURSOR });
 
 export const NewToken = body('NewToken', newToken(0));
 const TOKEN = {

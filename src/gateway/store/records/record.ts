@@ -53,6 +53,8 @@ export interface RecordStore<R extends StoredRecord, Beside> {
   restore(snapshots: readonly Snapshot<R>[]): Promise<readonly Restored[]>;
   /** In the order in which it happened. */
   history(id: string): Promise<readonly AuditEntry[]>;
+  /** Up to `count` ids after `afterId` of those whose history may have corrections, by id. */
+  corrected(afterId: string | null, count: number): Promise<readonly string[]>;
 }
 
 /** Who did what nobody did by hand. */
@@ -82,6 +84,7 @@ export interface AuditEntry {
     | 'closed'
     | 'granted'
     | 'withdrawn'
+    | 'corrected'
     | 'erased';
   readonly changed: Readonly<Record<string, unknown>>;
 }

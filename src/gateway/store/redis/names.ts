@@ -15,6 +15,8 @@
  *     petgate:{<n>}:store         the same, 64 times: on each master of a Cluster, beside one that was evicted no TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:customers           ids of all customers (sorted set)  no TTL
+ *     petgate:keys:corrected      ids of those whose history has corrections (sorted set) no TTL
+ *     petgate:customers:corrected the same of customers (sorted set) no TTL
  *     petgate:tokens              admin tokens by id (hash)          no TTL
  *     petgate:session-secret      what the cookies of pages are sealed with (string) no TTL
  *     petgate:changes             ids of keys and customers changed lately (sorted set) TTL
@@ -53,6 +55,8 @@ export const STORE = 'petgate:store';
 export const IMPORT = 'petgate:import';
 export const KEY_INDEX = 'petgate:keys';
 export const CUSTOMER_INDEX = 'petgate:customers';
+export const CORRECTED_KEYS = 'petgate:keys:corrected';
+export const CORRECTED_CUSTOMERS = 'petgate:customers:corrected';
 export const TOKENS = 'petgate:tokens';
 export const SESSION_SECRET = 'petgate:session-secret';
 export const CHANGES = 'petgate:changes';

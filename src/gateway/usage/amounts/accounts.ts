@@ -1,11 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { addCounts, noCounts, type Counts, type UsageRow } from '../../store/counts.js';
+import type { Payer } from '../../accounts/plans/days.js';
+import {
+  addCorrected,
+  addCounts,
+  noCorrections,
+  noCounts,
+  type Corrected,
+  type Counts,
+  type UsageRow,
+} from '../../store/counts.js';
 import type { Accounts } from '../../store/ledger.js';
 import { CUSTOMER_ID_LENGTH, customerOf, payerOf } from '../../store/records/customer-id.js';
 import { withRetry } from '../../store/retry.js';
 import type { Ledger } from '../groups.js';
 import type { ReportRange } from '../range.js';
-import type { Payer } from './plan-days.js';
+
 import { Stream } from './stream.js';
 
 const PAGE = 256;
@@ -16,7 +25,7 @@ export interface Account {
   /** Absent where only the ledger knows it. */
   record?: Payer;
   /** What was counted by plan and day. A customer may have millions of rows: they are summed as they come. */
-  readonly counted: Map<string, Map<string, Counts>>;
+  readonly counted: Map<string, Map<string, Counts & Corrected>>;
 }
 
 /**
@@ -43,7 +52,7 @@ export async function* accountsIn(
     const first = beginnings.reduce((least, one) => (one < least ? one : least));
     const found = new Map<string, Account>();
     const accountOf = (id: string): Account => {
-      const account = found.get(id) ?? { id, counted: new Map() };
+      const account: Account = found.get(id) ?? { id, counted: new Map<string, Map<string, Counts & Corrected>>() };
       found.set(id, account);
       return account;
     };
@@ -62,10 +71,11 @@ export async function* accountsIn(
 
 function count({ counted }: Account, row: UsageRow): void {
   let days = counted.get(row.plan);
-  if (days === undefined) counted.set(row.plan, (days = new Map()));
+  if (days === undefined) counted.set(row.plan, (days = new Map<string, Counts & Corrected>()));
   let sum = days.get(row.day);
-  if (sum === undefined) days.set(row.day, (sum = noCounts()));
+  if (sum === undefined) days.set(row.day, (sum = { ...noCounts(), ...noCorrections() }));
   addCounts(sum, row);
+  addCorrected(sum, row);
 }
 
 function beginningOf(id: string): string {

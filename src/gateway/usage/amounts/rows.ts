@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { planDays } from '../../accounts/plans/days.js';
 import type { Price } from '../../admission/plan.js';
-import { addCounts, noCounts, type Counts } from '../../store/counts.js';
+import { addCorrected, addCounts, noCorrections, noCounts, type Corrected, type Counts } from '../../store/counts.js';
 import { withoutOn } from '../../store/finality.js';
 import type { Accounts } from '../../store/ledger.js';
 import { withRetry } from '../../store/retry.js';
@@ -11,7 +12,6 @@ import { isFinal, labelsOf, type ReportRange } from '../range.js';
 import { accountsIn, type Account } from './accounts.js';
 import { partsOf, type Part } from './bill.js';
 import { Money, type MoneyView } from './money.js';
-import { planDays } from './plan-days.js';
 
 /** Payers whose history is read in one turn of the event loop. */
 const AT_ONCE = 32;
@@ -19,6 +19,7 @@ const AT_ONCE = 32;
 /** A month of what was counted, and what is owed for it, by payer; with plan or day among the dimensions, by these. */
 export class Amounts {
   readonly totals: Counts = noCounts();
+  readonly corrected: Corrected = noCorrections();
   readonly #money = new Money();
   readonly #range: ReportRange;
   readonly #accounts: Accounts;
@@ -33,7 +34,7 @@ export class Amounts {
   }
 
   /** What the totals have of money, as a row has it. */
-  get owed(): Partial<ReportRow> {
+  get owed(): MoneyView {
     return this.#money.view();
   }
 
@@ -72,7 +73,7 @@ export class Amounts {
     const parts = partsOf(
       {
         planOf: record === undefined ? days.map(() => null) : planDays(record, history, days),
-        units: new Map([...counted].map(([plan, sums]) => [plan, days.map((day) => sums.get(day)?.units)])),
+        units: new Map([...counted].map(([plan, sums]) => [plan, days.map((day) => unitsOf(sums.get(day)))])),
       },
       this.#prices,
     );
@@ -80,15 +81,16 @@ export class Amounts {
     const sumOf = (plan: string, day: string): Sum => {
       const { by } = this.#range;
       const name = `${by.includes('day') ? day : ''} ${by.includes('plan') ? plan : ''}`;
-      const sum = rows.get(name) ?? { plan, day, counts: noCounts(), money: new Money() };
+      const sum = rows.get(name) ?? { plan, day, counts: { ...noCounts(), ...noCorrections() }, money: new Money() };
       rows.set(name, sum);
       return sum;
     };
-    for (const [plan, sums] of counted) for (const [day, counts] of sums) addCounts(sumOf(plan, day).counts, counts);
+    for (const [plan, sums] of counted) for (const [day, counts] of sums) add(sumOf(plan, day).counts, counts);
     if (record === undefined) for (const sum of rows.values()) sum.money.unknown('it has no record');
     for (const part of this.#worthSaying(account, parts)) sumOf(part.plan, days[part.day]!).money.add(part);
     for (const { counts, money } of rows.values()) {
       addCounts(this.totals, counts);
+      addCorrected(this.corrected, asCorrection(counts));
       this.#money.take(money);
     }
     return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => this.#rowOf(account.id, sum));
@@ -115,6 +117,7 @@ export class Amounts {
       name: labels.includes('name') ? '' : undefined,
       day: isOfDay ? day : undefined,
       ...counts,
+      ...(range.corrections === true ? {} : { correctedRequests: undefined, correctedUnits: undefined }),
       ...money.view(),
       final: isOfDay ? day < openFrom : isFinal(range),
       without: isOfDay && day < openFrom ? withoutOn(day, without) || undefined : undefined,
@@ -126,6 +129,20 @@ export class Amounts {
 interface Sum {
   readonly plan: string;
   readonly day: string;
-  readonly counts: Counts;
+  readonly counts: Counts & Corrected;
   readonly money: Money;
+}
+
+/** What is paid for: what was counted, and what was said of that since. */
+function unitsOf(sum: (Counts & Corrected) | undefined): number | undefined {
+  return sum && sum.units + sum.correctedUnits;
+}
+
+function add(sum: Counts & Corrected, more: Counts & Corrected): void {
+  addCounts(sum, more);
+  addCorrected(sum, asCorrection(more));
+}
+
+function asCorrection({ correctedRequests: requests, correctedUnits: units }: Corrected) {
+  return { corrected: { requests, units } };
 }

@@ -28,6 +28,8 @@ const READ = [
 ];
 const BILLING = [
   'GET /admin/v1/usage',
+  'GET /admin/v1/usage/corrections',
+  'POST /admin/v1/usage/corrections',
   'GET /admin/v1/usage/gateways',
   'GET /admin/v1/usage/archive',
   'GET /admin/v1/usage/archive/verify',

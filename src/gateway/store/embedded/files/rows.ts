@@ -14,6 +14,7 @@
  * | `l` `p` | a copy of the log; which one it is of, and up to where |
  * | `s` `u` | state of a key or a customer; one row of the ledger |
  * | `k` `K` `W` `h` `b` | key; customer; its webhook; history of both; what an operator said of a ban |
+ * | `w` | a key or a customer whose history may have corrections |
  * | `v` `t` `P` | version of all records; admin token; what the cookies of pages are sealed with |
  * | `e` | an event that is not delivered |
  * | `y` `C` | its entry by when it was made: of the operators' events, of copies for customers |
@@ -68,6 +69,8 @@ export const historyRow = (keyId: string, version: number): string =>
 /** Of an automatic ban, which is of no version: behind that which it met. */
 export const automaticBanRow = (keyId: string, version: number, atMs: number, until: string): string =>
   listedRow(historyRow(keyId, version) + SEPARATOR, atMs, until);
+/** There for each key (`k`) or customer (`K`) whose history may have corrections. */
+export const correctedRow = (type: 'k' | 'K', id: string): string => `w${type}${id}`;
 /** All history of a key or a customer. */
 export const historyRange = (id: string): { start: string; end: string } => ({
   start: historyRow(id, 0),

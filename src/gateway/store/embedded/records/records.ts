@@ -1,5 +1,6 @@
 import type { OutboxChange } from '../../outbox/event.js';
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
+import { isCorrection } from '../../records/correction.js';
 import type { KeyRecord } from '../../records/key.js';
 import type { AuditEntry } from '../../records/record.js';
 import type { RecordStore, StoredRecord } from '../../records/record.js';
@@ -9,6 +10,7 @@ import { inTransaction, reading } from '../files/errors.js';
 import {
   AFTER_ALL,
   banNoteRow,
+  correctedRow,
   customerRow,
   historyRow,
   recordRow,
@@ -21,9 +23,12 @@ import { appendPending } from '../log/pending.js';
 import type { Checkpoint } from '../log/checkpoint.js';
 import { bytesOf, historyIn, jsonIn, putHistory, snapshotsOf } from './snapshots.js';
 
+const NOTHING = Buffer.alloc(0);
+
 /** What differs between keys and customers. Both live in `durable` alone, synced before a change is acknowledged. */
 interface RecordType<Beside> {
   readonly row: (id: string) => string;
+  readonly correctedRow: (id: string) => string;
   /** In a transaction: writes what comes with a change. */
   readonly putBeside: (durable: Store, id: string, beside: Beside) => void;
   /** The row beside the record: it moves with it, and erasing takes it away. */
@@ -32,6 +37,7 @@ interface RecordType<Beside> {
 
 const KEYS: RecordType<OutboxChange> = {
   row: recordRow,
+  correctedRow: (id) => correctedRow('k', id),
   putBeside(durable, _id, { emit, withdraw }) {
     appendPending(durable, [...withdraw, ...emit]);
   },
@@ -40,6 +46,7 @@ const KEYS: RecordType<OutboxChange> = {
 
 const CUSTOMERS: RecordType<Webhook | null> = {
   row: customerRow,
+  correctedRow: (id) => correctedRow('K', id),
   putBeside(durable, id, webhook) {
     if (webhook === null) durable.removeSync(webhookRow(id));
     else durable.putSync(webhookRow(id), bytesOf(webhook));
@@ -87,6 +94,7 @@ function recordsOf<R extends StoredRecord, Beside>(
       inTransaction(stores, () => {
         put(stores, record);
         putEntry(record, entry);
+        if (isCorrection(entry)) stores.durable.putSync(type.correctedRow(record.id), NOTHING);
         if (beside !== undefined) type.putBeside(stores.durable, record.id, beside);
       }),
     rewrite: (record, history) =>
@@ -102,6 +110,12 @@ function recordsOf<R extends StoredRecord, Beside>(
       reading(stores, (durable) => {
         const range = { start: row(afterId ?? ''), end: row(AFTER_ALL), limit, exclusiveStart: true };
         return [...durable.getRange(range)].map(({ value }) => JSON.parse(value.toString()) as R);
+      }),
+    corrected: (afterId, limit) =>
+      reading(stores, (durable) => {
+        const [start, end] = [type.correctedRow(afterId ?? ''), type.correctedRow(AFTER_ALL)];
+        const rows = [...durable.getKeys({ start, end, limit, exclusiveStart: true })];
+        return rows.map((row) => row.slice(type.correctedRow('').length));
       }),
     async history(id) {
       await checkpoint.takeOver();

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { comparison, mergedHistory, mergedState } from '../../records/snapshot.js';
+import { isCorrection } from '../../records/correction.js';
 import { isAutomaticBan } from '../../records/record.js';
 import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { VersionConflict } from '../../port.js';
@@ -20,6 +21,7 @@ import { noteBan } from './ban-index.js';
 interface RowsOf {
   readonly row: (id: string) => string;
   readonly besideRow: (id: string) => string;
+  readonly correctedRow: (id: string) => string;
 }
 
 /** Records with all that stands beside them, to be moved to another store and back. */
@@ -120,6 +122,7 @@ function putRecords<R extends StoredRecord>(
     durableCapacity.claim();
     const here = historyIn(durable, record.id);
     const merged = mergedHistory(here, history, how);
+    if (merged.some(isCorrection)) durable.putSync(type.correctedRow(record.id), Buffer.alloc(0));
     if (how === 'unchanged' || how === 'newer') {
       if (merged.length > here.length) putHistory(durable, jsonIn(durable, type.row(record.id)) as R, merged);
       return merged.length > here.length;

@@ -3,6 +3,18 @@ import type { Link } from './link.js';
 /** Members read at once, where nothing else is said. */
 const IDS_AT_ONCE = 64;
 
+/** Up to `count` members of the sorted set `key` after `afterId`, in order. */
+export async function idsAfter(
+  link: Link,
+  key: string,
+  afterId: string | null,
+  count: number,
+): Promise<readonly string[]> {
+  const from = afterId === null ? '-' : `(${afterId}`;
+  const found = (await link.command('zrangebylex', key, from, '+', 'LIMIT', '0', count.toString())) as Buffer[];
+  return found.map((id) => id.toString());
+}
+
 /** Members of the sorted set `key` after `afterId`, in order, up to `atOnce` at a time. */
 export async function* idsIn(
   link: Link,
@@ -11,10 +23,8 @@ export async function* idsIn(
   atOnce = IDS_AT_ONCE,
 ): AsyncGenerator<readonly string[]> {
   for (let after = afterId; ;) {
-    const from = after === null ? '-' : `(${after}`;
-    const found = (await link.command('zrangebylex', key, from, '+', 'LIMIT', '0', atOnce.toString())) as Buffer[];
-    if (found.length === 0) return;
-    const ids = found.map((id) => id.toString());
+    const ids: readonly string[] = await idsAfter(link, key, after, atOnce);
+    if (ids.length === 0) return;
     yield ids;
     after = ids.at(-1) ?? null;
   }

@@ -4,7 +4,7 @@ import type { Webhook } from '../../records/webhook.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { CUSTOMER_INDEX, customerName, KEY_INDEX } from '../names.js';
+import { CORRECTED_CUSTOMERS, CUSTOMER_INDEX, customerName, KEY_INDEX } from '../names.js';
 import { grantsText } from '../admit/grants.js';
 import { NO_LIMIT } from '../admit/codes.js';
 import { recordsOf } from './records.js';
@@ -19,6 +19,7 @@ const IDS_AT_ONCE = 1_000;
  */
 const CUSTOMERS: RecordType<CustomerRecord> = {
   index: CUSTOMER_INDEX,
+  correctedIndex: CORRECTED_CUSTOMERS,
   nameOf: customerName,
   recordIn: (_id, fields) => {
     const record = fields.get('record');

@@ -4,7 +4,7 @@ import type { Grant } from '../../records/grant.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../records/key.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { KEY_INDEX, keyName } from '../names.js';
+import { CORRECTED_KEYS, KEY_INDEX, keyName } from '../names.js';
 import type { PendingEvents } from '../outbox/pending.js';
 import { grantsText } from '../admit/grants.js';
 import { recordsOf } from './records.js';
@@ -12,6 +12,7 @@ import type { RecordType } from './record-type.js';
 
 const KEYS: RecordType<KeyRecord> = {
   index: KEY_INDEX,
+  correctedIndex: CORRECTED_KEYS,
   nameOf: keyName,
   recordIn: (id, fields) => (fields.has('version') ? recordOf(id, fields) : undefined),
   fieldsOf,

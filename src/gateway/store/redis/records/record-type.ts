@@ -2,6 +2,8 @@
 export interface RecordType<R> {
   /** The sorted set of all ids. */
   readonly index: string;
+  /** That of those whose history may have corrections. */
+  readonly correctedIndex: string;
   readonly nameOf: (id: string) => string;
   /** The record in the fields of its hash; undefined where there is none. */
   readonly recordIn: (id: string, fields: ReadonlyMap<string, string>) => R | undefined;

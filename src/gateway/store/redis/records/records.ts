@@ -1,7 +1,8 @@
 import { VersionConflict } from '../../port.js';
 import type { OutboxChange } from '../../outbox/event.js';
-import type { AuditEntry, RecordStore, Restored, StoredRecord } from '../../records/record.js';
-import { pageOf } from '../link/ids.js';
+import { isCorrection } from '../../records/correction.js';
+import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '../../records/record.js';
+import { idsAfter, pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
@@ -28,7 +29,7 @@ export function recordsOf<R extends StoredRecord>(
   type: RecordType<R>,
   usageDays: number,
 ): RecordStore<R, Beside> {
-  const { index, nameOf } = type;
+  const { index, correctedIndex, nameOf } = type;
   const run = async (
     record: R,
     entries: readonly AuditEntry[],
@@ -50,12 +51,17 @@ export function recordsOf<R extends StoredRecord>(
     return (await link.run(WRITE, names, args)).toString() === '1';
   };
   /** An index entry without a record is skipped, a record without one would be lost from lists: so it comes first. */
-  const putInIndex = (ids: readonly string[]): Promise<unknown> =>
-    link.command('zadd', index, ...ids.flatMap((id) => ['0', id]));
-  const writeOne = async (record: R, ...rest: [readonly AuditEntry[], boolean, Beside]): Promise<void> => {
+  const putInIndex = (ids: readonly string[], which = index): Promise<unknown> =>
+    ids.length === 0 ? Promise.resolve() : link.command('zadd', which, ...ids.flatMap((id) => ['0', id]));
+  const writeOne = async (
+    record: R,
+    entries: readonly AuditEntry[],
+    ...rest: [replaces: boolean, beside: Beside]
+  ): Promise<void> => {
     const { id, version } = record;
     await (version === 1 ? putInIndex([id]) : announceChange(link, id));
-    if (!(await replicas.confirmed(nameOf(id), () => run(record, ...rest))))
+    if (entries.some(isCorrection)) await putInIndex([id], correctedIndex);
+    if (!(await replicas.confirmed(nameOf(id), () => run(record, entries, ...rest))))
       throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
   };
   const read = async (id: string): Promise<R | undefined> => type.recordIn(id, await link.hash(nameOf(id)));
@@ -70,6 +76,7 @@ export function recordsOf<R extends StoredRecord>(
       if (snapshots.length === 0) return [];
       const ids = snapshots.map(({ record }) => record.id);
       await putInIndex(ids);
+      await putInIndex(idsOfCorrected(snapshots), correctedIndex);
       // Each node's replicas are waited for once: that covers all that was written there before.
       const onNodes = new Map<string, number[]>();
       for (const [n, id] of ids.entries()) {
@@ -87,10 +94,15 @@ export function recordsOf<R extends StoredRecord>(
       return restored;
     },
     page: (afterId, count) => pageOf(link, index, afterId, count, read),
+    corrected: (afterId, count) => idsAfter(link, correctedIndex, afterId, count),
     async history(id) {
       await type.flush?.(id);
       const entries = (await link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
       return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
     },
   };
+}
+
+function idsOfCorrected(snapshots: readonly Snapshot<StoredRecord>[]): readonly string[] {
+  return snapshots.flatMap(({ record, history }) => (history.some(isCorrection) ? [record.id] : []));
 }

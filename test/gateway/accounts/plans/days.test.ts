@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { AuditEntry } from '../../../../src/gateway/store/records/record.js';
-import { planDays } from '../../../../src/gateway/usage/amounts/plan-days.js';
+import { planDays } from '../../../../src/gateway/accounts/plans/days.js';
 import { keyRecord } from '../../admission/key-record.js';
 
 const DAYS = ['2026-10-01', '2026-10-02', '2026-10-03', '2026-10-04', '2026-10-05'];

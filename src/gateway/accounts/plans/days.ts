@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../shared/utc-day.js';
-import type { AuditEntry } from '../../store/records/record.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
+import type { AuditEntry } from '../../store/records/record.js';
 
 /** Who may owe something: a customer, or a key without one. */
 export type Payer = CustomerRecord | KeyRecord;

@@ -1,0 +1,87 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { AdminClient } from '../../client.js';
+import { CommandError } from '../../command-error.js';
+import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import { readLedger, type LedgerRow } from '../ledger.js';
+import type { UsageEvent } from './event.js';
+import type { Payers } from './payers.js';
+import { syncFolderOf } from './state.js';
+
+const COUNTED = ['units', 'correctedUnits'] as const;
+const OWED = ['base', 'included', 'overage', 'amount'] as const;
+
+/** The months after `done` (at first from that of `from` on) that are over, and of which every day is final. */
+export function monthsToSend(done: string | null, from: string, finalDay: string): readonly string[] {
+  const months: string[] = [];
+  for (let month = done === null ? from.slice(0, 7) : after(done); lastDayOf(month) <= finalDay; month = after(month))
+    months.push(month);
+  return months;
+}
+
+/**
+ * The events of a month, from the file that the first attempt to send it made: an id has one content for ever,
+ * whatever is corrected, or costs another price, in between.
+ */
+export async function amountsOf(
+  client: AdminClient,
+  file: string,
+  month: string,
+  source: string,
+  payerOf: Payers,
+): Promise<readonly UsageEvent[]> {
+  if (!existsSync(file)) {
+    const events: UsageEvent[] = [];
+    const days = { from: `${month}-01`, to: lastDayOf(month), by: 'customer,plan' };
+    for await (const row of readLedger(client, { ...days, amounts: 'true', corrections: 'true' })) {
+      if (row.get('final') !== 'true')
+        throw new CommandError(`${month} is not final by the gateway's clock. Run the same command again later.`);
+      events.push(amountEvent(row, month, source, payerOf));
+    }
+    writeFileSync(`${file}.tmp`, JSON.stringify(events), { mode: 0o600, flush: true });
+    renameSync(`${file}.tmp`, file);
+    syncFolderOf(file);
+  }
+  return JSON.parse(readFileSync(file, 'utf8')) as readonly UsageEvent[];
+}
+
+export function forgetAmounts(file: string): void {
+  rmSync(file, { force: true });
+}
+
+function amountEvent(row: LedgerRow, month: string, source: string, payerOf: Payers): UsageEvent {
+  const [payer, plan, currency = '', unknown = ''] = [
+    row.get('customer')!,
+    row.get('plan')!,
+    row.get('currency'),
+    row.get('unknown'),
+  ];
+  const known = [...COUNTED, ...(unknown === '' ? OWED : [])].filter((name) => row.has(name));
+  return {
+    specversion: '1.0',
+    id: `month=${month}&payer=${payer}&plan=${encodeURIComponent(plan)}`,
+    source,
+    type: 'petgate.usage.amount.v1',
+    subject: payerOf.customer(payer),
+    time: `${month}-01T00:00:00Z`,
+    datacontenttype: 'application/json',
+    data: {
+      ...{ payer, plan, month },
+      ...Object.fromEntries(known.map((name) => [name, figureIn(row.get(name) ?? '0')])),
+      ...(currency === '' ? {} : { currency }),
+      ...(unknown === '' ? {} : { unknown }),
+    },
+  };
+}
+
+function figureIn(text: string): number | string {
+  return Number.isSafeInteger(Number(text)) ? Number(text) : text;
+}
+
+function lastDayOf(month: string): string {
+  return dayOf(Date.parse(`${after(month)}-01`) - DAY_MS);
+}
+
+function after(month: string): string {
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return dayOf(Date.UTC(year, number)).slice(0, 7);
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { asHistoryShows, correctionsIn, type Correction } from '../store/records/correction.js';
+import type { AuditEntry, StoredRecord } from '../store/records/record.js';
+import { randomBase62 } from '../../shared/base62.js';
+import { isDay } from '../../shared/utc-day.js';
+import type { Change } from './edits.js';
+import { orMissing, quote, readFields, text, type Body } from './fields.js';
+import { KeyRefused } from './refused.js';
+
+/** Of one key or customer: they stand in its history, which is read for every report. */
+const MAX_CORRECTIONS = 1_000;
+const MAX_FIGURE = 1_000_000_000_000;
+const ID_LENGTH = 12;
+
+const FIGURE = `must be a whole number from -${MAX_FIGURE} to ${MAX_FIGURE}; below 0 it takes away`;
+const figure = z.int({ error: FIGURE }).min(-MAX_FIGURE, FIGURE).max(MAX_FIGURE, FIGURE).optional();
+const REASON = 'must be a text of 1 to 500 characters';
+const ID = 'must be 1 to 64 letters, digits and -._:';
+const PLAN = 'must be the name of a plan';
+
+/** The body that corrects a day. @param today the last day there is */
+export const newCorrection = (today: string) => ({
+  key: z.string().optional().describe('Whose usage: of this key'),
+  customer: z.string().optional().describe('Or of this customer: its id or its reference'),
+  day: z
+    .string({ error: orMissing('must be a day such as 2026-11-21') })
+    .refine((day) => isDay(day), 'must be a day such as 2026-11-21')
+    .refine((day) => day <= today, 'must not lie in the future')
+    .meta({ format: 'date' }),
+  requests: figure.describe('Added to the requests of the day; below 0 taken away'),
+  units: figure.describe('The same of units, which amounts are made of'),
+  reason: text(500, REASON).regex(/\S/, REASON),
+  id: z
+    .string(ID)
+    .regex(/^[0-9A-Za-z._:-]{1,64}$/, ID)
+    .optional()
+    .describe('A correction of an id is taken once, however often it is sent; random where it is left out'),
+  plan: z
+    .string(PLAN)
+    .regex(/^[a-z][a-z0-9_-]{0,31}$/, PLAN)
+    .optional()
+    .describe('On which it is reckoned; that of the end of the day where it is left out'),
+});
+
+/** What a correction is measured by. */
+interface CorrectedRecord<R> {
+  readonly record: R;
+  readonly history: readonly AuditEntry[];
+  /** The plan at the end of a day; null for none. */
+  readonly planOn: (day: string) => string | null;
+}
+
+/** The correction, and the change that makes it; null where it is made already. Throws KeyRefused. */
+export function corrected<R extends StoredRecord>(
+  { record, history, planOn }: CorrectedRecord<R>,
+  body: Body,
+  nowMs: number,
+  actor: string,
+): { readonly correction: Correction; readonly change: Change<R> | null } {
+  const asked = readCorrection(body, nowMs);
+  const made = correctionsIn(history);
+  const { id = randomBase62(ID_LENGTH), day } = asked;
+  const before = made.find((one) => one.id === id);
+  if (before !== undefined) {
+    if (before.day === day && before.requests === asked.requests && before.units === asked.units)
+      return { correction: before, change: null };
+    throw new KeyRefused('conflict', [`the correction ${id} is made already, and says something else; use another id`]);
+  }
+  if (made.length >= MAX_CORRECTIONS)
+    throw new KeyRefused('conflict', [`it has ${MAX_CORRECTIONS} corrections, and that is the most`]);
+  const plan = asked.plan ?? planOn(day);
+  if (plan === null)
+    throw new KeyRefused('invalid', [`plan: there was none at the end of ${quote(day)}; name the one to reckon with`]);
+  const { requests, units, reason } = asked;
+  const correction = { id, day, plan, requests, units, reason, actor, atMs: nowMs };
+  return { correction, change: { next: record, action: 'corrected', changed: asHistoryShows(correction) } };
+}
+
+/** Whose usage a body corrects. Throws KeyRefused for any problem with it. */
+export function subjectIn(body: Body, nowMs: number): { readonly key?: string; readonly customer?: string } {
+  const { key, customer } = readCorrection(body, nowMs);
+  if (key !== undefined && customer === undefined) return { key };
+  if (key === undefined && customer !== undefined) return { customer };
+  throw new KeyRefused('invalid', ['give key or customer, and not both: whose usage is corrected']);
+}
+
+function readCorrection(body: Body, nowMs: number) {
+  const problems: string[] = [];
+  const fields = readFields(body, newCorrection(new Date(nowMs).toISOString().slice(0, 10)), problems);
+  const { day = '', reason = '', requests = 0, units = 0 } = fields;
+  if (problems.length === 0 && requests === 0 && units === 0)
+    problems.push('requests or units must be given, and other than 0');
+  if (problems.length > 0) throw new KeyRefused('invalid', problems);
+  return { ...fields, day, reason, requests, units };
+}

@@ -1,0 +1,94 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import type { Plan } from '../../../../src/gateway/admission/plan.js';
+import { parseToken } from '../../../../src/gateway/accounts/token.js';
+import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
+import { monthStartMs } from '../../../../src/shared/utc-month.js';
+import { BAN } from '../../../gateway/admission/ban.js';
+import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings } from '../../programs.js';
+import { startReceiver } from './receiver.js';
+import { dayBack, TODAY_MS } from './stage.js';
+
+function plan(name: string, price?: Plan['price']): [string, Plan] {
+  return [name, { name, limits: { minute: 1000, day: 10_000 }, refill: 'interval', ban: BAN, price }];
+}
+
+const PRICE = { monthly: 3000, included: 2, perUnit: 5, currency: 'EUR' };
+const PLANS = new Map([plan('free', PRICE), plan('trial'), plan('anonymous')]);
+
+/** What of last month is of another one's start: whoever is made then has all of it. */
+const BEFORE_MS = monthStartMs(monthStartMs(TODAY_MS) - 1) - DAY_MS;
+const MONTH = dayOf(BEFORE_MS + DAY_MS).slice(0, 7);
+
+async function stage(t: Test) {
+  let nowMs = BEFORE_MS;
+  const listener = await listen(t, {}, { plans: () => PLANS, clock: () => Promise.resolve(nowMs) });
+  listener.engine.setPlans(PLANS);
+  const receiver = await startReceiver(t);
+  const { registry, engine, port } = listener;
+  const { id } = await registry.customers.create({ name: 'Acme', plan: 'free', reference: 'C-1' }, 'test');
+  const { token, record: key } = await registry.create({ customer: id, name: 'shop' });
+  const { record: tried } = await registry.create({ plan: 'trial', name: 'tried' });
+  nowMs = Date.now();
+  const request = { subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! }, operation: 'listPets' };
+  const at = { ...request, scope: null, cost: 1, nowMs: BEFORE_MS + 3 * DAY_MS };
+  await engine.admit(Array.from({ length: 6 }, () => at));
+  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const push = async (...more: readonly string[]) => {
+    const { code, stdout, stderr } = await petgate(['usage', 'push', '--to', receiver.url, '--json', ...more], env);
+    t.equal(code, 0, stderr);
+    return JSON.parse(stdout) as { readonly events: number; readonly corrections: number; readonly amounts: string[] };
+  };
+  return { ...listener, receiver, customer: id, key: key.id, tried: tried.id, push };
+}
+
+t.test('each correction is an event, once, whatever day it is of', async (t: Test) => {
+  const { registry, receiver, customer, key, push } = await stage(t);
+  await push();
+  const counted = receiver.events.size;
+  const day = dayBack(0);
+  await registry.correct(key, { day, units: -2, reason: 'an outage', id: 'M-1' }, 'ops');
+  await registry.customers.correct(customer, { day, units: 7, requests: 1, reason: 'by mail', id: 'M-1' }, 'ops');
+  t.match(await push('--batch', '1'), { events: 2, corrections: 2 });
+  const common = { source: 'urn:petgate:usage', type: 'petgate.usage.correction.v1', subject: 'C-1' };
+  const data = { customer, plan: 'free', day, correction: 'M-1' };
+  t.match(receiver.events.get(`urn:petgate:usage correction=M-1&of=${key}`), {
+    ...{ ...common, time: `${day}T00:00:00Z` },
+    data: { ...data, key, units: -2, requests: 0, reason: 'an outage' },
+  });
+  t.match(receiver.events.get(`urn:petgate:usage correction=M-1&of=${customer}`), {
+    ...common,
+    data: { ...data, units: 7, requests: 1 },
+  });
+  t.match(await push(), { events: 0, corrections: 0 }, 'and not again');
+  await registry.correct(key, { day, units: 2, reason: 'after all', id: 'M-2' }, 'ops');
+  t.match(await push(), { events: 1, corrections: 1 });
+  t.equal(receiver.events.size, counted + 3);
+  t.equal(receiver.repeats, 0);
+});
+
+t.test('what is owed for a month is an event for each payer and plan, once it is over', async (t: Test) => {
+  const { registry, receiver, customer, key, tried, push } = await stage(t);
+  await registry.correct(key, { day: `${MONTH}-04`, units: -1, reason: 'an outage' }, 'ops');
+  t.match(await push('--amounts'), { amounts: [MONTH] });
+  t.match(receiver.events.get(`urn:petgate:usage month=${MONTH}&payer=${customer}&plan=free`), {
+    ...{ type: 'petgate.usage.amount.v1', subject: 'C-1', time: `${MONTH}-01T00:00:00Z` },
+    data: {
+      payer: customer,
+      month: MONTH,
+      units: 6,
+      base: 3000,
+      included: 2,
+      overage: 3,
+      amount: 3015,
+      currency: 'EUR',
+    },
+  });
+  await registry.change(tried, { note: 'x' });
+  t.notOk(
+    receiver.events.has(`urn:petgate:usage month=${MONTH}&payer=${tried}&plan=trial`),
+    'who sent nothing on a plan without price',
+  );
+  t.match(await push('--amounts'), { events: 0, amounts: [] }, 'and not again');
+});
