@@ -8,6 +8,7 @@ import { PLAN_PAGES } from './plans/pages.js';
 import { SETTINGS_PAGES } from './settings/pages.js';
 import { SIGN_IN_PAGES } from './sign-in/pages.js';
 import { WHY_PAGES } from './why/pages.js';
+import { USAGE_PAGES } from './usage/pages.js';
 
 /** All pages; the menu has them in this order. */
 export const PAGES: readonly Page[] = [
@@ -15,6 +16,7 @@ export const PAGES: readonly Page[] = [
   ...KEY_PAGES,
   ...CUSTOMER_PAGES,
   ...BAN_PAGES,
+  ...USAGE_PAGES,
   ...PLAN_PAGES,
   ...EVENT_PAGES,
   ...WHY_PAGES,

@@ -1,0 +1,48 @@
+import type { ReportRow } from './groups.js';
+
+/** A report as a page shows it. */
+export interface ReadReport {
+  readonly final: boolean;
+  /** Gateways that days wait for, and without which some became final. */
+  readonly waitingFor: readonly { readonly gateway: string; readonly host: string; readonly from: string }[];
+  readonly without: readonly { readonly gateway: string; readonly host: string; readonly from: string }[];
+  readonly rows: readonly ReportRow[];
+  /** Rows beyond the most that were asked for. */
+  readonly left: number;
+  readonly totals: ReportRow & { readonly amounts?: readonly ReportRow[] };
+}
+
+const ROWS = '"rows":[';
+const TOTALS = '],"totals":';
+
+/** Reads what `reportAsJson` writes, a row a line, and keeps `max` rows: there may be millions. */
+export async function readReport(pieces: AsyncIterable<string | Buffer>, max: number): Promise<ReadReport> {
+  const rows: ReportRow[] = [];
+  let [head, left, text] = ['', 0, ''];
+  const take = (line: string): void => {
+    if (line === '') return;
+    if (rows.length < max) rows.push(JSON.parse(line) as ReportRow);
+    else left += 1;
+  };
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) {
+    text += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+    const begin = head === '' ? text.indexOf(ROWS) : -1;
+    if (begin !== -1) {
+      head = text.slice(0, begin);
+      text = text.slice(begin + ROWS.length);
+    }
+    const lines = text.split(',\n');
+    text = lines.pop() ?? '';
+    lines.forEach(take);
+  }
+  const end = text.lastIndexOf(TOTALS);
+  take(text.slice(0, end).trim());
+  const totals = JSON.parse(
+    text
+      .slice(end + TOTALS.length)
+      .trim()
+      .slice(0, -1),
+  ) as ReadReport['totals'];
+  return { ...(JSON.parse(`${head}"rows":[]}`) as Omit<ReadReport, 'rows' | 'left' | 'totals'>), rows, left, totals };
+}

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { parseToken } from '../../../../src/gateway/accounts/token.js';
+import { openConsole } from '../visitor.js';
+
+t.test('usage is shown by customer, with names, corrections, a plot and a download', async (t) => {
+  const { visitor, registry, engine, ask } = await openConsole(t);
+  const customer = await registry.customers.create({ name: '<b>Acme</b>', plan: 'free' }, 'test');
+  const { token } = await registry.create({ customer: customer.id, name: 'shop' });
+  const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
+  await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 3 }]);
+  await registry.customers.correct(customer.id, { day: new Date().toISOString().slice(0, 10), units: -2, reason: 'x' });
+  const person = visitor();
+  await person.signIn();
+  const { status, text } = await person.get('/console/usage');
+  t.equal(status, 200);
+  t.match(text, 'aria-current="page">Usage');
+  t.match(text, '&lt;b>Acme&lt;/b>');
+  t.match(text, /growing/);
+  t.match(text, /correctedUnits/);
+  t.match(text, /<svg[^>]+Units per day by plan/);
+  const csv = await person.get(/href="([^"]+report\.csv[^"]*)"/.exec(text)![1]!.replaceAll('&amp;', '&'));
+  t.match(csv.headers['content-type'], 'text/csv');
+  t.match(csv.text, `${customer.id},,<b>Acme</b>,1,3,0,0,0,0,-2`);
+  const wrong = await person.get('/console/usage?from=2026-02-31');
+  t.equal(wrong.status, 400);
+  t.match(wrong.text, /role="alert"/);
+  const { token: reader } = (await ask('POST', '/admin/v1/tokens', { name: 'r', role: 'read' })).json;
+  const other = visitor();
+  await other.signIn(String(reader));
+  t.equal((await other.get('/console/usage')).status, 403, 'for billing and operators alone');
+});
