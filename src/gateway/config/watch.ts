@@ -25,10 +25,9 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
     if (isClosed || now === seen) return;
     seen = now;
     await onChange();
-    if (isClosed) return;
     rewatch();
     // Changed again while it was read, or while nobody watched.
-    if ((await contents.of(files())) !== seen && !isClosed) scheduleCheck();
+    if ((await contents.of(files())) !== seen) scheduleCheck();
   };
   // One after the other: each compares with what the one before has seen.
   const checkInTurn = (): void => void (turn = turn.then(check));
@@ -42,6 +41,7 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
   };
   const rewatch = (): void => {
     unwatch();
+    if (isClosed) return;
     watchers = [...new Set(files().map((file) => dirname(file)))].flatMap(
       (folder) => watchFolder(folder, scheduleCheck) ?? [],
     );

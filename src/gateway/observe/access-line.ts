@@ -11,7 +11,8 @@ const endedIso = isoClock();
 /**
  * The line of one exchange in the access log, put together by hand at a quarter of what a general writer of JSON costs:
  * every text in it but names of operations and windows comes from a closed set or has been read by a pattern that
- * leaves nothing to be escaped. Written with the others when the turn ends (shared/log-lines.ts): a tenth of a request's time, where pino took a sixth.
+ * leaves nothing to be escaped. Written with the others when the turn ends (shared/log-lines.ts): a tenth of a
+ * request's time, where pino took a sixth.
  */
 export class AccessLine {
   readonly #exchange: Exchange;

@@ -90,7 +90,11 @@ const outages = (redis: RedisServer): Events => ({
     const seat = pick(fleet.seats, random);
     await redis.kill();
     await sleep(1_000 + random() * 500);
-    await stepped(seat, [[41 * DAY_MS, async () => (await redis.restart(), await settled({ seats: [seat] }))]]);
+    const back = async (): Promise<void> => {
+      await redis.restart();
+      await settled({ seats: [seat] });
+    };
+    await stepped(seat, [[41 * DAY_MS, back]]);
     await fleet.serves();
     await redis.kill();
     await sleep(1_000 + random() * 500);

@@ -57,6 +57,8 @@ function Plans({ plans }: { readonly plans: readonly Plan[] }) {
 
 function priceText(price: Plan['price']): string {
   if (price === null) return '';
-  const { monthly, included, perUnit, currency } = price;
-  return `${monthly.toLocaleString('en-US')} ${currency} a month, ${included.toLocaleString('en-US')} units included, ${perUnit.toLocaleString('en-US')} for each more`;
+  const [monthly, included, perUnit] = [price.monthly, price.included, price.perUnit].map((n) =>
+    n.toLocaleString('en-US'),
+  );
+  return `${monthly} ${price.currency} a month, ${included} units included, ${perUnit} for each more`;
 }

@@ -68,7 +68,7 @@ export function readersFor(schema: unknown): readonly ((text: string) => Value |
   return [...new Set(readers)];
 }
 
-function* typesIn(schema: unknown): Generator<unknown> {
+function* typesIn(schema: unknown): Generator {
   if (!isObject(schema)) return;
   if (schema['type'] !== undefined) return yield* [schema['type']].flat();
   // By their text.

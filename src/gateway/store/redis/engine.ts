@@ -108,8 +108,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const eviction = new Eviction(link, options.eviction === 'accept', options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
   const pending = new PendingEvents(link, replicas, deadlineMs);
-  const inForce = (plans: Plans) =>
-    editionOf(plans, usageDays, options.events === true, (keyIds) => pending.add(keyIds));
+  const inForce = (plans: Plans) => editionOf(plans, usageDays, options.events === true, (ids) => pending.add(ids));
   let edition = inForce(options.plans);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
   const keys = keyStore(link, replicas, pending, usageDays);

@@ -43,8 +43,8 @@ async function* keyRows(stores: Stores, keyId: string, from: string, to: string)
 }
 
 /**
- * One key's rows of the days `from` to `to`, without waiting for the disk: what the log says, over what `durable` has of
- * the days `stored`. The log is read first, by `refresh` of the memtable: what it has given up by then stands in
+ * One key's rows of the days `from` to `to`, without waiting for the disk: what the log says, over what `durable` has
+ * of the days `stored`. The log is read first, by `refresh` of the memtable: what it has given up by then stands in
  * `durable`.
  */
 export function rowsOfKey(

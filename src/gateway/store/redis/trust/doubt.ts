@@ -10,8 +10,9 @@ export function isUnknown(verdict: Verdict | undefined): boolean {
 }
 
 /**
- * The verdicts of a batch, once the nodes that knew a key not have shown that they are what they were, and keep what they
- * have: nobody is told that a key is not valid by a Redis that lost it. Those of one that did not are left out of what is decided.
+ * The verdicts of a batch, once the nodes that did not know a key have shown that they are what they were, and keep
+ * what they have: nobody is told that a key is not valid by a Redis that lost it. Those of one that did not are left
+ * out of what is decided.
  */
 export async function believed(
   link: Pick<Link, 'nodeOf' | 'identify'>,

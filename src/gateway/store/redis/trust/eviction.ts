@@ -44,8 +44,8 @@ export class Eviction {
   }
 
   /**
-   * Rejects with StoreUnavailable where the node of `name` may drop what has no expiry, as the records of keys: one that
-   * it does not know it may have had. Asked anew each time, for a policy may turn at any moment.
+   * Rejects with StoreUnavailable where the node of `name` may drop what has no expiry, as the records of keys: one
+   * that it does not know it may have had. Asked anew each time, for a policy may turn at any moment.
    */
   async vouch(name: string): Promise<void> {
     if (this.#isAccepted) return;
