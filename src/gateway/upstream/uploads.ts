@@ -8,7 +8,7 @@ interface Sender {
 }
 
 interface Waiting extends Sender {
-  readonly settle: (hasPlace: boolean) => void;
+  readonly settle: (hasRoom: boolean) => void;
 }
 
 /**
@@ -28,18 +28,18 @@ export class Uploads {
 
   /** False when there was no place within `ms`; else it is held until `leave`. */
   enter(sender: Sender, ms: number): Promise<boolean> {
-    if (this.#hasPlace(sender)) {
+    if (this.#hasRoom(sender)) {
       this.#take(sender);
       return Promise.resolve(true);
     }
     return new Promise((resolve) => {
       const waiting: Waiting = {
         ...sender,
-        settle: (hasPlace) => {
+        settle: (hasRoom) => {
           clearTimeout(deadline);
           this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-          if (hasPlace) this.#take(sender);
-          resolve(hasPlace);
+          if (hasRoom) this.#take(sender);
+          resolve(hasRoom);
         },
       };
       const deadline = setTimeout(() => waiting.settle(false), ms);
@@ -52,10 +52,10 @@ export class Uploads {
     const left = this.#byCaller.get(caller)! - 1;
     if (left === 0) this.#byCaller.delete(caller);
     else this.#byCaller.set(caller, left);
-    this.#waiting.find((each) => this.#hasPlace(each))?.settle(true);
+    this.#waiting.find((each) => this.#hasRoom(each))?.settle(true);
   }
 
-  #hasPlace({ caller, share }: Sender): boolean {
+  #hasRoom({ caller, share }: Sender): boolean {
     const max = Math.max(1, Math.floor(this.#connections() * PART));
     return this.#count < max && (this.#byCaller.get(caller) ?? 0) < Math.max(1, Math.floor(max * share));
   }

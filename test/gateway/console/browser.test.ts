@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
 import { packageRoot } from '../../../src/shared/package-root.js';
+// What the live page runs; in Node it does nothing.
+import '../../../src/gateway/console/browser.js';
 import { PAGES } from '../../../src/gateway/console/pages.js';
 import { startBrowser } from '../../servers/browser.js';
 import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';

@@ -9,8 +9,8 @@ t.test(
     const uploads = new Uploads(() => 16);
     const entered: string[] = [];
     const enter = async (caller: string, ms = MINUTE_MS): Promise<void> => {
-      const hasPlace = await uploads.enter({ caller, share: 0.25 }, ms);
-      entered.push(`${caller} ${hasPlace ? 'in' : 'out'}`);
+      const hasRoom = await uploads.enter({ caller, share: 0.25 }, ms);
+      entered.push(`${caller} ${hasRoom ? 'in' : 'out'}`);
     };
     const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     for (const caller of ['a', 'a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e']) void enter(caller);

@@ -1,7 +1,7 @@
 import type { LoggedDecision } from './line.js';
 
 /** Lines are held back for so long, by the store's clock: an exchange is logged at its end. */
-export const HORIZON_MS = 120_000;
+const HORIZON_MS = 120_000;
 /** … and at most so many of them, some 600 bytes each. */
 const MAX_HELD = 100_000;
 
