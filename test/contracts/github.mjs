@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 const PACKAGE = '@octokit/openapi@23.0.2';
 const NAME = 'api.github.com.json';
+/** For a registry that never answers. */
+const MAX_MS = 180_000;
 const folder = fileURLToPath(new URL('../../dist/contracts/', import.meta.url));
 const file = join(folder, NAME);
 
@@ -30,6 +32,6 @@ export function ensureGithub() {
 }
 
 function run(command, args) {
-  const { status, error, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  const { status, error, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: MAX_MS });
   if (status !== 0) throw new Error(`${command} ${args[0]}: ${error?.message ?? stderr.trim()}`);
 }

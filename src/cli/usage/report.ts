@@ -15,7 +15,7 @@ interface ReportOptions {
   readonly by: string;
   readonly key?: string;
   readonly customer?: string;
-  readonly format: 'table' | 'csv' | 'json' | 'html';
+  readonly format: 'table' | 'csv' | 'json';
   readonly json?: true;
 }
 
@@ -31,9 +31,7 @@ export function reportCommand(connect: Connect): Command {
     .option('--by <dimensions>', 'plan, customer, key, operation, day; several with commas', 'plan')
     .option('--key <id>', 'of this key only')
     .option('--customer <id-or-reference>', 'of the keys of this customer only')
-    .addOption(
-      new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json', 'html']).default('table'),
-    )
+    .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
     .option('--json', 'the same as --format json')
     .addHelpText('after', EXAMPLES)
     .action(async ({ format, json, month, ...asked }: ReportOptions) => {
@@ -109,5 +107,4 @@ Examples:
   petgate usage report
   petgate usage report --month 2026-11 --by key,day --format csv > november.csv
   petgate usage report --month 2026-11 --by customer
-  petgate usage report --customer C-1042 --by key,day
-  petgate usage report --format html > november.html`;
+  petgate usage report --customer C-1042 --by key,day`;

@@ -4,12 +4,11 @@ import type { Accounts } from '../store/ledger.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
 import { areCorrected, withCorrections } from './corrections.js';
 import type { Ledger, ReportRow } from './groups.js';
-import { reportAsPage } from './page.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
-import { namesFor, tableOf, type Table } from './table.js';
+import { tableOf, type Table } from './table.js';
 
 /** What a report can be written as. */
-export type Format = 'json' | 'csv' | 'html';
+export type Format = 'json' | 'csv';
 
 /** Characters sent at once. */
 const PIECE_CHARACTERS = 65_536;
@@ -34,8 +33,7 @@ export async function* writeReport(
   const rows = usage.rows(from, to, key, customer);
   const counted = customer === undefined ? rows : rowsOfCustomer(rows, customer);
   const ledger = isCorrected ? withCorrections(counted, accounts, range) : counted;
-  if (format === 'html') yield* gathered(reportAsPage(range, ledger, namesFor(range, accounts)));
-  else yield* gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
+  yield* gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
 }
 
 /** The rows of a customer's keys, of rows with keys in the order of their ids. Nothing behind them is read. */

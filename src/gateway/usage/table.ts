@@ -35,7 +35,7 @@ export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts)
 }
 
 /** Looks up what stands beside ids; undefined where nobody asks for it. */
-export function namesFor(range: ReportRange, accounts?: Accounts): Names | undefined {
+function namesFor(range: ReportRange, accounts?: Accounts): Names | undefined {
   const isAsked = labelsOf(range).some((label) => label === 'name' || label === 'reference');
   return accounts !== undefined && isAsked ? new Names(accounts) : undefined;
 }

@@ -1,7 +1,6 @@
 import type { Checked } from '../../accounts/fields.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/range.js';
-import { CONTENT_SECURITY_POLICY } from '../../usage/style.js';
 import { writeReport, type Format } from '../../usage/report.js';
 import { AdminRefusal, type Answer, type Headers } from '../answer.js';
 import { whoseOf } from '../input/whose.js';
@@ -15,7 +14,6 @@ type ReportQuery = Checked<typeof ofReport>;
 const TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8; header=present',
-  html: 'text/html; charset=utf-8',
 };
 /** No younger day is ever archived (`store.archive_after`). */
 const STORED_DAYS = 31;
@@ -28,14 +26,8 @@ export const USAGE_ROUTES: readonly Route[] = [
   route(`GET ${USAGE}`, 'billing', 'A usage report, streamed', {
     query: { ...ofReport, ...inFormat },
     browser: true,
-    gives: ['application/json', 'text/csv', 'text/html'],
+    gives: ['application/json', 'text/csv'],
     handle: ({ parts, query: { format, ...query } }) => reported(parts, query, format),
-  }),
-  route('GET /admin/usage', 'billing', 'The usage page for browsers', {
-    query: ofReport,
-    browser: true,
-    gives: ['text/html'],
-    handle: ({ parts, query }) => reported(parts, query, 'html'),
   }),
   route(`GET ${USAGE}/gateways`, 'billing', 'The gateways that keep days from being final', {
     browser: true,
@@ -84,14 +76,7 @@ export function reportOf(
 }
 
 function headersOf(format: Format, { from, to }: ReportRange): Headers {
-  switch (format) {
-    case 'json':
-      return {};
-    case 'csv':
-      return { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` };
-    case 'html':
-      return { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' };
-  }
+  return format === 'csv' ? { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` } : {};
 }
 
 let running = 0;

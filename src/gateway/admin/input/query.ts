@@ -75,7 +75,7 @@ export const inState = { state: choice(OUTBOX_STATES).default('waiting').describ
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-21').meta({ format: 'date' }).optional();
 export const days = { from: day.describe('First UTC day'), to: day.describe('Last UTC day') };
 
-const FORMATS: readonly Format[] = ['json', 'csv', 'html'];
+const FORMATS: readonly Format[] = ['json', 'csv'];
 export const inFormat = { format: choice(FORMATS).default('json').describe('How the report is written') };
 export const whose = {
   key: z.string().optional().describe('Only the usage of this key'),

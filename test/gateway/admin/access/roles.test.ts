@@ -36,7 +36,6 @@ const BILLING = [
   'GET /admin/v1/usage/gateways',
   'GET /admin/v1/usage/archive',
   'GET /admin/v1/usage/archive/verify',
-  'GET /admin/usage',
 ];
 const KEYS = [
   'POST /admin/v1/keys',
@@ -131,11 +130,11 @@ t.test('403 says which role is needed; a browser is asked for another token inst
   const basic = (token: string): Record<string, string> => ({
     authorization: `Basic ${Buffer.from(`any:${token}`).toString('base64')}`,
   });
-  const asked = await ask('GET', '/admin/usage', undefined, {});
+  const asked = await ask('GET', '/admin/v1/usage', undefined, {});
   t.match(asked.json, { code: 'missing_admin_token', message: 'It must have the role billing or operator' });
-  const again = await ask('GET', '/admin/usage', undefined, basic(read));
+  const again = await ask('GET', '/admin/v1/usage', undefined, basic(read));
   t.match(again, { status: 401, json: { code: 'insufficient_role', message: 'role billing or operator' } });
   t.match(again.headers['www-authenticate'], /^Basic realm=/);
-  t.equal((await ask('GET', '/admin/usage', undefined, basic(billing))).status, 200);
+  t.equal((await ask('GET', '/admin/v1/usage', undefined, basic(billing))).status, 200);
   t.equal((await ask('GET', '/admin/v1/openapi.json', undefined, basic(billing))).status, 401, 'not for browsers');
 });
