@@ -114,7 +114,12 @@ const BAD_BODIES: Readonly<
     'invalid_body',
     /JSON|categoryId/,
   ],
-  'over 1 MiB': [`{"name":"${'x'.repeat(MIB)}","categoryId":1}`, 413, 'body_too_large', /larger than this operation takes/],
+  'over 1 MiB': [
+    `{"name":"${'x'.repeat(MIB)}","categoryId":1}`,
+    413,
+    'body_too_large',
+    /larger than this operation takes/,
+  ],
   'no body': [undefined, 400, 'invalid_body', /JSON|body/],
   'a wrong content type': [
     '{"name":"x","categoryId":1}',
