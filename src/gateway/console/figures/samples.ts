@@ -4,7 +4,7 @@ import { Span } from './window.js';
 /** A sample is taken as often, whether somebody watches or not, so that a page has figures of a while at once. */
 const EVERY_MS = 30_000;
 /** And no more often than that for those who watch, however many they are. */
-const LEAST_MS = 2_000;
+const LEAST_MS = 5_000;
 const KEPT_MS = 15 * 60_000;
 /** What "now" means in figures. */
 const NOW_MS = 60_000;
