@@ -28,7 +28,10 @@ async function startFailing(
   const held: (() => void)[] = [];
   upstream.handle = (_seen, response) => void held.push(() => response.writeHead(500).end());
   const gateway = await startGateway(t, {
-    config: { store: { deadline: `${DEADLINE_MS}ms`, on_failure: onFailure }, upstreams: { pets: { addresses: [upstream.url] } } },
+    config: {
+      store: { deadline: `${DEADLINE_MS}ms`, on_failure: onFailure },
+      upstreams: { pets: { addresses: [upstream.url] } },
+    },
     environment: { REDIS_URL: redisUrl },
   });
   return { gateway, arrived: () => held.length, release: () => held.splice(0).forEach((answer) => answer()) };
