@@ -96,6 +96,7 @@ export async function metricOf(gateway: Gateway, name: string): Promise<number> 
   const text = await (
     await fetch(`${gateway.adminUrl}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
   ).text();
+  if (!text.includes(`# TYPE ${name} `)) throw new Error(`there is no metric ${name}`);
   const samples = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
   return samples.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }

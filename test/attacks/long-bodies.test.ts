@@ -58,7 +58,7 @@ async function stage(
   const isWell = async (): Promise<void> => {
     await front.idle();
     for (let n = 0; n <= CONNECTIONS; n += 1) t.equal(await front.good(), 200, 'a good request is served');
-    t.equal(await metricOf(front.gateway, 'petgate_upstream_breaker_open'), 0, 'nobody blames the upstream');
+    t.equal(await metricOf(front.gateway, 'petgate_upstream_open_ratio'), 0, 'nobody blames the upstream');
   };
   return { front, taker, begin, isWell };
 }

@@ -100,5 +100,13 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
     'Requests that wait for a connection to an upstream.',
     ({ pool, waiting }) => pool.stats.queued + waiting(),
   );
+  gaugesOf(
+    registry,
+    'petgate_upstream_uploads_waiting',
+    'Long bodies that wait, unread, until others on their way to the same upstream have ended.',
+    'upstream',
+    () => [...upstreams()].map(([upstream, { uploads }]) => [upstream, uploads.waiting]),
+    'sum',
+  );
   total('petgate_upstream_connections', 'Connections open to an upstream.', ({ pool }) => pool.stats.connected);
 }

@@ -26,6 +26,11 @@ export class Uploads {
     this.#connections = connections;
   }
 
+  /** How many wait for a place. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** False when there was no place within `ms`; else it is held until `leave`. */
   enter(sender: Sender, ms: number): Promise<boolean> {
     if (this.#hasRoom(sender)) {

@@ -16,6 +16,7 @@ t.test(
     for (const caller of ['a', 'a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e']) void enter(caller);
     await turn();
     t.same(entered, ['a in', 'a in', 'b in', 'b in', 'c in', 'c in', 'd in', 'd in']);
+    t.equal(uploads.waiting, 3);
     uploads.leave('b');
     await turn();
     t.equal(entered.at(-1), 'e in', 'not a third of the same caller');
@@ -27,6 +28,7 @@ t.test(
     for (const caller of ['a', 'a', 'b', 'c', 'c', 'd', 'd', 'e']) uploads.leave(caller);
     await turn();
     t.equal(entered.at(-1), 'a in', 'who waited for its own others is served at last');
+    t.equal(uploads.waiting, 0);
     uploads.leave('a');
   },
 );
