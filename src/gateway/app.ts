@@ -11,6 +11,7 @@ import { createMetrics } from './observe/metrics.js';
 import { logReplaced } from './observe/replaced.js';
 import { watchAddresses, watchUpstreams } from './observe/upstreams.js';
 import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
+import { BillsSoFar } from './usage/amounts/so-far.js';
 import { createOwnUsage } from './usage/own.js';
 import type { InForce } from './workers/message.js';
 
@@ -38,12 +39,15 @@ export function createApp(parts: AppParts) {
   const failures = collectFailures(engine, (count) =>
     log.error({ count }, 'reports of failed requests were dropped: the store was unavailable too long'),
   );
+  let { plans } = settings;
+  const bills = new BillsSoFar(engine, () => plans);
   const lasting: Lasting = {
     ...parts,
     metrics,
     admission,
     failures,
-    ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage),
+    bills,
+    ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage, bills),
     onReplaced: logReplaced(log),
   };
 
@@ -67,6 +71,7 @@ export function createApp(parts: AppParts) {
     apply: ({ settings: next, certificate: inForce, contract: offered }: InForce): void => {
       const { upstreams: before, handler } = built;
       metrics.nameOperations(namesOf(offered));
+      ({ plans } = next);
       built = buildHandler(lasting, offered, next, openUpstreams(next.upstreams, events, before));
       // Longer than an exchange of the old handler can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);

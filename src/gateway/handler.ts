@@ -26,6 +26,7 @@ import { pipeline } from './pipeline.js';
 import type { OnReplaced } from './upstream/attempt.js';
 import { createForward, createReserve, type OwnAnswer } from './upstream/forward.js';
 import type { Upstreams } from './upstream/pools.js';
+import type { BillsSoFar } from './usage/amounts/so-far.js';
 import type { Log } from '../shared/log.js';
 import { writeLine } from '../shared/log-lines.js';
 
@@ -42,6 +43,7 @@ export interface Lasting {
   readonly engine: AdmissionEngine;
   readonly admission: Admission;
   readonly failures: Failures;
+  readonly bills: BillsSoFar;
   readonly ownUsage: OwnAnswer;
   /** For an upstream with these secrets. */
   readonly onReplaced: (secrets: readonly string[]) => OnReplaced;

@@ -56,6 +56,11 @@ export interface Plan {
 /** The plan of whoever shows no valid key; its subject is an address. */
 export const ANONYMOUS_PLAN = 'anonymous';
 export type Plans = ReadonlyMap<string, Plan>;
+
+/** Of each plan; null where it has none. */
+export function pricesOf(plans: Plans): Readonly<Record<string, Price | null>> {
+  return Object.fromEntries([...plans].map(([name, { price }]) => [name, price ?? null]));
+}
 /** They are part of the text of the admission script in Redis. */
 export const MAX_PLANS = 1_000;
 

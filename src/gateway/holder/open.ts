@@ -8,6 +8,7 @@ import { ACCOUNT, ownOperation } from '../contract/own.js';
 import { createAddressReader } from '../edge/client-address.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { AdmissionEngine } from '../store/port.js';
+import type { BillsSoFar } from '../usage/amounts/so-far.js';
 import type { OwnAnswer } from '../upstream/forward.js';
 import { createHolderAnswers } from './answers.js';
 import { createRefusalPage } from './refusal.js';
@@ -17,6 +18,7 @@ interface OpenParts {
   readonly engine: AdmissionEngine;
   readonly admission: Admission;
   readonly recall: Recall;
+  readonly bills: BillsSoFar;
   readonly metrics: { readonly verdict: (verdict: StandingVerdict, operation: string) => void };
   /** Unix ms; the real clock when left out. */
   readonly now?: () => number;
@@ -31,12 +33,12 @@ interface OpenPages {
 export function openHolderPages(parts: OpenParts, { routes }: Contract, settings: Settings): OpenPages | null {
   const path = ownOperation(routes.operations, ACCOUNT)?.path;
   if (path === undefined) return null;
-  const { engine, admission, recall, metrics, now = Date.now } = parts;
+  const { engine, admission, recall, bills, metrics, now = Date.now } = parts;
   const { environment, keys, plans, events, realm, trustedProxies } = settings;
   const { acceptImported, holdersRotate: mayRotate } = keys;
   const { sessionSecret } = engine;
   const answers = createHolderAnswers({
-    ...{ path, engine, recall, realm, mayRotate, onVerdict: metrics.verdict },
+    ...{ path, engine, recall, bills, realm, mayRotate, onVerdict: metrics.verdict },
     usage: engine.failover?.ownUsage ?? engine.usage,
     visitors: new Visitors(path, { admission, sessionSecret, environment, acceptImported, now }),
     addresses: createAddressReader(trustedProxies),

@@ -9,7 +9,7 @@ export interface Part {
   /** Only of this key. */
   readonly keyId?: string | undefined;
   /** Only of keys behind this one. */
-  readonly after?: string | null;
+  readonly after?: string | null | undefined;
 }
 
 export interface StoredPart extends Part {

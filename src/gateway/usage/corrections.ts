@@ -31,7 +31,8 @@ export async function* correctionsOf(
   { from = '', to = '9999', key, customer }: CorrectionsAsked,
   after: string | null = null,
 ): AsyncGenerator<readonly CorrectionOf[]> {
-  for (let afterId = after; ;) {
+  const first = key ?? customer ?? '';
+  for (let afterId = after ?? rightBefore(first); ;) {
     const begin = afterId;
     const ids = await withRetry(() => store.corrected(begin, AT_ONCE));
     const wanted = ids.filter(
@@ -42,9 +43,15 @@ export async function* correctionsOf(
       correctionsIn(history).map((correction) => ({ ...correction, subject: wanted[n]! })),
     );
     yield found.filter(({ day }) => from <= day && day <= to);
-    if (ids.length < AT_ONCE) return;
+    if (ids.length < AT_ONCE || ids.at(-1)!.slice(0, first.length) > first) return;
     afterId = ids.at(-1)!;
   }
+}
+
+/** What comes before this id, and behind all that come before it: no id has a `~`. Of nothing nothing. */
+function rightBefore(id: string): string | null {
+  const last = id.length - 1;
+  return id === '' ? null : `${id.slice(0, last)}${String.fromCharCode(id.charCodeAt(last) - 1)}~`;
 }
 
 /** The ledger, and with each key, or before the keys of a customer, what it is corrected by. */

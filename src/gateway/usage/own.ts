@@ -8,6 +8,7 @@ import { commonHeaders } from '../answer.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, limitReached, type Refusal } from '../refusal.js';
 import { createAllowance } from './allowance.js';
+import type { BillsSoFar, BillSoFar } from './amounts/so-far.js';
 import { dayOf } from '../../shared/utc-day.js';
 
 /** Its figures cost no token: this stops a flood. Counted by each gateway process; no strike towards a ban. */
@@ -18,9 +19,13 @@ const MAX_KEYS = 10_000;
 /**
  * `GET /v1/usage`: plan, windows, usage and ban of the key that asks; of a customer's key also `customer`, whose
  * the windows are then, while usage and ban stay the key's. Windows and ban are those of the verdict itself: what
- * the gate would decide by. Refuses a flood with 429, and 503 when the store is unavailable.
+ * the gate would decide by. On a plan with a price also `bill`, unless the store does not say it in time. Refuses a
+ * flood with 429, and 503 when the store is unavailable.
  */
-export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promise<Refusal | undefined> {
+export function createOwnUsage(
+  usage: UsageStore,
+  bills: BillsSoFar,
+): (exchange: Admitted) => Promise<Refusal | undefined> {
   const refusalOf = createOwnAllowance();
   return async (exchange) => {
     const { verdict, client } = exchange;
@@ -29,7 +34,7 @@ export function createOwnUsage(usage: UsageStore): (exchange: Admitted) => Promi
     const refusal = refusalOf(keyId);
     if (refusal !== null) return refusal;
     try {
-      const body = JSON.stringify(await viewOf(usage, verdict, keyId));
+      const body = JSON.stringify(await viewOf(usage, bills, verdict, keyId));
       const headers = commonHeaders(exchange);
       headers.push(
         'Content-Type',
@@ -57,7 +62,7 @@ export function createOwnAllowance(): (keyId: string) => Refusal | null {
   };
 }
 
-async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string): Promise<object> {
+async function viewOf(usage: UsageStore, bills: BillsSoFar, verdict: StandingVerdict, keyId: string): Promise<object> {
   const day = dayOf(verdict.atMs);
   const today = noCounts();
   const month = noCounts();
@@ -68,6 +73,7 @@ async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string
     }
   }
   const customer = customerOf(keyId);
+  const bill = await bills.of(keyId, verdict.atMs);
   return {
     ...(customer === null ? {} : { customer }),
     plan: verdict.plan,
@@ -75,6 +81,7 @@ async function viewOf(usage: UsageStore, verdict: StandingVerdict, keyId: string
     today,
     month,
     ban: verdict.outcome === 'banned' ? { until: seconds(verdict.bannedUntilMs), level: verdict.level } : null,
+    ...(bill === null || bill === 'unknown' ? {} : { bill: billOf(bill) }),
   };
 }
 
@@ -82,6 +89,10 @@ function windowOf({ limit, remaining, resetAtMs, granted }: WindowFigures): obje
   const window = { limit, remaining, reset: seconds(resetAtMs) };
   if (granted === undefined) return window;
   return { ...window, granted: { units: granted.units, until: seconds(granted.untilMs) } };
+}
+
+function billOf({ asOfMs, ...bill }: BillSoFar): object {
+  return { ...bill, asOf: seconds(asOfMs) };
 }
 
 function seconds(atMs: number): number {

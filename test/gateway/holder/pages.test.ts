@@ -1,11 +1,18 @@
 import t from 'tap';
 import type { Test } from 'tap';
+import { dayOf } from '../../../src/shared/utc-day.js';
+import { monthEndMs, monthStartMs } from '../../../src/shared/utc-month.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { startRedis } from '../../servers/redis.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { ACCOUNT, Visitor } from './browser-like.js';
 
 const PLANS = {
+  sold: {
+    limits: { minute: 60, day: 1000 },
+    ban: { after: 30 },
+    price: { monthly: 3000, included: 2, per_unit: 7, currency: 'EUR' },
+  },
   free: { limits: { minute: 60, day: 1000 }, ban: { after: 30, within: '60s', for: '5m', factor: 2, cap: '24h' } },
   anonymous: { limits: { minute: 5, day: 1000 }, ban: { after: 30, within: '60s', for: '5m', factor: 2, cap: '24h' } },
 };
@@ -60,6 +67,49 @@ t.test('the holder of a key signs in and sees it; what operators do to it holds 
     t.match(revoked.text, /name="key"/);
     t.notMatch(revoked.text, id);
     t.equal((await visitor.signIn(key)).status, 401);
+  });
+});
+
+t.test('what is owed this month is what the report says, of all keys of the customer and of nobody else', async (t) => {
+  await eachEngine(t, async (t, gateway) => {
+    const customers = await Promise.all(
+      ['Acme', 'Other'].map(async (name) => {
+        const { body } = await gateway.admin('POST', '/admin/v1/customers', { name, plan: 'sold' });
+        return (body as { id: string }).id;
+      }),
+    );
+    const [acme = '', other = ''] = customers;
+    const keys = await Promise.all([acme, acme, other].map((customer) => gateway.createKey({ customer })));
+    const [{ key: one }, { key: two }, { key: foreign }] = keys as [
+      (typeof keys)[0],
+      (typeof keys)[0],
+      (typeof keys)[0],
+    ];
+    const ask = (path: string, key: string) =>
+      fetch(gateway.url + path, { headers: { authorization: `Bearer ${key}` } });
+    for (const key of [one, one, one, two, two, foreign]) await ask('/v1/pets', key);
+    const day = dayOf(Date.now());
+    for (const [customer, units] of [
+      [acme, 4],
+      [other, 100],
+    ])
+      await gateway.admin('POST', '/admin/v1/usage/corrections', { customer, day, units, reason: 'a test' });
+
+    const { bill } = (await (await ask('/v1/usage', one)).json()) as { bill: Readonly<Record<string, unknown>> };
+    const nowMs = Date.now();
+    const month = `from=${dayOf(monthStartMs(nowMs))}&to=${dayOf(monthEndMs(nowMs) - 1)}`;
+    const { body } = await gateway.admin('GET', `/admin/v1/usage?${month}&by=customer&customer=${acme}`);
+    const [row] = (body as { rows: readonly Readonly<Record<string, unknown>>[] }).rows;
+    for (const field of ['currency', 'base', 'included', 'overage', 'amount'])
+      t.equal(bill[field], row?.[field], `${field} of the report`);
+    t.equal(bill['units'], 9, 'three of one key, two of the other, four by hand');
+    t.equal(bill['overage'], 9 - Number(bill['included']));
+
+    const visitor = new Visitor(gateway);
+    await visitor.signIn(two);
+    const { text } = await visitor.get();
+    t.match(text, new RegExp(`Owed this month by Acme.*${(Number(bill['amount']) / 100).toFixed(2)} EUR`, 's'));
+    t.notMatch(text, /Other/);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Plan, Plans, Price } from '../../admission/plan.js';
+import { pricesOf, type Plan, type Plans, type Price } from '../../admission/plan.js';
 import { holdersIn, type Holders } from './holders.js';
 import { lossesOf, messageOf } from './losses.js';
 import type { Costs } from './price.js';
@@ -39,7 +39,7 @@ export class PlanRegistry {
 
   /** Of each plan in force; null where it has none. */
   prices(): Readonly<Record<string, Price | null>> {
-    return Object.fromEntries([...this.#plans()].map(([name, { price }]) => [name, price ?? null]));
+    return pricesOf(this.#plans());
   }
 
   /** What `next` takes from keys and customers, a line each: as a reload, and as a start would say it. */

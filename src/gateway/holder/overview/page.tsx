@@ -2,6 +2,7 @@ import { Notice } from '../../pages/components/notice.js';
 import { framed } from '../frame.js';
 import { lengthOf, Moment } from '../moment.js';
 import { RotateForm } from '../rotate.js';
+import { Bill } from './bill.js';
 import { Customer } from './customer.js';
 import { Events } from './events.js';
 import { Facts } from './facts.js';
@@ -27,6 +28,7 @@ export function overviewPage({ path, formToken, overview, mayRotate }: OverviewP
         <Facts {...overview} />
         <Limits {...overview} />
         <Usage usage={usage} />
+        <Bill {...overview} />
         <Refusals {...refusals} />
         {customer !== null && <Customer customer={customer} own={record.id} />}
         {mayRotate && (

@@ -6,6 +6,7 @@ import type { AdmissionEngine, UsageStore } from '../../store/port.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry } from '../../store/records/record.js';
+import type { BillsSoFar } from '../../usage/amounts/so-far.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import type { Visitor } from '../visitors.js';
 
@@ -20,6 +21,7 @@ export interface OverviewParts {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'customers'>;
   readonly usage: UsageStore;
   readonly recall: Recall;
+  readonly bills: BillsSoFar;
 }
 
 /** All that the holder of a key is shown of it: nothing of operators, and nothing of other customers. */
@@ -28,6 +30,8 @@ export interface Overview {
   readonly verdict: StandingVerdict;
   /** Each of the last days, by operation. */
   readonly usage: ReadonlyMap<string, ReadonlyMap<string, UsageCounts>>;
+  /** What is owed this month, of a customer's key by the customer. */
+  readonly bill: Awaited<ReturnType<BillsSoFar['of']>>;
   /** Of its customer; null of a key without one. */
   readonly customer: HeldCustomer | null;
   /** Its last refusals, as far as this gateway remembers them. */
@@ -48,18 +52,19 @@ export interface HeldCustomer {
 
 /** Null where the key is gone. Rejects with StoreUnavailable. */
 export async function readOverview(parts: OverviewParts, { keyId, verdict }: Visitor): Promise<Overview | null> {
-  const { engine, usage, recall } = parts;
-  const [record, days, customer, history, refusals] = await Promise.all([
+  const { engine, usage, recall, bills } = parts;
+  const [record, days, customer, history, refusals, bill] = await Promise.all([
     engine.keys.read(keyId),
     usageOf(usage, keyId, verdict.atMs),
     readCustomer(engine, customerOf(keyId)),
     engine.keys.history(keyId),
     recall({ key: keyId }),
+    bills.of(keyId, verdict.atMs),
   ]);
   if (record === undefined) return null;
   const [held = record] = await withTerms(engine.customers, [record]);
   const events = history.slice(-MAX_EVENTS).toReversed();
-  return { record: held, verdict, usage: days, customer, refusals, events };
+  return { record: held, verdict, usage: days, bill, customer, refusals, events };
 }
 
 async function usageOf(store: UsageStore, keyId: string, nowMs: number): Promise<Overview['usage']> {

@@ -33,15 +33,17 @@ export interface Account {
  * customer and its keys begin alike, so that the few with one beginning are gathered at a time.
  */
 export async function* accountsIn(
-  { customer }: Pick<ReportRange, 'customer'>,
+  { customer, key }: Pick<ReportRange, 'customer' | 'key'>,
   ledger: Ledger,
   { keys, customers }: Accounts,
 ): AsyncGenerator<readonly Account[]> {
   const rows = new Stream(ledger);
   const known: readonly Stream<Payer>[] =
-    customer === undefined
-      ? [new Stream(pagesOf(customers.page)), new Stream(pagesOf(keys.page, isPayer))]
-      : [new Stream(only(await withRetry(() => customers.read(customer))))];
+    customer !== undefined
+      ? [new Stream(only(await withRetry(() => customers.read(customer))))]
+      : key !== undefined
+        ? [new Stream(only(await withRetry(() => keys.read(key))))]
+        : [new Stream(pagesOf(customers.page)), new Stream(pagesOf(keys.page, isPayer))];
   for (;;) {
     const heads = [
       (await rows.peek())?.key,

@@ -19,6 +19,10 @@ const OVERVIEW: Overview = {
     ],
   },
   usage: new Map([['2026-11-21', new Map([[ODD, { requests: 2, units: 1234, limited: 1, banned: 0, failed: 0 }]])]]),
+  bill: {
+    ...{ currency: 'EUR', base: 3000, included: 1000, overage: 234, amount: 3468, units: 1234, asOfMs: NOON_MS },
+    unknown: undefined,
+  },
   customer: { name: ODD, keys: [], hasMore: true, webhook: 'https://hooks.example' },
   refusals: { exchanges: [], silent: 1 },
   events: [
@@ -33,8 +37,18 @@ t.test('figures and names are shown, escaped, and nothing of operators', (t) => 
   const text = page(true);
   t.notMatch(text, '<script');
   t.notMatch(text, /zoe|secret"?:|note:/);
-  for (const shown of ['in 42 seconds', '1,234', 'unlimited', 'https://hooks.example', 'free → '])
+  for (const shown of ['in 42 seconds', '1,234', 'unlimited', '34.68 EUR', 'https://hooks.example', 'free → '])
     t.match(text, shown, shown);
+  t.end();
+});
+
+t.test('what is owed shows why it is not known, and nothing without a price', (t) => {
+  const bill = { ...OVERVIEW, bill: { currency: 'EUR', units: 1, unknown: `no price of ${ODD}`, asOfMs: NOON_MS } };
+  const of = (overview: Overview): string =>
+    overviewPage({ path: '/account', formToken: 'form-token', overview, mayRotate: false });
+  t.match(of(bill), 'not known: no price of &lt;script');
+  t.match(of({ ...OVERVIEW, bill: 'unknown' }), 'not added up');
+  t.notMatch(of({ ...OVERVIEW, bill: null }), 'Owed');
   t.end();
 });
 

@@ -22,11 +22,11 @@ const READ = loadScript('ledger/read', { FOUND_AT_ONCE });
 
 export function usageStore(link: Link): UsageStore {
   return {
-    rows: (from, to, keyId) => {
+    rows: (from, to, keyId, after) => {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
       if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
-      return storedRows(link, dayNumbers(first, last), { keyId });
+      return storedRows(link, dayNumbers(first, last), { keyId, after });
     },
   };
 }

@@ -1,0 +1,40 @@
+import { inCurrency } from '../../../shared/currency.js';
+import { Facts } from '../../pages/components/facts.js';
+import { Badge } from '../../pages/components/notice.js';
+import type { Figure } from '../../usage/amounts/money.js';
+import type { BillSoFar } from '../../usage/amounts/so-far.js';
+import { Moment } from '../moment.js';
+import type { Overview } from './read.js';
+
+/** What is owed for this month, where the plan has a price. */
+export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
+  if (bill === null) return null;
+  return (
+    <section>
+      <h2>{customer === null ? 'Owed this month' : `Owed this month by ${customer.name}`}</h2>
+      {bill === 'unknown' ? (
+        <p>It is not added up at this moment. Reload the page in a minute.</p>
+      ) : (
+        <>
+          <p>
+            <Badge level="warn">growing</Badge> As of <Moment atMs={bill.asOfMs} />, and as if the plan stays the same
+            until the month ends. Whoever runs this API has the last word.
+          </p>
+          <Facts facts={factsOf(bill)} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function factsOf({ currency = '', base, included, units, overage, amount, unknown }: BillSoFar) {
+  const money = (coins: Figure | undefined) => coins !== undefined && `${inCurrency(coins, currency)} ${currency}`;
+  const count = (figure: Figure | undefined) => figure !== undefined && figure.toLocaleString('en-US');
+  return [
+    ['Base', money(base)],
+    ['Units included', count(included)],
+    ['Units used', count(units)],
+    ['Units beyond those included', count(overage)],
+    ['Sum so far', money(amount) || `not known: ${unknown ?? ''}`],
+  ] as const;
+}

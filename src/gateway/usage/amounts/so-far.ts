@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { pricesOf, type Plans } from '../../admission/plan.js';
+import type { AdmissionEngine, UsageRow } from '../../store/port.js';
+import { CUSTOMER_ID_LENGTH, payerOf } from '../../store/records/customer-id.js';
+import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
+import { withCorrections } from '../corrections.js';
+import type { Ledger, ReportRow } from '../groups.js';
+import { rowsOfCustomer } from '../report.js';
+import type { MoneyView } from './money.js';
+import { Amounts } from './rows.js';
+
+/** How long a sum is good enough: for one of a customer all its keys are read. */
+const KEPT_MS = 60_000;
+/** Sums kept; beyond it the oldest is forgotten. */
+const MAX_KEPT = 1_000;
+/** Keys of one customer that are added up for whoever holds one of them. */
+const MAX_KEYS = 1_000;
+/** How long an answer waits for a sum. It is added up all the same, and known for the next one. */
+const WAIT_MS = 250;
+
+/** What is owed for a month that still grows, as if the payer keeps its plan to the end. */
+export interface BillSoFar extends MoneyView {
+  /** Corrections included. */
+  readonly units: number;
+  /** Unix ms. */
+  readonly asOfMs: number;
+}
+
+interface Sum {
+  readonly asOfMs: number;
+  readonly bill: Promise<BillSoFar | null>;
+}
+
+type Store = Pick<AdmissionEngine, 'usage' | 'keys' | 'customers'>;
+
+/** What is owed for keys this month: of a customer's key what the customer owes. */
+export class BillsSoFar {
+  readonly #store: Store;
+  readonly #plans: () => Plans;
+  readonly #sums = new Map<string, Sum>();
+
+  constructor(store: Store, plans: () => Plans) {
+    this.#store = store;
+    this.#plans = plans;
+  }
+
+  /**
+   * As of a minute ago at most. Null where no plan that counts has a price; `unknown` while it is not added up, as of a
+   * customer with many keys, or the store does not say.
+   */
+  async of(keyId: string, nowMs: number): Promise<BillSoFar | 'unknown' | null> {
+    if ([...this.#plans().values()].every(({ price }) => price === undefined)) return null;
+    const bill = this.#sumOf(payerOf(keyId), nowMs);
+    return Promise.race([bill.catch(() => 'unknown' as const), pause(WAIT_MS, 'unknown' as const)]);
+  }
+
+  #sumOf(payer: string, nowMs: number): Promise<BillSoFar | null> {
+    const known = this.#sums.get(payer);
+    if (known !== undefined && known.asOfMs >= Math.max(nowMs - KEPT_MS, monthStartMs(nowMs))) return known.bill;
+    const next: Sum = { asOfMs: nowMs, bill: this.#addUp(payer, nowMs) };
+    this.#sums.delete(payer);
+    this.#sums.set(payer, next);
+    if (this.#sums.size > MAX_KEPT) this.#sums.delete([...this.#sums.keys()][0]!);
+    next.bill.catch((error: unknown) => {
+      if (!(error instanceof TooMany) && this.#sums.get(payer) === next) this.#sums.delete(payer);
+    });
+    return next.bill;
+  }
+
+  async #addUp(payer: string, asOfMs: number): Promise<BillSoFar | null> {
+    const [from, to] = [dayOf(monthStartMs(asOfMs)), dayOf(monthEndMs(asOfMs) - DAY_MS)];
+    const { usage } = this.#store;
+    const isCustomer = payer.length === CUSTOMER_ID_LENGTH;
+    const counted = isCustomer
+      ? limitKeys(MAX_KEYS, rowsOfCustomer(usage.rows(from, to, undefined, payer), payer))
+      : usage.rows(from, to, payer);
+    const asked = { from, to, ...(isCustomer ? { customer: payer } : { key: payer }) };
+    const prices = pricesOf(this.#plans());
+    const amounts = new Amounts({ ...asked, by: ['customer'], prices, openFrom: from }, this.#store);
+    let row: ReportRow | undefined;
+    for await (const [first] of amounts.rows(withCorrections(counted, this.#store, asked))) row ??= first;
+    if (row?.currency === undefined) return null;
+    const { currency, base, included, overage, amount, unknown } = row;
+    const units = amounts.totals.units + amounts.corrected.correctedUnits;
+    return { currency, base, included, units, overage, amount, unknown, asOfMs };
+  }
+}
+
+/** More than is added up while somebody waits. */
+class TooMany extends Error {}
+
+async function* limitKeys(max: number, rows: Ledger): AsyncGenerator<readonly UsageRow[], void> {
+  let [count, last] = [0, ''];
+  for await (const batch of rows) {
+    for (const { key } of batch) {
+      if (key === last) continue;
+      [count, last] = [count + 1, key];
+      if (count > max) throw new TooMany(`more than ${max} keys`);
+    }
+    yield batch;
+  }
+}
