@@ -15,6 +15,7 @@ import { customersCommand } from './rest/customers.js';
 import { eventsCommand } from './rest/events.js';
 import { keysCommand } from './rest/keys.js';
 import { plansCommand } from './rest/plans.js';
+import { sessionsCommand } from './rest/sessions.js';
 import { storeCommand } from './rest/store.js';
 import { tokensCommand } from './rest/tokens.js';
 import { usageCommand } from './usage/command.js';
@@ -67,6 +68,7 @@ function createProgram(): Command {
     whyCommand(connect),
     storeCommand(connect),
     tokensCommand(connect),
+    sessionsCommand(connect),
     configCommand(),
   ])
     program.addCommand(command);

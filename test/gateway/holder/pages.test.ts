@@ -2,7 +2,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { dayOf } from '../../../src/shared/utc-day.js';
 import { monthEndMs, monthStartMs } from '../../../src/shared/utc-month.js';
-import { startGateway, type Gateway } from '../../servers/gateway.js';
+import { petgate, surroundings } from '../../cli/programs.js';
+import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
 import { startRedis } from '../../servers/redis.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { ACCOUNT, Visitor } from './browser-like.js';
@@ -152,6 +153,23 @@ t.test('a key is rotated once, and shown once', async (t) => {
     t.equal(await status(next), 200);
     const { body } = await gateway.admin('GET', `/admin/v1/keys/${id}/history`);
     t.match(JSON.stringify(body), /"actor":"key holder","action":"rotated"/);
+  });
+});
+
+t.test('all sessions are ended at once, and keys stay good', async (t) => {
+  await eachEngine(t, async (t, gateway) => {
+    const { id, key } = await gateway.createKey({ plan: 'free' });
+    const visitor = new Visitor(gateway);
+    await visitor.signIn(key);
+    t.match((await visitor.get()).text, id);
+    const environment = { ADMIN_PORT: new URL(gateway.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN };
+    t.match(await petgate(['sessions', 'end'], surroundings(gateway.dataFolder, environment)), {
+      code: 0,
+      stdout: 'All sessions are over: everybody has to sign in again.\n',
+    });
+    t.notMatch((await visitor.get()).text, id);
+    t.equal((await visitor.signIn(key)).status, 303);
+    t.match((await visitor.get()).text, id);
   });
 });
 

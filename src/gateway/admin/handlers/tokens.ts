@@ -29,6 +29,9 @@ export const TOKEN_ROUTES: readonly Route[] = [
   route(`DELETE ${TOKENS}/{id}`, 'operator', 'Revokes an admin token at once', {
     handle: ({ tokens, id }) => tokens.revoke(id),
   }),
+  route('DELETE /admin/v1/sessions', 'operator', 'Ends all sessions of the console and of account pages', {
+    handle: ({ parts }) => parts.engine.sessionSecret.replace(),
+  }),
 ];
 
 /** A token as operators see it: never itself nor its hash. */

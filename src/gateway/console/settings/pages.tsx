@@ -1,8 +1,10 @@
 import { explainSettings } from '../../config/explain.js';
 import { ConfigError } from '../../config/files/problem.js';
+import { PostForm } from '../../pages/components/form.js';
 import { Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
-import { page, type Page, type Visit } from '../page.js';
+import { CONSOLE, page, type Page, type Visit } from '../page.js';
+import { SIGN_IN } from '../sign-in/pages.js';
 
 /** Labels of petgate_info, and what they are called here. */
 const INFO: Readonly<Record<string, string>> = {
@@ -13,6 +15,7 @@ const INFO: Readonly<Record<string, string>> = {
   plans: 'Plans in force',
   contract: 'Contract in force',
 };
+const END_SESSIONS = 'DELETE /admin/v1/sessions';
 const SINCE = 'petgate_config_loaded_timestamp_seconds';
 
 /** What the gateway runs by, and who said so. Settings hold no secret; addresses are shown without theirs. */
@@ -24,9 +27,16 @@ export const SETTINGS_PAGES: readonly Page[] = [
         <>
           <Running {...await runningOf(visit)} />
           <Settings detail={visit.parts.ready().parts['config']?.detail} />
+          <Sessions {...visit} />
         </>
       ),
     }),
+  }),
+  page('POST /settings/sessions/ended', END_SESSIONS, 'End all sessions', {
+    serve: async ({ api }) => {
+      await api.answer(END_SESSIONS);
+      return { to: SIGN_IN, session: '' };
+    },
   }),
 ];
 
@@ -71,6 +81,27 @@ function Running({ info, sinceS, gateways }: RunningParts) {
         />
       )}
     </>
+  );
+}
+
+/** Null for those who may not end them. */
+function Sessions({ api, guard }: Visit) {
+  if (!api.may(END_SESSIONS)) return null;
+  return (
+    <section>
+      <h2>Sessions</h2>
+      <p>
+        Ends every session of this console and of account pages, on all gateways, yours too: for when a cookie or a copy
+        of the store may be in wrong hands.
+      </p>
+      <PostForm
+        action={`${CONSOLE}/settings/sessions/ended`}
+        guard={guard()}
+        button="End all sessions"
+        kind="danger"
+        inline
+      />
+    </section>
   );
 }
 

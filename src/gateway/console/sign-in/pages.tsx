@@ -8,7 +8,7 @@ const FIELD = 'token';
 const HINT =
   'One that "petgate tokens create" made, PETGATE_ADMIN_TOKEN, or what is in the file admin-token of the data folder.';
 
-const SIGN_IN = `${CONSOLE}/sign-in`;
+export const SIGN_IN = `${CONSOLE}/sign-in`;
 export const SIGN_OUT = `${CONSOLE}/sign-out`;
 
 /** Of people who are not signed in yet, or no more. */
