@@ -24,7 +24,10 @@ export function rehearseCommand(): Command {
 }
 
 interface Source {
-  readonly lines: AsyncGenerator<readonly string[], void>;
+  readonly chunks: AsyncGenerator<readonly string[], void>;
+  /** Of the chunk at hand, and how many of it were read. */
+  lines: readonly string[];
+  read: number;
   /** The last decision that it had, store ms. */
   lastMs: number;
 }
@@ -32,14 +35,31 @@ interface Source {
 /** Reads the one that is furthest behind, so that what gateways logged at one time is met together. */
 async function rehearsed(rehearsal: Rehearsal, files: ReadonlyMap<string, string>): Promise<Outcome> {
   const sources = new Set<Source>();
-  for (const [file, path] of files) sources.add({ lines: linesOf(file, path), lastMs: -Infinity });
+  for (const [file, path] of files) sources.add({ chunks: linesOf(file, path), lines: [], read: 0, lastMs: -Infinity });
   while (sources.size > 0) {
-    const source = [...sources].reduce((behind, other) => (other.lastMs < behind.lastMs ? other : behind));
-    const next = await source.lines.next();
-    if (next.done === true) sources.delete(source);
-    else for (const text of next.value) source.lastMs = Math.max(source.lastMs, rehearsal.read(text) ?? -Infinity);
+    const behind = [...sources].sort((one, other) => one.lastMs - other.lastMs);
+    const [source, next] = [behind[0]!, behind[1]];
+    if (source.read < source.lines.length) readUpTo(next?.lastMs ?? Infinity, source, rehearsal);
+    else if (!(await refill(source))) sources.delete(source);
   }
   return rehearsal.end();
+}
+
+/** Reads what is at hand, until a line was decided later. */
+function readUpTo(atMs: number, source: Source, rehearsal: Rehearsal): void {
+  const { lines } = source;
+  do {
+    source.lastMs = Math.max(source.lastMs, rehearsal.read(lines[source.read]!) ?? -Infinity);
+    source.read += 1;
+  } while (source.read < lines.length && source.lastMs <= atMs);
+}
+
+/** False at its end. */
+async function refill(source: Source): Promise<boolean> {
+  const next = await source.chunks.next();
+  if (next.done === true) return false;
+  [source.lines, source.read] = [next.value, 0];
+  return true;
 }
 
 function checkOutcome({ missingPlans, rehearsed: count, ignored }: Outcome, file: string): void {

@@ -9,20 +9,23 @@ import { dataFolder, petgate, surroundings, type Finished } from '../programs.js
 
 const plan = (minute: number) => ({ limits: { minute, day: 1000 }, ban: { after: 30 } });
 
+/** A minute's and a day's window, of which so many were taken. */
+const windowsAfter = (taken: number, minute: number, day: number) => [
+  { ...MINUTE, limit: minute, remaining: minute - taken, resetAtMs: NOON_MS + 60_000 },
+  { ...DAY, limit: day, remaining: day - taken, resetAtMs: NOON_MS + 43_200_000 },
+];
+const subject = { kind: 'key', id: 'AbCdEf123456', secretHash: '' } as const;
+const request = { subject, operation: 'listPets', scope: null, cost: 1 };
+
 t.test('plans are rehearsed on logs of several gateways, gzipped or not', async (t) => {
   const folder = dataFolder(t);
   const put = (name: string, content: string | Buffer): string => {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
   };
-  const subject = { kind: 'key', id: 'AbCdEf123456', secretHash: '' } as const;
   const lines = Array.from({ length: 6 }, (_, n) => {
-    const windows = [
-      { ...MINUTE, limit: 6, remaining: 5 - n, resetAtMs: NOON_MS + 60_000 },
-      { ...DAY, limit: 1000, remaining: 999 - n, resetAtMs: NOON_MS + 43_200_000 },
-    ];
-    const verdict = { ...ADMITTED, keyId: subject.id, windows, atMs: NOON_MS + n };
-    return `${lineOf({ subject, operation: 'listPets', scope: null, cost: 1 }, verdict)}\n`;
+    const verdict = { ...ADMITTED, keyId: subject.id, windows: windowsAfter(n + 1, 6, 1000), atMs: NOON_MS + n };
+    return `${lineOf(request, verdict)}\n`;
   });
   const even = put('a.log', lines.filter((_, n) => n % 2 === 0).join(''));
   const packed = gzipSync(lines.filter((_, n) => n % 2 === 1).join(''));
@@ -46,4 +49,23 @@ t.test('plans are rehearsed on logs of several gateways, gzipped or not', async 
     [[put('bad.yaml', 'free: { limits: { minute: x } }\n'), '--log', even], 1, /bad\.yaml:1:\d+/],
   ] as const)
     t.match(await run(...args), { code: exit, stderr: words });
+});
+
+t.test('quiet gateways, of which one piece of a log is longer than lines wait, are met in order', async (t) => {
+  const folder = dataFolder(t);
+  const count = 12_000;
+  const logs: [string, string] = ['', ''];
+  for (let n = 0; n < count; n += 1) {
+    const atMs = NOON_MS + n * 1_000;
+    const minute = { ...windowsAfter(1, 6, 100_000)[0]!, resetAtMs: atMs + 60_000 };
+    const day = windowsAfter(n + 1, 6, 100_000)[1]!;
+    const verdict = { ...ADMITTED, keyId: subject.id, windows: [minute, day], atMs };
+    logs[n % 2 === 0 ? 0 : 1] += `${lineOf(request, verdict)}\n`;
+  }
+  const files = logs.map((_, n) => join(folder, `${n}.log`));
+  files.forEach((file, n) => writeFileSync(file, logs[n]!));
+  const plans = join(folder, 'plans.yaml');
+  writeFileSync(plans, stringify({ free: plan(100_000), anonymous: plan(10) }));
+  const { stdout } = await petgate(['plans', 'rehearse', plans, '--json', '--log', ...files], surroundings(folder));
+  t.match(JSON.parse(stdout), { rehearsed: count, ignored: { late: 0 } });
 });

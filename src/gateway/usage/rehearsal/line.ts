@@ -69,10 +69,18 @@ export function decisionIn(line: Fields): LoggedDecision | Unusable {
   // Who shows no valid key pays one unit, whatever was asked for.
   if (key === null ? cost === 0 : contractCost === 0) return 'free';
   return {
-    ...{ atMs, outcome: outcome as LoggedDecision['outcome'], keyId: key, plan, operation },
+    atMs,
+    outcome: outcome as LoggedDecision['outcome'],
+    keyId: key,
     payer: key === null ? bucketOf(address) : payerOf(key),
-    ...{ cost, contractCost: key === null ? cost : contractCost, windows, ban: isBan(ban) ? ban : null },
-    ...{ local: line['local'] === true, sampled: line['sampled'] !== undefined },
+    plan,
+    operation,
+    cost,
+    contractCost: key === null ? cost : contractCost,
+    windows,
+    ban: isBan(ban) ? ban : null,
+    local: line['local'] === true,
+    sampled: line['sampled'] !== undefined,
   };
 }
 
@@ -82,7 +90,8 @@ function isCount(value: unknown): value is number {
 
 function areWindows(value: unknown): value is LoggedDecision['windows'] {
   if (typeof value !== 'object' || value === null) return false;
-  for (const window of Object.values(value)) {
+  for (const name in value) {
+    const window: unknown = (value as Fields)[name];
     if (!Array.isArray(window)) return false;
     for (const figure of window) if (figure !== null && !Number.isSafeInteger(figure)) return false;
   }

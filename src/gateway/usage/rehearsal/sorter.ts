@@ -2,14 +2,16 @@ import type { LoggedDecision } from './line.js';
 
 /** Lines are held back for so long, by the store's clock: an exchange is logged at its end. */
 const HORIZON_MS = 120_000;
-/** … and at most so many of them, some 600 bytes each. */
+/** … and at most so many of them, some 400 bytes each. */
 const MAX_HELD = 100_000;
+/** They are sorted when so many have come: few enough to be garbage before they are moved to the old generation. */
+const BATCH = 8_192;
 
 /** Puts decisions into the order in which they were made, as far as they are not too far from it. */
 export class Sorter {
   #held: LoggedDecision[] = [];
   #latestMs = -Infinity;
-  #dueCount = MAX_HELD;
+  #dueCount = BATCH;
 
   /** Gives those that nothing held can come before, in order; mostly none. */
   add(line: LoggedDecision): readonly LoggedDecision[] {
@@ -21,8 +23,8 @@ export class Sorter {
     let count = 0;
     while (count < this.#held.length && this.#held[count]!.atMs < endMs) count += 1;
     const released = this.#held.splice(0, Math.max(count, this.#held.length - MAX_HELD));
-    // Sorting again is worth it once there is something to release.
-    this.#dueCount = Math.min(2 * MAX_HELD, this.#held.length + MAX_HELD / 2);
+    // Of many that have to wait, some more have to come before sorting them again is worth it.
+    this.#dueCount = this.#held.length + Math.max(BATCH, this.#held.length / 2);
     return released;
   }
 

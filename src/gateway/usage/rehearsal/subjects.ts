@@ -11,8 +11,8 @@ export const MAX_SUBJECTS = 200_000;
 /** One payer's buckets, or one key's strikes and ban, as the log lets know them. */
 export interface Subject {
   readonly state: SubjectState;
-  /** Windows of which it is known what was spent before. */
-  readonly known: Set<string>;
+  /** Windows of which it is known what was spent before; few. */
+  readonly known: string[];
   /** Nothing of it may come that was decided before. */
   lastMs: number;
   /** By the log: until when it is banned; 0 where it is not. */
@@ -26,7 +26,7 @@ export interface Subject {
 export type Doubt = 'seen_midway' | 'granted' | 'local' | 'late' | 'by_hand';
 
 export function newSubject(): Subject {
-  return { state: freshState(), known: new Set(), lastMs: 0, bannedUntilMs: 0, doubt: null, doubtUntilMs: 0 };
+  return { state: freshState(), known: [], lastMs: 0, bannedUntilMs: 0, doubt: null, doubtUntilMs: 0 };
 }
 
 export function doubtUntil(subject: Subject, doubt: Doubt, untilMs: number): void {
@@ -38,9 +38,9 @@ export function doubtUntil(subject: Subject, doubt: Doubt, untilMs: number): voi
 /** Takes over what was spent before the first line that shows a window. True where something was. */
 export function meet(subject: Subject, terms: Terms, line: LoggedDecision): boolean {
   let isSpent = false;
-  for (const name of Object.keys(line.windows)) {
-    if (subject.known.has(name)) continue;
-    subject.known.add(name);
+  for (const name in line.windows) {
+    if (subject.known.includes(name)) continue;
+    subject.known.push(name);
     if (spentBefore(subject.state, name, line.windows[name]!, terms, line)) isSpent = true;
   }
   return isSpent;
@@ -93,10 +93,13 @@ export function ownLimits({ windows }: LoggedDecision): Limits {
 }
 
 const PERS = ['minute', 'day', 'month'] as const;
+const NO_GRANTS: readonly Extra[] = [];
 
 export function grantsIn({ windows, atMs }: LoggedDecision): readonly Extra[] {
-  return PERS.flatMap((window) => {
-    const [, , , units, ms] = windows[window] ?? [null, null, 0];
-    return units === undefined || ms === undefined ? [] : [{ window, units, untilMs: atMs + ms }];
-  });
+  let grants = NO_GRANTS;
+  for (const window of PERS) {
+    const [, , , units, ms] = windows[window] ?? [];
+    if (units !== undefined && ms !== undefined) grants = [...grants, { window, units, untilMs: atMs + ms }];
+  }
+  return grants;
 }

@@ -32,13 +32,18 @@ export interface FirstRefusal {
   requests: number;
 }
 
+/** One plan's row, and the rows of those who pay on it, by id. */
+interface OnPlan {
+  readonly all: Row;
+  readonly payers: Map<string, Row>;
+}
+
 /** More are counted, not listed. */
 const MAX_LISTED = 10_000;
 
 /** What the new plans change, summed up: as many rows as there are subjects. */
 export class Tally {
-  readonly #plans = new Map<string, Row>();
-  readonly #payers = new Map<string, Row>();
+  readonly #plans = new Map<string, OnPlan>();
   readonly #refused = new Map<string, FirstRefusal>();
   readonly #unlisted = new Set<string>();
   /** Verdicts that are others than logged; and of these, those that something speaks against, by what. */
@@ -51,8 +56,9 @@ export class Tally {
     const { plan, payer, keyId, outcome, cost, atMs } = line;
     if (atMs < this.firstMs) this.firstMs = atMs;
     if (atMs > this.lastMs) this.lastMs = atMs;
-    this.#count(rowIn(this.#plans, plan, plan, null), outcome, cost, verdict);
-    if (keyId !== null) this.#count(rowIn(this.#payers, `${plan} ${payer}`, plan, payer), outcome, cost, verdict);
+    const { all, payers } = this.#onPlan(plan);
+    count(all, outcome, cost, verdict);
+    if (keyId !== null) count(rowIn(payers, plan, payer), outcome, cost, verdict);
     if (verdict.outcome === outcome) return;
     this.different += 1;
     if (doubt !== null) this.doubtful[doubt] = (this.doubtful[doubt] ?? 0) + 1;
@@ -60,7 +66,7 @@ export class Tally {
   }
 
   plans(): readonly Row[] {
-    return [...this.#plans.values()].sort((one, other) => compare(one.plan, other.plan));
+    return [...this.#plans.values()].map(({ all }) => all).sort((one, other) => compare(one.plan, other.plan));
   }
 
   /** Those whose figures change, the hardest hit first. */
@@ -68,7 +74,8 @@ export class Tally {
     const lost = ({ before, after }: Row): number => before.admitted - after.admitted;
     const isChanged = ({ before, after }: Row): boolean =>
       (['admitted', 'limited', 'banned', 'units'] as const).some((name) => before[name] !== after[name]);
-    return [...this.#payers.values()].filter(isChanged).sort((one, other) => lost(other) - lost(one));
+    const rows = [...this.#plans.values()].flatMap(({ payers }) => [...payers.values()].filter(isChanged));
+    return rows.sort((one, other) => lost(other) - lost(one) || compare(one.payer ?? '', other.payer ?? ''));
   }
 
   /** By time. */
@@ -81,16 +88,13 @@ export class Tally {
     return this.#unlisted.size;
   }
 
-  #count(
-    { before, after }: Row,
-    outcome: Rehearsed['line']['outcome'],
-    cost: number,
-    verdict: Rehearsed['verdict'],
-  ): void {
-    before[outcome] += 1;
-    after[verdict.outcome] += 1;
-    if (outcome === 'admitted') before.units += cost;
-    if (verdict.outcome === 'admitted') after.units += verdict.cost;
+  #onPlan(plan: string): OnPlan {
+    let found = this.#plans.get(plan);
+    if (found === undefined) {
+      found = { all: { plan, payer: null, before: none(), after: none() }, payers: new Map() };
+      this.#plans.set(plan, found);
+    }
+    return found;
   }
 
   #refuse({ line, verdict }: Rehearsed): void {
@@ -108,9 +112,21 @@ export class Tally {
   }
 }
 
-function rowIn(rows: Map<string, Row>, name: string, plan: string, payer: string | null): Row {
-  let row = rows.get(name);
-  if (row === undefined) rows.set(name, (row = { plan, payer, before: none(), after: none() }));
+function count(
+  { before, after }: Row,
+  outcome: Rehearsed['line']['outcome'],
+  cost: number,
+  verdict: Rehearsed['verdict'],
+): void {
+  before[outcome] += 1;
+  after[verdict.outcome] += 1;
+  if (outcome === 'admitted') before.units += cost;
+  if (verdict.outcome === 'admitted') after.units += verdict.cost;
+}
+
+function rowIn(rows: Map<string, Row>, plan: string, payer: string): Row {
+  let row = rows.get(payer);
+  if (row === undefined) rows.set(payer, (row = { plan, payer, before: none(), after: none() }));
   return row;
 }
 
