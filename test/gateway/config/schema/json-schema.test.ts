@@ -31,3 +31,31 @@ t.test('every settings file names the schema that stands beside it', (t) => {
   }
   t.end();
 });
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+/** Names of all settings in a schema, with those of parts that repeat. */
+function namesIn(schema: Schema | boolean | undefined): readonly string[] {
+  if (schema === undefined || typeof schema === 'boolean') return [];
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
+  const parts = [...Object.values(properties), additionalProperties, items, ...anyOf, ...oneOf];
+  return [...Object.keys(properties), ...parts.flatMap(namesIn)];
+}
+
+t.test('config/gateway.yaml, which is the reference, names every setting', (t) => {
+  const names = namesIn(JSON.parse(schemaFiles().get('gateway.schema.json')!) as Schema);
+  t.ok(names.length > 80, `${names.length} settings`);
+  const reference = readFileSync(join(config, 'gateway.yaml'), 'utf8');
+  const isNamed = (name: string): boolean => new RegExp(`(?<!\\w)${name}(?!\\w)`).test(reference);
+  t.strictSame(
+    [...new Set(names)].filter((name) => !isNamed(name)),
+    [],
+  );
+  t.end();
+});
