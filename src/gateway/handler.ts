@@ -56,7 +56,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnAnswer>([
     ['options', createOptionsAnswer(cors)],
-    [OPENAPI, createDocumentAnswer(contract.document)],
+    [OPENAPI, createDocumentAnswer(contract)],
     ...createDocsAnswers(contract, settings),
     ...(holder?.answers ?? []),
     [OWN_USAGE, parts.ownUsage],

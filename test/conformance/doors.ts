@@ -78,6 +78,7 @@ async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, se
       bodyBytes: null,
       sunsetAtMs: null,
       headers: [],
+      tags: [],
       parameters: [],
     },
   };

@@ -39,6 +39,7 @@ const OPTIONS: Admitted['operation'] = {
   bodyBytes: null,
   sunsetAtMs: null,
   headers: [],
+  tags: [],
   parameters: [],
 };
 

@@ -1,6 +1,10 @@
 import { commonHeaders } from '../answer.js';
 import type { Cors } from '../edge/cors.js';
 import type { Admitted } from '../exchange.js';
+import { REFUSALS, type Refusal } from '../refusal.js';
+import { groupIn } from './served/group.js';
+import type { Written } from './served/parts.js';
+import { createPieces } from './served/piece.js';
 
 /** OPTIONS: the methods of the path, free of charge; a preflight (Fetch, "CORS-preflight request") gets its answer. */
 export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => undefined {
@@ -15,11 +19,17 @@ export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => 
   };
 }
 
-export function createDocumentAnswer(document: Buffer): (exchange: Admitted) => undefined {
-  const length = String(document.length);
+/** The document, or of it the operations of one tag with all that they refer to (`?tag=pets`). */
+export function createDocumentAnswer(written: Written): (exchange: Admitted) => Refusal | undefined {
+  const pieces = createPieces(written);
   return (exchange) => {
+    const group = groupIn(exchange.query);
+    const body = group === undefined ? written.document : pieces(group);
+    if (body === null) return REFUSALS.not_found;
     const headers = commonHeaders(exchange);
-    headers.push('Content-Type', 'application/json', 'Content-Length', length, 'Cache-Control', 'public, max-age=300');
-    exchange.client.send(200, headers, document);
+    headers.push('Content-Type', 'application/json', 'Content-Length', String(body.length));
+    headers.push('Cache-Control', 'public, max-age=300');
+    exchange.client.send(200, headers, body);
+    return undefined;
   };
 }

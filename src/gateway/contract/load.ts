@@ -15,11 +15,13 @@ import { ownItems } from './own.js';
 import { buildRoutes } from './path/routes.js';
 import { shapeOf } from './path/segments.js';
 import { findOperations, sharedPath, type LoadedOperation } from './read.js';
+import { aboutOf, type About } from './served/about.js';
+import type { Written } from './served/parts.js';
 
-export interface Contract {
+/** With the document as it is served. */
+export interface Contract extends Written {
   readonly routes: RouteTable;
-  /** The document as it is served: JSON in UTF-8. */
-  readonly document: Buffer;
+  readonly about: About;
   /** Short, of the document. */
   readonly hash: string;
 }
@@ -94,8 +96,9 @@ function deriveContract(path: string | null, settings: ContractSettings, finding
       })),
     ),
     credentials: proposed,
-    document: served,
-    hash: hashOf(served),
+    ...served,
+    about: aboutOf(document),
+    hash: hashOf(served.document),
     warnings,
     files: findings.files,
   };

@@ -26,6 +26,8 @@ export interface Operation {
   readonly sunsetAtMs: number | null;
   /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */
   readonly headers: readonly string[];
+  /** As the document says, for the reference. */
+  readonly tags: readonly string[];
   /** Those of the path that have a schema; any other is text. */
   readonly parameters: readonly PathParameter[];
 }

@@ -68,14 +68,21 @@ const PART = {
   schema: { type: 'string', pattern: '^[a-z][A-Za-z0-9._-]*$' },
 };
 const OPEN = { security: [] };
+const OF_GROUP = {
+  ...OPEN,
+  parameters: [
+    { name: 'tag', in: 'query', description: 'Only the operations of this tag.', schema: { type: 'string' } },
+    { name: 'untagged', in: 'query', description: 'Only those without a tag.', schema: { type: 'string', enum: [''] } },
+  ],
+};
 const FORM = { ...OPEN, requestBody: { content: { 'application/x-www-form-urlencoded': {} } } };
 
 type Item = readonly [path: string, method: 'get' | 'post', operation: Mapping];
 
 const DOCUMENTED: readonly Item[] = [
   ['/usage', 'get', own(OWN_USAGE, 'Plan, limits, usage and ban of the key that asks', 'application/json')],
-  ['/openapi.json', 'get', own(OPENAPI, 'This document', 'application/json', OPEN)],
-  ['/docs', 'get', own(DOCS, 'The reference as a page', 'text/html', OPEN)],
+  ['/openapi.json', 'get', own(OPENAPI, 'This document', 'application/json', OF_GROUP)],
+  ['/docs', 'get', own(DOCS, 'The reference as a page', 'text/html', OF_GROUP)],
   ['/docs/{file}', 'get', own(DOCS_FILE, 'A file of the page', '*/*', { ...OPEN, parameters: [FILE] })],
 ];
 const ACCOUNT_PAGES: readonly Item[] = [

@@ -6,6 +6,7 @@ import { serverPaths } from './document/servers.js';
 import type { Operation } from './operation.js';
 import { readParameters } from './path/parameters.js';
 import { fixedHeaders, readLifetime, readPolicy, type Policy } from './policy.js';
+import { tagsIn } from './served/group.js';
 import { normalTemplate } from './template.js';
 
 /** An operation, and what the document says of it where. */
@@ -106,6 +107,7 @@ function readOperation(
     bodyBytes: policy.body_size ?? null,
     sunsetAtMs: lifetime['x-sunset'] === undefined ? null : Date.parse(lifetime['x-sunset']),
     headers: fixedHeaders(lifetime, policy),
+    tags: tagsIn(source),
     parameters: readParameters(path, declaredIn([item, source], document), (message) =>
       findings.warning(at, 'key', message),
     ),

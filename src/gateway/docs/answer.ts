@@ -7,13 +7,14 @@ import type { Settings } from '../config/settings.js';
 import type { Contract } from '../contract/load.js';
 import { commonHeaders } from '../answer.js';
 import { DOCS, DOCS_FILE } from '../contract/own.js';
+import { groupIn, type Group } from '../contract/served/group.js';
 import { addVary, lowerName } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { OwnAnswer } from '../upstream/forward.js';
-import { readDocument } from './document.js';
 import { isKnown, takesGzip } from './negotiate.js';
-import { renderPage } from './page.js';
+import { renderGroup, renderPage } from './page.js';
+import { referenceOf, type Reference } from './reference.js';
 import { STYLE } from './style.js';
 
 interface Asset {
@@ -46,25 +47,21 @@ const CSS = 'text/css; charset=utf-8';
 const FILES = swaggerFiles();
 
 export function createDocsAnswers(
-  contract: Contract,
-  { plans, credentials }: Pick<Settings, 'plans' | 'credentials'>,
+  contract: Pick<Contract, 'routes' | 'about'>,
+  settings: Pick<Settings, 'plans' | 'credentials'>,
 ): ReadonlyMap<string, OwnAnswer> {
-  const page = once(() =>
-    asset(
-      'text/html; charset=utf-8',
-      renderPage(contract.routes.operations, plans, readDocument(contract.document, credentials), credentials),
-      // The plans in force, at once.
-      'no-cache',
-    ),
-  );
+  const pages = once(() => createPages(referenceOf(contract, settings)));
   return new Map<string, OwnAnswer>([
     [
       DOCS,
       (exchange) => {
         const { path } = exchange.operation;
-        if (exchange.path === path) return send(exchange, page());
-        leadTo(exchange, path);
-        return undefined;
+        if (exchange.path !== path) {
+          leadTo(exchange, path);
+          return undefined;
+        }
+        const page = pages().get(groupIn(exchange.query));
+        return page === undefined ? REFUSALS.not_found : send(exchange, page());
       },
     ],
     [
@@ -75,6 +72,16 @@ export function createDocsAnswers(
       },
     ],
   ]);
+}
+
+/** The page of each group, and of undefined the one that leads to them. */
+function createPages(reference: Reference): ReadonlyMap<Group | undefined, () => Asset> {
+  // The plans in force, at once.
+  const html = (page: string): Asset => asset('text/html; charset=utf-8', page, 'no-cache');
+  const pages = [...reference.groups].map(
+    ([name, group]) => [name, once(() => html(renderGroup(reference, group)))] as const,
+  );
+  return new Map([[undefined, once(() => html(renderPage(reference)))], ...pages]);
 }
 
 function swaggerFiles(): ReadonlyMap<string, () => Asset> {

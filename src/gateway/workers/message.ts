@@ -43,21 +43,17 @@ interface Serialized {
   readonly settings: Settings;
   readonly pem: ReturnType<Certificate['pem']> | null;
   /** Null where it is the one that was sent before. */
-  readonly contract: {
-    readonly operations: readonly Operation[];
-    readonly document: Buffer;
-    readonly hash: string;
-  } | null;
+  readonly contract: (Omit<Contract, 'routes'> & { readonly operations: readonly Operation[] }) | null;
 }
 
 /** @param isKnown whether the worker has the contract already */
 export function applyCommand({ settings, certificate, contract }: InForce, isKnown: boolean): PrimaryMessage {
-  const { routes, document, hash } = contract;
+  const { routes, document, parts, about, hash } = contract;
   return {
     type: 'apply',
     settings,
     pem: certificate?.pem() ?? null,
-    contract: isKnown ? null : { operations: routes.operations, document, hash },
+    contract: isKnown ? null : { operations: routes.operations, document, parts, about, hash },
   };
 }
 
@@ -66,9 +62,10 @@ export function deserialize({ settings, pem, contract }: Serialized, before: InF
   return {
     settings,
     certificate: pem === null ? null : new Certificate(Buffer.from(pem.cert), Buffer.from(pem.key)),
-    contract:
-      contract === null
-        ? before!.contract
-        : { routes: buildRoutes(contract.operations), document: Buffer.from(contract.document), hash: contract.hash },
+    contract: contract === null ? before!.contract : revive(contract),
   };
+}
+
+function revive({ operations, document, ...contract }: NonNullable<Serialized['contract']>): Contract {
+  return { ...contract, routes: buildRoutes(operations), document: Buffer.from(document) };
 }

@@ -26,6 +26,7 @@ const OPERATION: Operation = {
   bodyBytes: null,
   sunsetAtMs: null,
   headers: [],
+  tags: [],
   parameters: [],
 };
 const REQUIREMENTS: RouteRequirements = {

@@ -24,6 +24,7 @@ const OPERATION: Operation = {
   bodyBytes: null,
   sunsetAtMs: null,
   headers: [],
+  tags: [],
   parameters: [],
 };
 

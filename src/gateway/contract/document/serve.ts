@@ -4,6 +4,7 @@ import { FullPaths } from './full-paths.js';
 import { isSecured, METHODS } from './operations.js';
 import { isMapping, leaveOut, type Mapping } from './references.js';
 import { schemesOf } from './security.js';
+import { DocumentWriter, type Written } from '../served/parts.js';
 
 const POLICY = 'x-petgate';
 const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself, at no cost.' };
@@ -12,7 +13,7 @@ const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself,
  * The document for clients, as JSON: the gateway is the server, and its key the credential; our policy is no part.
  * @param own path items of the gateway's own operations
  */
-export function serve(document: Mapping, base: string, own: Mapping, credentials: CredentialLocations): Buffer {
+export function serve(document: Mapping, base: string, own: Mapping, credentials: CredentialLocations): Written {
   const schemes = schemesOf(document, credentials);
   const { security } = document;
   leaveOut(document, POLICY);
@@ -39,7 +40,9 @@ export function serve(document: Mapping, base: string, own: Mapping, credentials
   // What other files say of paths is not shown either.
   const hide =
     document[FILES] === undefined ? undefined : (key: string, value: unknown) => (key === POLICY ? undefined : value);
-  return Buffer.from(full.rewrite(JSON.stringify(document, hide)));
+  const textOf = (name: string, value: unknown): string =>
+    full.rewrite(JSON.stringify({ [name]: value }, hide).slice(1, -1));
+  return new DocumentWriter(textOf).write(document);
 }
 
 function tagsOf({ tags }: Mapping): readonly unknown[] {

@@ -22,6 +22,7 @@ function operation(method: string, path: string): Operation {
     bodyBytes: null,
     sunsetAtMs: null,
     headers: [],
+    tags: [],
     parameters: [],
   };
 }

@@ -1,0 +1,103 @@
+import { METHODS } from '../document/operations.js';
+import { isMapping, pointerName, type Mapping } from '../document/references.js';
+import { tagsIn } from './group.js';
+
+/** A member of the served document, such as `paths`, `/pets`, `get`, at most so many names deep. */
+export interface Part {
+  readonly at: readonly string[];
+  /** Where `"get":{…}` is in the document, bytes. */
+  readonly start: number;
+  readonly end: number;
+  /** The parts that it refers to, by their index. */
+  readonly refersTo: readonly number[];
+  /** Of an operation; null of all else. */
+  readonly tags: readonly string[] | null;
+}
+const DEPTH = 3;
+
+/** JSON in UTF-8, and where its parts are. */
+export interface Written {
+  readonly document: Buffer;
+  readonly parts: readonly Part[];
+}
+
+/** A text that may refer to a part: that a link leads to an operation does not make it part of another one. */
+const POINTER = /"#(?<!"operationRef":"#)(\/(?:[^"\\]|\\.)+)"/g;
+
+/** Writes a document member by member, so that any part of it can be cut out of its bytes later. */
+export class DocumentWriter {
+  readonly #textOf: (name: string, value: unknown) => string;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  readonly #parts: (Omit<Part, 'refersTo'> & { readonly pointers: readonly string[] })[] = [];
+
+  /** @param textOf the member as JSON, `"name":value`; empty: it is left out */
+  constructor(textOf: (name: string, value: unknown) => string) {
+    this.#textOf = textOf;
+  }
+
+  write(document: Mapping): Written {
+    this.#members(document, []);
+    const indexOf = indexBy(this.#parts);
+    const parts = this.#parts.map(({ pointers, ...part }) => ({ ...part, refersTo: pointers.flatMap(indexOf) }));
+    return { document: Buffer.concat(this.#chunks), parts };
+  }
+
+  #members(holder: Mapping, holders: readonly string[]): void {
+    let before = '{';
+    for (const [name, value] of Object.entries(holder)) {
+      const at = [...holders, name];
+      if (at.length < DEPTH && isMapping(value)) {
+        this.#put(`${before}${JSON.stringify(name)}:`);
+        this.#members(value, at);
+      } else {
+        const text = this.#textOf(name, value);
+        if (text === '') continue;
+        this.#put(before);
+        this.#part(at, value, text);
+      }
+      before = ',';
+    }
+    this.#put(before === '{' ? '{}' : '}');
+  }
+
+  #part(at: readonly string[], value: unknown, text: string): void {
+    const start = this.#bytes;
+    this.#put(text);
+    const pointers = new Set([...text.matchAll(POINTER)].map(([, pointer]) => pointer!));
+    this.#parts.push({
+      at,
+      start,
+      end: this.#bytes,
+      tags: isOperation(at) && isMapping(value) ? tagsIn(value) : null,
+      pointers: [...pointers],
+    });
+  }
+
+  #put(text: string): void {
+    const chunk = Buffer.from(text);
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+  }
+}
+
+function isOperation([top, , method]: readonly string[]): boolean {
+  return top === 'paths' && METHODS.some((each) => each === method);
+}
+
+/** What a pointer, as JSON has it, leads into: one part, all of a holder, or none. */
+function indexBy(parts: readonly Pick<Part, 'at'>[]): (pointer: string) => readonly number[] {
+  const known = new Map<string, number[]>();
+  parts.forEach(({ at }, index) => {
+    for (let depth = Math.min(2, at.length); depth <= at.length; depth += 1) {
+      const key = JSON.stringify(at.slice(0, depth));
+      const indexes = known.get(key);
+      if (indexes === undefined) known.set(key, [index]);
+      else indexes.push(index);
+    }
+  });
+  return (pointer) => {
+    const names = (JSON.parse(`"${pointer}"`) as string).slice(1).split('/').map(pointerName);
+    return known.get(JSON.stringify(names.slice(0, DEPTH))) ?? [];
+  };
+}

@@ -1,0 +1,34 @@
+import t from 'tap';
+import { aboutOf } from '../../../../src/gateway/contract/served/about.js';
+
+t.test('what a document says for people is read, whatever form the rest has', (t) => {
+  const shown = { value: { code: 'no_cats', status: 404, message: 'None left.' } };
+  const about = aboutOf({
+    info: { title: 'Cats', summary: 7 },
+    tags: ['text', { name: 7 }, { name: 'a', description: 'First.' }, { name: '__proto__' }, { name: '\ud800' }],
+    components: {
+      responses: {
+        Odd: { $ref: '#/nowhere' },
+        Older: { content: { 'application/json': { examples: ['a list'] } } },
+        Gone: { content: { 'application/json': { examples: { shown, other: { value: 'text' } } } } },
+      },
+    },
+  });
+  t.strictSame(about, {
+    title: 'Cats',
+    summary: '',
+    tags: [
+      { name: 'a', description: 'First.' },
+      { name: '__proto__', description: '' },
+      { name: '\ufffd', description: '' },
+    ],
+    errors: [shown.value],
+  });
+  t.end();
+});
+
+t.test('a document that says nothing, or nonsense, is called API', (t) => {
+  for (const document of [{}, { info: 7, tags: {}, components: [] }, { components: { responses: 'none' } }])
+    t.strictSame(aboutOf(document), { title: 'API', summary: '', tags: [], errors: [] });
+  t.end();
+});

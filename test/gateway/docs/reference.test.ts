@@ -1,0 +1,49 @@
+import t from 'tap';
+import { loadSettings } from '../../../src/gateway/config/load.js';
+import { CATALOGUE } from '../../../src/gateway/catalogue.js';
+import type { Operation } from '../../../src/gateway/contract/operation.js';
+import { loadContract } from '../../../src/gateway/contract/load.js';
+import { referenceOf, type Reference } from '../../../src/gateway/docs/reference.js';
+
+const OWN = Object.keys(CATALOGUE).length;
+const { routes, about } = loadContract();
+const settings = loadSettings({});
+
+function withTags(...tags: readonly (readonly string[])[]): Reference {
+  const [one] = routes.operations;
+  const operations: readonly Operation[] = tags.map((each, n) => ({ ...one!, id: String(n), tags: each }));
+  const described = ['z', 'unused', '__proto__'].map((name) => ({ name, description: `About ${name}` }));
+  return referenceOf({ routes: { ...routes, operations }, about: { ...about, tags: described, errors: [] } }, settings);
+}
+
+t.test('errors are those of the gateway, and those that the contract shows of its upstreams', (t) => {
+  const foreign = { code: 'no_cats', status: 404, message: 'None left.' };
+  const hidden = { code: 'not_found', status: 404, message: 'Other words.' };
+  const { errors } = referenceOf({ routes, about: { ...about, errors: [foreign, hidden] } }, settings);
+  t.equal(errors.length, OWN + 1);
+  t.match(
+    errors.find(({ code }) => code === 'no_cats'),
+    foreign,
+  );
+  t.match(errors.find(({ code }) => code === 'not_found')?.message, 'There is no such path');
+  t.end();
+});
+
+t.test('operations are grouped by tag: those described first, what has no tag last', (t) => {
+  const { groups } = withTags(['a'], ['other', 'z'], [], ['__proto__'], ['a'], []);
+  t.strictSame(
+    [...groups.values()].map(({ group, description, operations }) => [
+      group,
+      description,
+      operations.map(({ id }) => id),
+    ]),
+    [
+      ['z', 'About z', ['1']],
+      ['__proto__', 'About __proto__', ['3']],
+      ['a', '', ['0', '4']],
+      ['other', '', ['1']],
+      [null, '', ['2', '5']],
+    ],
+  );
+  t.end();
+});
