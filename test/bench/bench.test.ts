@@ -8,7 +8,7 @@ import { intervalOf, quantile, ratioOf, spreadOf, type Sample } from './figures.
 import { packageRoot } from '../../src/shared/package-root.js';
 import { plotOf } from './plot.js';
 import { barReports, caseReports, textOf, type ScenarioReport } from './report.js';
-import type { Scenario } from './scenarios.js';
+import { nameOf, SCENARIOS, type Scenario } from './scenarios.js';
 import { bodyOf, LIST } from './traffic.js';
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
@@ -146,6 +146,18 @@ t.test('wrong options are told', (t) => {
     t.equal(status, 1);
     t.match(stderr, said);
     t.match(stderr, /npm run bench -- /);
+  }
+  t.end();
+});
+
+t.test('every bar compares two cases of its scenario', (t) => {
+  for (const { name, cases, bars } of SCENARIOS) {
+    const names = cases.map(nameOf);
+    t.strictSame(
+      bars.flatMap(({ of, to }) => [of, to]).filter((each) => !names.includes(each)),
+      [],
+      name,
+    );
   }
   t.end();
 });

@@ -8,6 +8,8 @@ const LABELS: Readonly<Record<SubjectName, string>> = {
   'embedded+log': 'Petgate, embedded, access log',
   redis: 'Petgate, Redis',
   'redis+log': 'Petgate, Redis, access log',
+  'embedded+github': "Petgate, embedded, GitHub's contract",
+  'redis+github': "Petgate, Redis, GitHub's contract",
   nginx: 'nginx + Lua + Redis',
   fastify: 'fastify stack + Redis',
   express: 'express stack + Redis',

@@ -40,6 +40,7 @@ const cross = (subjects: readonly SubjectName[], traffics: Readonly<Record<strin
 
 const PLAIN = SUBJECTS.filter((name) => !name.includes('+'));
 const ENGINES = ['embedded', 'redis'] as const;
+const GITHUB = ['embedded+github', 'redis+github'] as const;
 const bar = (of: string, figure: Figure, to: string, most: number): Bar => ({ of, figure, to, most });
 
 const AGAINST_PEERS: readonly Bar[] = [
@@ -62,7 +63,10 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'list',
     title: 'GET of the list, 64 connections, 100 keys',
-    cases: cross(SUBJECTS, { '': LIST }),
+    cases: cross(
+      SUBJECTS.filter((name) => !GITHUB.some((each) => each === name)),
+      { '': LIST },
+    ),
     bars: [...AGAINST_PEERS, ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05))],
   },
   {
@@ -123,6 +127,21 @@ export const SCENARIOS: readonly Scenario[] = [
     upstreamTls: true,
     cases: cross(['bare', ...ENGINES], { '': LIST }),
     bars: ENGINES.map((engine) => bar(engine, 'gateway', 'bare', 1.15)),
+  },
+  {
+    name: 'github',
+    title: "GitHub's contract, of 1,223 operations, beside the animal store's",
+    extra: true,
+    cases: [
+      ...cross(ENGINES, { list: LIST, one: { ...LIST, target: '/v1/pets/7' } }),
+      ...cross(GITHUB, {
+        list: { ...LIST, target: '/issues?limit=20' },
+        one: { ...LIST, target: '/repos/octocat/hello-world/issues/7' },
+      }),
+    ],
+    bars: ENGINES.flatMap((engine) =>
+      ['list', 'one'].map((variant) => bar(`${engine}+github, ${variant}`, 'gateway', `${engine}, ${variant}`, 1.05)),
+    ),
   },
   {
     name: 'http2',

@@ -23,6 +23,8 @@ const STARTS: Readonly<Record<SubjectName, (place: Place) => Promise<Started | P
   'embedded+log': (place) => startPetgate(place, { accessLog: true }),
   redis: (place) => startPetgate(place, { withRedis: true }),
   'redis+log': (place) => startPetgate(place, { withRedis: true, accessLog: true }),
+  'embedded+github': (place) => startPetgate(place, { withGithub: true }),
+  'redis+github': (place) => startPetgate(place, { withRedis: true, withGithub: true }),
   nginx: startNginx,
   fastify: startFastify,
   express: startExpress,

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { GITHUB, NO_GITHUB } from '../../servers/github.js';
 import { until } from '../../servers/until.js';
 import { WATCH_TURNS } from '../turns.js';
 import { PLANS, type BenchKey, type KeyKind } from './keys.js';
@@ -14,6 +15,8 @@ interface PetgateOptions {
   /** One line per exchange, into a file. */
   readonly accessLog?: boolean;
   readonly withRedis?: boolean;
+  /** In front of GitHub's document instead of the animal store's. */
+  readonly withGithub?: boolean;
 }
 
 export interface Petgate extends Started {
@@ -23,9 +26,10 @@ export interface Petgate extends Started {
 /** A real gateway, all features on. It ends with this process. */
 export async function startPetgate(
   place: Place,
-  { accessLog = false, withRedis = false }: PetgateOptions,
+  { accessLog = false, withRedis = false, withGithub = false }: PetgateOptions,
 ): Promise<Petgate> {
   const { folder, root, redis, tls, upstream } = place;
+  if (withGithub && NO_GITHUB !== false) throw new Error(NO_GITHUB);
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'gateway.yaml');
   writeFileSync(join(folder, 'plans.yaml'), stringify(PLANS, { aliasDuplicateObjects: false }));
@@ -37,8 +41,9 @@ export async function startPetgate(
       log: { access: accessLog },
       // A busy machine is no outage.
       store: { deadline: '5s' },
+      ...(withGithub ? { contract: GITHUB } : {}),
       upstreams: {
-        pets: {
+        [withGithub ? 'default' : 'pets']: {
           addresses: [upstream.url],
           connections: 1024,
           ...(upstream.ca === undefined ? {} : { ca: upstream.ca }),

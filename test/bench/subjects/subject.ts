@@ -9,6 +9,8 @@ export const SUBJECTS = [
   'embedded+log',
   'redis',
   'redis+log',
+  'embedded+github',
+  'redis+github',
   'nginx',
   'fastify',
   'express',
