@@ -41,6 +41,7 @@ export const LONG = [
 
 /** What kills, freezes, cuts off, floods or attacks: `npm run test:faults`. Everything else is `npm test`. */
 const FAULTS = ['dist/test/attacks/', 'dist/test/faults/'];
+export const isFault = (file) => FAULTS.some((folder) => file.startsWith(folder));
 
 /** All built test files: the long ones first, then by name. */
 export function testFiles() {
@@ -59,7 +60,6 @@ export function testFiles() {
 export async function filesOf(suite, parts) {
   const isNamed = (file) => parts.length === 0 || parts.some((part) => file.includes(part));
   if (suite === '--unit') return (await unitTestFiles()).filter(isNamed);
-  const isFault = (file) => FAULTS.some((folder) => file.startsWith(folder));
   if (suite === '--faults') return testFiles().filter((file) => isFault(file) && isNamed(file));
   return testFiles().filter((file) => (parts.length === 0 ? !isFault(file) : isNamed(file)));
 }

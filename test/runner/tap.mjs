@@ -1,15 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { isFault } from './files.mjs';
 
 /** Only what hangs takes so long, however busy the machine. */
 const FILE_TIMEOUT_S = Number(process.env.TAP_TIMEOUT ?? 600);
 /** For a file that was told to end because its time was over. */
 const GRACE_MS = 5_000;
-/** One more than processors: most files wait for timers of the product half of their time. */
-const JOBS = availableParallelism() + 1;
+/** At once: files wait for processes and timers of the product half of their time, those of the faults more. */
+const jobsFor = (files) => availableParallelism() * (files.every(isFault) ? 3 : 2);
 const STDERR_CHARS = 4_000;
 
 /**
@@ -26,7 +28,7 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const beganMs = performance.now();
       const name = relative('dist', file).replace(/\.js$/, '');
-      const counts = await runFile(name, [node, '--enable-source-maps', file], env, new Parser(), tally);
+      const counts = await runFile(name, [node, file], env, new Parser(), tally);
       const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
       const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
       console.log(
@@ -35,12 +37,14 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
       );
     }
   };
-  await Promise.all(Array.from({ length: JOBS }, work));
+  await Promise.all(Array.from({ length: jobsFor(files) }, work));
 }
 
-async function runFile(name, [command, ...args], env, parser, tally) {
+async function runFile(name, [node, file], env, parser, tally) {
+  const report = `petgate-test-${process.pid}-${name.replaceAll('/', '-')}.json`;
+  const flags = ['--enable-source-maps', '--report-on-signal', `--report-directory=${tmpdir()}`];
   // In a group of its own, so that nothing a test started outlives its time.
-  const child = spawn(command, args, {
+  const child = spawn(node, [...flags, `--report-filename=${report}`, file], {
     env: { ...env, TAP_TIMEOUT: String(FILE_TIMEOUT_S) },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -51,12 +55,19 @@ async function runFile(name, [command, ...args], env, parser, tally) {
   const timers = [
     setTimeout(() => {
       timedOut = true;
-      child.kill('SIGTERM');
-      timers.push(setTimeout(() => killGroup(child), GRACE_MS));
+      child.kill('SIGUSR2');
+      timers.push(setTimeout(() => child.kill('SIGTERM'), GRACE_MS));
+      timers.push(setTimeout(() => killGroup(child), 2 * GRACE_MS));
     }, FILE_TIMEOUT_S * 1_000),
   ];
   const counts = follow(parser, [name], tally);
   child.stdout.pipe(parser);
+  let leftOver = false;
+  child.once('exit', () => {
+    // Only what it started can hold its output now.
+    const lives = () => ((leftOver = true), killGroup(child));
+    timers.push(setTimeout(lives, GRACE_MS));
+  });
   const [[code, signal]] = await Promise.all([once(child, 'exit'), once(parser, 'complete')]);
   for (const timer of timers) clearTimeout(timer);
   // A test that was told to end may leave behind what it started.
@@ -65,10 +76,29 @@ async function runFile(name, [command, ...args], env, parser, tally) {
     counts.failed += 1;
     tally.fault(name, stderr.trim() === '' ? reason : `${reason}\n${stderr.trimEnd()}`);
   };
-  if (timedOut) fault(`not done after ${FILE_TIMEOUT_S} s`);
+  if (timedOut) fault(`not done after ${FILE_TIMEOUT_S} s; it waited for ${handlesIn(join(tmpdir(), report))}`);
+  else if (leftOver) fault('ended, and what it had started went on');
   else if (code !== 0 && counts.failed === 0) fault(`ended with ${signal ?? code}, though no assertion failed`);
   else if (counts.passed + counts.failed + counts.skipped === 0) fault('asserts nothing');
   return counts;
+}
+
+/** What keeps a process from its end, from Node's report about it. */
+function handlesIn(report) {
+  try {
+    const { libuv } = JSON.parse(readFileSync(report, 'utf8'));
+    rmSync(report);
+    const end = (endpoint) => (endpoint ? ` ${endpoint.ip4}:${endpoint.port}` : '');
+    return libuv
+      .filter(({ is_active, is_referenced, type }) => is_active && is_referenced && type !== 'loop')
+      .map(
+        ({ type, pid = '', localEndpoint, remoteEndpoint }) =>
+          `${type} ${pid}${end(localEndpoint)}${end(remoteEndpoint)}`,
+      )
+      .join(', ');
+  } catch (error) {
+    return `what it does not say (${error.message})`;
+  }
 }
 
 function killGroup(child) {

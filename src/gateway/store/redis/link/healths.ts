@@ -11,6 +11,7 @@ export class Healths {
   readonly #deadlineMs: number;
   readonly #probe: (name: string, health: NodeHealth) => Promise<void>;
   readonly #log: Log | undefined;
+  #closed = false;
 
   /** @param probe proves that a node decides; it ends in time */
   constructor(deadlineMs: number, probe: (name: string, health: NodeHealth) => Promise<void>, log: Log | undefined) {
@@ -30,6 +31,8 @@ export class Healths {
       changed: (reason) => this.#report(name, reason),
     });
     this.#all.set(name, health);
+    // A call that is late would have it probed for ever.
+    if (this.#closed) health.close();
     return health;
   }
 
@@ -66,6 +69,7 @@ export class Healths {
   }
 
   close(): void {
+    this.#closed = true;
     for (const health of this.#all.values()) health.close();
     this.clock.stop();
   }

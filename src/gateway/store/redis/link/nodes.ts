@@ -78,8 +78,10 @@ export class Nodes {
     return !isCluster(this.#client) || this.#client.slots.length > 0;
   }
 
-  /** The connection to a node; undefined where there is none to be had yet. */
+  /** The connection to a node; undefined where there is none to be had yet, or any more. */
   connectionTo(name: string): Redis | undefined {
+    // A call that is late would dial one that nobody closes.
+    if (this.#closed) return undefined;
     if (!isCluster(this.#client)) return this.#client;
     if (name === '') return undefined;
     const known = this.#dialled.get(name);

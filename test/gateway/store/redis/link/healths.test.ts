@@ -47,3 +47,18 @@ t.test('all are unavailable as soon as one of them is, until that one is forgott
   healths.forget('gone');
   t.equal(healths.unavailable, null);
 });
+
+t.test('after the end nobody is probed, nor waited for', async (t) => {
+  let probes = 0;
+  const healths = new Healths(
+    DEADLINE_MS,
+    () => {
+      probes += 1;
+      return Promise.resolve();
+    },
+    undefined,
+  );
+  healths.close();
+  await t.rejects(healths.of('late').ready(healths.clock.nowMs + DEADLINE_MS), { name: 'StoreUnavailable' });
+  t.equal(probes, 0);
+});
