@@ -6,6 +6,8 @@ import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
 export const RENEW_MS = 3_600_000;
 /** Keys and customers remembered; beyond it those seen first are forgotten. */
 const MAX_REMEMBERED = 50_000;
+/** Forgotten at once: to find the first of a Map takes the longer, the more were deleted before it. */
+const FORGOTTEN = MAX_REMEMBERED / 16;
 
 /** The last verdict of Redis about a key, or about any key of a customer, as this process saw it. */
 export interface LastVerdict {
@@ -39,7 +41,7 @@ export class LastVerdicts {
   #note(id: string, verdict: StandingVerdict, nowMs: number): void {
     let last = this.#last.get(id);
     if (last === undefined) {
-      if (this.#last.size >= MAX_REMEMBERED) this.forget(this.#last.keys().next().value!);
+      if (this.#last.size >= MAX_REMEMBERED) this.#forgetFirst();
       this.#last.set(id, (last = { verdict, windows: new Map(), atMs: nowMs, dueAtMs: 0 }));
     }
     const tickMs = performance.now();
@@ -67,6 +69,15 @@ export class LastVerdicts {
   /** What was seen of the key or the customer no longer holds. */
   forget(id: string): void {
     this.#last.delete(id);
+  }
+
+  #forgetFirst(): void {
+    let left = FORGOTTEN;
+    for (const id of this.#last.keys()) {
+      if (left === 0) return;
+      this.#last.delete(id);
+      left -= 1;
+    }
   }
 
   /** The copy of this key or customer is to be read. */
