@@ -76,7 +76,7 @@ function bodyOf(exchange: Exchange, refusal: Refusal, { problems, docs }: ErrorF
 function acceptsProblem(headers: readonly string[]): boolean {
   for (let index = 0; index < headers.length; index += 2) {
     const name = headers[index]!;
-    // Most names are of another length, which is told sooner than their letters.
+    // Most names are of another length, which is compared faster than their letters.
     if (name.length === ACCEPT.length && lowerName(name) === ACCEPT && ACCEPTS_PROBLEM.test(headers[index + 1]!))
       return true;
   }

@@ -69,7 +69,7 @@ export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply.code(refusal.status).headers(refusal.headers).type('application/json').send(refusal.body);
 }
 
-/** Refuses a body that is not plain JSON before it is read. One without any body passes: it is told what to send. */
+/** Refuses a body that is not plain JSON before it is read. One without any passes: its answer says what to send. */
 function requireJson(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
   const {
     'content-type': type,

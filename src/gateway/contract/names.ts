@@ -52,7 +52,7 @@ function reasonAgainst(operation: Unnamed, count: number): string | null {
   return isOurs(operation) || /^[A-Z]+ \//.test(operationId) ? `${name} is a name of Petgate's own` : null;
 }
 
-/** What is left out tells apart by its hash. */
+/** With a hash, so that names which begin alike stay different. */
 function shortened(name: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
   return `${name.replace(/[^\x20-\x7e]/g, '_').slice(0, KEPT)}…${hash}`;

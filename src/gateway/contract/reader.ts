@@ -6,12 +6,12 @@ import type { Operation } from './operation.js';
 import { buildRoutes } from './path/routes.js';
 
 type Settings = ContractSettings & { readonly contract: string | null };
-/** What a thread is told. */
+/** What a thread gets: which contract to load. */
 export interface Order {
   readonly path: string | null;
   readonly settings: ContractSettings;
 }
-/** What it says: all but the routes, which are made of functions. */
+/** What it sends back: all but the routes, which are made of functions, or why there is none. */
 export type Outcome =
   | {
       readonly loaded: Omit<LoadedContract, 'routes' | 'document'>;
@@ -23,7 +23,7 @@ export type Outcome =
 /** Loads the contract of settings, unless neither its files nor what the settings say of it have changed. */
 export function createContractReader() {
   let last: { readonly known: string; readonly contract: LoadedContract } | undefined;
-  // Before it is read: what changes meanwhile is read the next time.
+  // Taken before it is read, so that what changes meanwhile is read the next time.
   const knownOf = (order: Order): { readonly known: string; readonly files: readonly string[] } => {
     const { path, settings } = order;
     const files = last?.contract.files ?? [...(path === null ? [] : [path]), ...(settings.overlays ?? [])];
@@ -35,7 +35,7 @@ export function createContractReader() {
     return contract;
   };
   return {
-    /** Here and now: nobody is served yet. */
+    /** On the event loop: nobody is served yet. */
     first(settings: Settings): LoadedContract {
       const order = orderOf(settings);
       return keep(knownOf(order), loadContract(order.path, order.settings));
@@ -52,7 +52,7 @@ export function createContractReader() {
 function orderOf(settings: Settings): Order {
   const { contract: path, overlays = [], basePath, ownPaths, account, credentials, upstreams = {} } = settings;
   const deadlines = Object.entries(upstreams).map(([name, { deadlineMs }]) => [name, { deadlineMs }]);
-  const said = {
+  const plain = {
     overlays,
     basePath,
     ownPaths,
@@ -60,7 +60,7 @@ function orderOf(settings: Settings): Order {
     credentials,
     upstreams: Object.fromEntries(deadlines) as object,
   };
-  return { path, settings: JSON.parse(JSON.stringify(said)) as ContractSettings };
+  return { path, settings: JSON.parse(JSON.stringify(plain)) as ContractSettings };
 }
 
 async function loadApart(order: Order): Promise<LoadedContract> {
@@ -85,8 +85,8 @@ function run(order: Order): Promise<Outcome> {
       resolve({ problems: [problem], files: order.path === null ? [] : [order.path] });
     };
     thread.on('message', resolve);
-    // It is too large for the memory that there is.
+    // Above all where it needs more memory than a thread may have.
     thread.on('error', (error) => fail(error.message));
-    thread.on('exit', () => fail('what read it ended'));
+    thread.on('exit', () => fail('the thread that read it ended'));
   });
 }

@@ -58,7 +58,7 @@ async function othersOf({ failover, name }: AdminParts['engine']): Promise<reado
   return others?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null;
 }
 
-/** What is remembered is told while the store is unavailable too. */
+/** What is remembered is shown while the store is unavailable too. */
 async function orElse<T, Other>(asked: Promise<T>, otherwise: Other): Promise<T | Other> {
   try {
     return await asked;

@@ -22,7 +22,7 @@ export function parseTemplate(template: string): readonly Segment[] {
     });
 }
 
-/** What tells templates apart: names of parameters don't. */
+/** The same for templates that differ in names of parameters alone. */
 export function shapeOf(template: string): string {
   return template.replaceAll(/\{[^{}]*\}/g, '{}');
 }

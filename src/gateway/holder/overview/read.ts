@@ -13,7 +13,7 @@ import type { Visitor } from '../visitors.js';
 /** Days of usage that are shown, today being the last. */
 export const DAYS = 31;
 const DAY_MS = 86_400_000;
-/** Of a customer's keys, and of what happened to the key: more is told as a number. */
+/** Of a customer's keys, and of what happened to the key, that are shown. */
 const MAX_KEYS = 100;
 const MAX_EVENTS = 50;
 

@@ -11,7 +11,7 @@ export function isUnknown(verdict: Verdict | undefined): boolean {
 
 /**
  * The verdicts of a batch, once the nodes that did not know a key have shown that they are what they were, and keep
- * what they have: nobody is told that a key is not valid by a Redis that lost it. Those of one that did not are left
+ * what they have: a Redis that lost a key does not make it invalid. Those of one that did not are left
  * out of what is decided.
  */
 export async function believed(

@@ -53,7 +53,7 @@ export class Eviction {
     if (reason?.includes(ALL_KEYS) === true) throw new StoreUnavailable(`Redis may have dropped the key: ${reason}`);
   }
 
-  /** Asks all nodes that answer, unless they were asked just now. Rejects with StoreUnavailable until one has told. */
+  /** Asks all nodes that answer, unless they were asked just now. Rejects with StoreUnavailable until one did. */
   async check(): Promise<void> {
     if (performance.now() < this.#checkedAtMs) return;
     const infos = await this.#link.info('memory', 'stats');
