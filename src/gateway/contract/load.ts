@@ -122,29 +122,30 @@ function checkUpstreams(
   upstreams: NonNullable<ContractSettings['upstreams']>,
   findings: Findings,
 ): void {
-  const unknown = new Map<string, number>();
+  const unknown = new Map<string, { readonly first: Path; readonly count: number }>();
   for (const { operation, upstream, at } of found) {
     if (upstream === 'gateway') continue;
     const settings = upstreams[upstream];
-    if (settings === undefined) unknown.set(upstream, (unknown.get(upstream) ?? 0) + 1);
+    const { first, count } = unknown.get(upstream) ?? { first: at, count: 0 };
+    if (settings === undefined) unknown.set(upstream, { first, count: count + 1 });
     else if (operation.deadlineMs !== null && operation.deadlineMs > settings.deadlineMs)
       findings.problem(
-        policyPath(at, 'deadline', findings),
+        policyPath(at, 'deadline', findings) ?? at,
         'value',
         `upstreams.${upstream}.deadline is ${settings.deadlineMs} ms; say no more than that here, or raise it there`,
       );
   }
-  for (const [upstream, count] of unknown)
+  for (const [upstream, { first, count }] of unknown)
     findings.warning(
-      [],
+      policyPath(first, 'upstream', findings) ?? [],
       'value',
       `the settings have no upstream "${upstream}": ` +
         `${count} ${count === 1 ? 'operation answers' : 'operations answer'} 501`,
     );
 }
 
-/** Where a field of the policy of an operation is said: by itself, by its path, or by the document. */
-function policyPath(at: Path, field: string, findings: Findings): Path {
+/** Where a field of the policy of an operation is said: by itself, by its path, or by the document; or nowhere. */
+function policyPath(at: Path, field: string, findings: Findings): Path | undefined {
   const locations = [at, at.slice(0, 2), []].map((holder) => [...holder, 'x-petgate', field]);
-  return locations.find((location) => findings.locate(location, 'value') !== undefined) ?? at;
+  return locations.find((location) => findings.locate(location, 'value') !== undefined);
 }

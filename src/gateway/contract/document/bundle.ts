@@ -34,11 +34,10 @@ export function bundle(path: string, document: Mapping, findings: Findings): voi
       const target = name === '' ? file : open(resolve(dirname(file), unescaped(name)));
       if (target !== null) node['$ref'] = `#${pointerTo(folder, root, target)}${pointer}`;
       else
-        findings.warning(
-          [],
-          'value',
-          `${displayName(file)}: ${reference} is no file in this folder; it stays as it is`,
-        );
+        findings.addWarning({
+          ...{ file: displayName(file), line: 0, column: 0, path: '' },
+          message: `${reference} is no file in this folder; it stays as it is`,
+        });
     });
   }
   const others = [...trees].slice(1).map(([file, tree]) => [nameOf(folder, file), tree] as const);

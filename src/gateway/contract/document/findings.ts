@@ -20,6 +20,11 @@ export class Findings {
     this.#problems.push(...problems);
   }
 
+  /** About another file than the document. */
+  addWarning(warning: Problem): void {
+    this.#warnings.push(warning);
+  }
+
   /** The warnings, a line each. Throws ConfigError when anything is wrong. */
   end(): readonly string[] {
     const problems = [...new Map(this.#problems.map((problem) => [renderProblem(problem), problem])).values()];

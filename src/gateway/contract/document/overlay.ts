@@ -1,7 +1,7 @@
 import { paths as pathsOf } from 'jsonpath-rfc9535';
 import { z } from 'zod';
 import { problemsOf } from '../../config/files/issues.js';
-import { ConfigError, renderLocation, type SourceLocation } from '../../config/files/problem.js';
+import { ConfigError, type Problem, type SourceLocation } from '../../config/files/problem.js';
 import type { Path, YamlFile } from '../../config/files/yaml-file.js';
 import type { Findings } from './findings.js';
 import { isMapping, leaveOut, type Mapping } from './references.js';
@@ -64,15 +64,17 @@ function applyAction(
   index: number,
   findings: Findings,
 ): readonly Path[] {
-  const refuse = (name: string, message: string): readonly Path[] => {
+  const problemAt = (name: string, message: string): Problem => {
     const location = locationIn(file, ['actions', index, name], 'value');
-    findings.addProblems([{ ...location, path: `actions.${index}.${name}`, message }]);
+    return { ...location, path: `actions.${index}.${name}`, message };
+  };
+  const refuse = (name: string, message: string): readonly Path[] => {
+    findings.addProblems([problemAt(name, message)]);
     return [];
   };
   const found = findTargets(document, target);
   if (typeof found === 'string') return refuse('target', `no JSONPath of RFC 9535: ${found}`);
-  const at = renderLocation(locationIn(file, ['actions', index, 'target'], 'value'));
-  if (found.length === 0) findings.warning([], 'value', `${at}: ${target} matches nothing`);
+  if (found.length === 0) findings.addWarning(problemAt('target', `${target} matches nothing`));
   if (remove === true) {
     if (found.some((path) => path.length === 0)) return refuse('target', 'the whole document can not be removed');
     // From the end, so that the places of a list before it stay what they are.

@@ -50,7 +50,7 @@ t.test('overlays price, scope, deprecate and remove, in their order', (t) => {
     { id: 'odd', cost: 2 },
   ]);
   t.equal(routes.operations.length, 2);
-  t.match(warnings, [/2\.yaml:7: \$\.paths\['\/gone'\] matches nothing/]);
+  t.match(warnings, [/2\.yaml:7:15: actions\.4\.target: \$\.paths\['\/gone'\] matches nothing$/]);
   t.equal(warnings.length, 1);
   t.equal(files.length, 3);
   const served = JSON.parse(document.toString()) as {
@@ -60,6 +60,14 @@ t.test('overlays price, scope, deprecate and remove, in their order', (t) => {
   t.same(served.tags, [{ name: 'pets' }, { name: 'more' }]);
   t.same(served.paths['/pets']?.get.tags, ['pets', 'more', 'last']);
   t.notOk('/old' in served.paths);
+  t.end();
+});
+
+t.test('what the settings have no upstream for is warned of where an overlay says it', (t) => {
+  const weather = '  - { target: $.paths.*.get, update: { x-petgate: { upstream: weather } } }';
+  t.match(load(t, weather).warnings, [
+    /1\.yaml:3:63: paths\.\/pets\.get\.x-petgate\.upstream: the settings have no upstream "weather": 3 operations/,
+  ]);
   t.end();
 });
 
