@@ -6,7 +6,7 @@ import { exportCommand, importCommand } from '../transfer/keys.js';
 import { cell } from '../output.js';
 import { group, type Row, type Rows } from './command.js';
 import { grants } from './grants.js';
-import { dayIn, done, HISTORY, issued, pages, record, recordOf } from './show.js';
+import { dayIn, done, HISTORY, issued, list, pages, record, recordOf } from './show.js';
 
 const COLUMNS = ['id', 'name', 'plan', ['state', stateIn] as const, dayIn('created'), dayIn('expires')];
 const ROTATED = issued('New secret made.', 'key', (key) => `${recordOf(key)}\n\n${oldSecretIn(key)}`);
@@ -41,6 +41,11 @@ const ROWS: Rows = {
     'POST keys/{id}/erase',
     done('Name and notes of key {id} are erased.'),
   ],
+  'windows <id>': [
+    'show what is left to a key in each window now',
+    'GET keys/{id}/windows',
+    list('windows', ['window', left('remaining'), left('limit'), 'reset'], 'Nothing limits this key.'),
+  ],
   'history <id>': ['what happened to a key', 'GET keys/{id}/history', HISTORY],
   ...grants('keys', 'a key'),
 };
@@ -58,6 +63,10 @@ async function withKey({ import: isImported, ...fields }: Json): Promise<Json> {
   if (fields['plan'] === undefined && fields['customer'] === undefined)
     throw new CommandError('Give --plan, or --customer for a key that shares the plan of a customer.', 2);
   return isImported === undefined ? fields : { ...fields, key: (await text(process.stdin)).trim() };
+}
+
+function left(field: string): readonly [string, (row: Json) => unknown] {
+  return [field, (row) => row[field] ?? 'unlimited'];
 }
 
 /** Of a ban its end too. */

@@ -36,6 +36,8 @@ for (const collection of ['keys', 'customers'] as const) {
     );
     t.match((await run(collection, 'grants', id)).stdout, /2 +day +500 /);
     t.match((await run(collection, 'show', id)).stdout, /^grants +\+500 a day until 2100-12-01T00:00:00.000Z$/m);
+    if (collection === 'keys')
+      t.match((await run('keys', 'windows', id)).stdout, /^window +remaining +limit +reset\n.*\nday +1500 +1500 +20/);
     t.match((await run(collection, 'history', id)).stdout, /granted +grant: 2, window: day, units: 500, until: 2100/);
     t.match(await run(collection, 'withdraw', id, '2'), { code: 0, stdout: 'Grant 2 has ended.\n' });
     t.match((await run(collection, 'show', id)).stdout, /^grants +-$/m);
