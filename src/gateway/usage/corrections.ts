@@ -19,12 +19,6 @@ export interface CorrectionOf extends Correction {
 
 type Store = Pick<Accounts['keys'], 'corrected' | 'history'>;
 
-/** Whether there is any correction at all: then reports have columns for them. */
-export async function areCorrected({ keys, customers }: Accounts): Promise<boolean> {
-  const first = await Promise.all([keys, customers].map((store) => withRetry(() => store.corrected(null, 1))));
-  return first.some((ids) => ids.length > 0);
-}
-
 /** Those of keys, then those of customers, by id, each in the order in which they were made. */
 export async function* correctionsOf(
   store: Store,

@@ -1,8 +1,9 @@
 import { CORRECTED, COUNTS } from '../store/counts.js';
 import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
 import type { Accounts } from '../store/ledger.js';
+import { areCorrected } from '../store/records/correction.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
-import { areCorrected, withCorrections } from './corrections.js';
+import { withCorrections } from './corrections.js';
 import type { Ledger, ReportRow } from './groups.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
 import { tableOf, type Table } from './table.js';

@@ -43,6 +43,16 @@ t.test('200: what is exported can be imported elsewhere, and exports the same th
   t.match(await elsewhere.ask('POST', '/admin/v1/store/import', exported.text), {
     json: { added: 0, changed: 0, unchanged: 5, newer: 0 },
   });
+  const correction = { customer, day: new Date().toISOString().slice(0, 10), units: 7, reason: 'r' };
+  await ask('POST', '/admin/v1/usage/corrections', correction);
+  const corrected = await ask('GET', '/admin/v1/store/export');
+  const formatOf = (text: string): unknown =>
+    (JSON.parse(text.slice(0, text.indexOf('\n'))) as { format: unknown }).format;
+  t.same([formatOf(exported.text), formatOf(corrected.text)], [1, 2], '0.3 would lose corrections');
+  t.match(await elsewhere.ask('POST', '/admin/v1/store/import', corrected.text), {
+    json: { changed: 1, unchanged: 4 },
+  });
+  t.match((await elsewhere.ask('GET', '/admin/v1/usage/corrections')).text, '"units":7');
 });
 
 t.test('400: invalid lines are all named, and the answer arrives although there is more to send', async (t: Test) => {

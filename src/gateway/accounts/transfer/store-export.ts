@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AdmissionEngine } from '../../store/port.js';
 import type { MovedRow } from '../../store/ledger.js';
+import { areCorrected } from '../../store/records/correction.js';
 import type { RecordStore, Snapshot, StoredRecord } from '../../store/records/record.js';
 import { withRetry } from '../../store/retry.js';
 import { dayOf } from '../../../shared/utc-day.js';
-import { addLine, customerLine, EXPORT_FORMAT, keyLine, noSums } from './stored.js';
+import { addLine, customerLine, EXPORT_FORMAT, EXPORT_FORMAT_WITH_CORRECTIONS, keyLine, noSums } from './stored.js';
 
 /** Few, so that requests have their turn in between. */
 const RECORDS_AT_ONCE = 50;
@@ -17,9 +18,10 @@ export async function* exportStore(engine: AdmissionEngine, nowMs: number): Asyn
   const { customers, keys, tokens, transfer } = engine;
   const today = dayOf(nowMs);
   const sums = noSums();
+  const format = (await areCorrected(engine)) ? EXPORT_FORMAT_WITH_CORRECTIONS : EXPORT_FORMAT;
   const archive = (await transfer.archive?.archive()) ?? null;
   yield line({
-    ...{ kind: 'store', format: EXPORT_FORMAT, exported: new Date(nowMs).toISOString() },
+    ...{ kind: 'store', format, exported: new Date(nowMs).toISOString() },
     archive: archive && { id: archive.id, days: [...archive.days] },
   });
   for await (const page of snapshots(customers, today)) {

@@ -10,8 +10,14 @@ import type { AuditEntry, Snapshot } from '../../store/records/record.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { isCustomerId, isKeyId } from '../token.js';
 
-/** The form of an export; a line says which kind it is, and the form of the whole stands in the first. */
+/**
+ * The form of an export; a line says which kind it is, and the form of the whole stands in the first. One with
+ * corrections is of another: version 0.3 would bring them in where no report finds them.
+ */
 export const EXPORT_FORMAT = 1;
+export const EXPORT_FORMAT_WITH_CORRECTIONS = 2;
+
+const EXPORT_FORMATS = [EXPORT_FORMAT, EXPORT_FORMAT_WITH_CORRECTIONS];
 
 const TEXT = z.string();
 const FIGURE = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -65,7 +71,7 @@ const ROW = z.strictObject({
 /** One form for each kind of line. All that a store keeps for longer than a minute is in one of them. */
 const LINES = {
   store: z.strictObject({
-    format: z.literal(EXPORT_FORMAT, `must be ${EXPORT_FORMAT}: another version of Petgate wrote this`),
+    format: z.literal(EXPORT_FORMATS, `must be ${EXPORT_FORMATS.join(' or ')}: another version of Petgate wrote this`),
     exported: TEXT,
     archive: z.strictObject({ id: TEXT.min(1), days: z.array(DAY) }).nullable(),
   }),

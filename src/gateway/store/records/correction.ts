@@ -1,4 +1,6 @@
 import { customerOf } from './customer-id.js';
+import type { Accounts } from '../ledger.js';
+import { withRetry } from '../retry.js';
 import type { AuditEntry } from './record.js';
 
 /** What is to be added to, or taken from, the usage of a day. It stands in the history of whom it is about. */
@@ -34,6 +36,12 @@ export function correctionsIn(history: readonly AuditEntry[]): readonly Correcti
     const { correction, reason, ...figures } = changed as unknown as CorrectionInHistory;
     return { ...figures, id: correction, reason: reason ?? '', actor, atMs };
   });
+}
+
+/** Whether there is any at all: then reports have columns for them. */
+export async function areCorrected({ keys, customers }: Accounts): Promise<boolean> {
+  const first = await Promise.all([keys, customers].map((store) => withRetry(() => store.corrected(null, 1))));
+  return first.some((ids) => ids.length > 0);
 }
 
 /** Whether what is said of a key, or of a customer, is about this customer. */

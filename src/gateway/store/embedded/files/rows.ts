@@ -81,7 +81,7 @@ export const usageRow = (keyId: string, label: string): string =>
   `u${label.slice(0, 10)}${SEPARATOR}${keyId}${label.slice(10)}`;
 
 /** The format of the folder. */
-export const FORMAT = 'F';
+export const FORMAT_ROW = 'F';
 /** Versions before kept here the id of the archive that days were moved to. */
 export const ARCHIVE = 'x';
 /** 0.2 kept here the import that was under way. */

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { open } from 'lmdb';
 import { StoreUnavailable } from '../../../admission/port.js';
+import { FORMAT, isKnownFormat } from '../../format.js';
 import { Memtable } from '../log/memtable.js';
 import { recover, saveEntry } from '../log/copy.js';
 import { Capacity } from './capacity.js';
-import { ARCHIVE, FORMAT, IMPORT } from './rows.js';
+import { ARCHIVE, FORMAT_ROW, IMPORT } from './rows.js';
 import { guardExit, isIdle } from './exit-guard.js';
 import { isDamage } from './damage.js';
 import type { Store } from './store.js';
@@ -209,13 +210,10 @@ export function openStores(options: StoreOptions): Stores {
   }
 }
 
-/** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
-const OWN_FORMAT = '1';
-
 function checkFormat(durable: Store, folder: string): void {
-  const format = durable.getBinary(FORMAT)?.toString();
-  if (format === undefined) durable.transactionSync(() => durable.putSync(FORMAT, Buffer.from(OWN_FORMAT)));
-  else if (format !== OWN_FORMAT)
+  const format = durable.getBinary(FORMAT_ROW)?.toString();
+  if (format === undefined) durable.transactionSync(() => durable.putSync(FORMAT_ROW, Buffer.from(FORMAT)));
+  else if (!isKnownFormat(format))
     throw new StoreUnavailable(
       `The embedded store in ${folder} has format ${format}, which this version of Petgate does not know: ` +
         'start the version that wrote it, or a later one.',

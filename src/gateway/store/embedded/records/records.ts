@@ -21,9 +21,7 @@ import { putDouble, type Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { appendPending } from '../log/pending.js';
 import type { Checkpoint } from '../log/checkpoint.js';
-import { bytesOf, historyIn, jsonIn, putHistory, snapshotsOf } from './snapshots.js';
-
-const NOTHING = Buffer.alloc(0);
+import { bytesOf, historyIn, jsonIn, noteCorrected, putHistory, snapshotsOf } from './snapshots.js';
 
 /** What differs between keys and customers. Both live in `durable` alone, synced before a change is acknowledged. */
 interface RecordType<Beside> {
@@ -94,7 +92,7 @@ function recordsOf<R extends StoredRecord, Beside>(
       inTransaction(stores, () => {
         put(stores, record);
         putEntry(record, entry);
-        if (isCorrection(entry)) stores.durable.putSync(type.correctedRow(record.id), NOTHING);
+        if (isCorrection(entry)) noteCorrected(stores.durable, type.correctedRow(record.id));
         if (beside !== undefined) type.putBeside(stores.durable, record.id, beside);
       }),
     rewrite: (record, history) =>

@@ -10,7 +10,16 @@ import { dayOf } from '../ledger/day.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
 import { attempt, inTransaction } from '../files/errors.js';
-import { AFTER_ALL, automaticBanRow, historyRange, historyRow, keyRow, RECORDS_VERSION } from '../files/rows.js';
+import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
+import {
+  AFTER_ALL,
+  automaticBanRow,
+  FORMAT_ROW,
+  historyRange,
+  historyRow,
+  keyRow,
+  RECORDS_VERSION,
+} from '../files/rows.js';
 import { putDouble, type Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import type { Checkpoint } from '../log/checkpoint.js';
@@ -122,7 +131,7 @@ function putRecords<R extends StoredRecord>(
     durableCapacity.claim();
     const here = historyIn(durable, record.id);
     const merged = mergedHistory(here, history, how);
-    if (merged.some(isCorrection)) durable.putSync(type.correctedRow(record.id), Buffer.alloc(0));
+    if (merged.some(isCorrection)) noteCorrected(durable, type.correctedRow(record.id));
     if (how === 'unchanged' || how === 'newer') {
       if (merged.length > here.length) putHistory(durable, jsonIn(durable, type.row(record.id)) as R, merged);
       return merged.length > here.length;
@@ -146,6 +155,12 @@ export function putHistory(durable: Store, { id, version }: StoredRecord, histor
     const row = isAutomatic ? automaticBanRow(id, at, entry.atMs, String(entry.changed['until'])) : historyRow(id, at);
     durable.putSync(row, bytesOf(entry));
   }
+}
+
+/** In a transaction: `row` says whose history has corrections, and the store that there are any. */
+export function noteCorrected(durable: Store, row: string): void {
+  durable.putSync(row, Buffer.alloc(0));
+  durable.putSync(FORMAT_ROW, Buffer.from(FORMAT_WITH_CORRECTIONS));
 }
 
 export function historyIn(durable: Store, id: string): readonly AuditEntry[] {

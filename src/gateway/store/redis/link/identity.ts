@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { FORMAT, isKnownFormat } from '../../format.js';
 import type { KnownId } from '../../known-id.js';
 import { IMPORT, STORE, storeMark } from '../names.js';
 import { NotOurs, redirectionOf, wordOf } from './errors.js';
@@ -6,8 +7,6 @@ import type { Nodes } from './nodes.js';
 import { ANY_TIME, CLOCK_BYTES, loadScript } from './script.js';
 import { slotOf } from './slot.js';
 
-/** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
-const OWN_FORMAT = '1';
 const MARKS = 64;
 const SLOTS = 16_384;
 /**
@@ -81,7 +80,7 @@ export class Identity {
     if (await this.#isAt(this.#ownerOf(STORE), known)) await this.#mark(STORE, known, '');
     const home = await this.#home();
     if (home !== null && (home.id === known || home.also.includes(known))) {
-      if (home.format === null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'format', OWN_FORMAT);
+      if (home.format === null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'format', FORMAT);
       this.#remember(home.id);
       // Whoever began to mark the nodes may have died, or be at it.
       if (!home.isMarked) await this.#markAll(home.id);
@@ -145,7 +144,7 @@ export class Identity {
       (value) => value?.toString() ?? null,
     );
     if (id === null || id === undefined) return null;
-    if (format !== null && format !== OWN_FORMAT)
+    if (format !== null && !isKnownFormat(format))
       throw new NotOurs(
         `its data has format ${format}, which this version of Petgate does not know: start the version that ` +
           'wrote it, or a later one',

@@ -1,3 +1,4 @@
+import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
 import { VersionConflict } from '../../port.js';
 import type { OutboxChange } from '../../outbox/event.js';
 import { isCorrection } from '../../records/correction.js';
@@ -6,7 +7,7 @@ import { idsAfter, pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
-import { eventsName, historyName } from '../names.js';
+import { eventsName, historyName, STORE } from '../names.js';
 import { pendingArgs, pendingField } from '../outbox/fields.js';
 import { announceChange } from './changes.js';
 import type { RecordType } from './record-type.js';
@@ -50,17 +51,20 @@ export function recordsOf<R extends StoredRecord>(
     ];
     return (await link.run(WRITE, names, args)).toString() === '1';
   };
-  /** An index entry without a record is skipped, a record without one would be lost from lists: so it comes first. */
-  const putInIndex = (ids: readonly string[], which = index): Promise<unknown> =>
-    ids.length === 0 ? Promise.resolve() : link.command('zadd', which, ...ids.flatMap((id) => ['0', id]));
+  /** Before there is a correction, for a version that knows none has to leave the store alone by then. */
+  const noteCorrected = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    await replicas.confirmed(STORE, () => link.command('hset', STORE, 'format', FORMAT_WITH_CORRECTIONS));
+    await putInIndex(link, correctedIndex, ids);
+  };
   const writeOne = async (
     record: R,
     entries: readonly AuditEntry[],
     ...rest: [replaces: boolean, beside: Beside]
   ): Promise<void> => {
     const { id, version } = record;
-    await (version === 1 ? putInIndex([id]) : announceChange(link, id));
-    if (entries.some(isCorrection)) await putInIndex([id], correctedIndex);
+    await (version === 1 ? putInIndex(link, index, [id]) : announceChange(link, id));
+    if (entries.some(isCorrection)) await noteCorrected([id]);
     if (!(await replicas.confirmed(nameOf(id), () => run(record, entries, ...rest))))
       throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
   };
@@ -75,8 +79,8 @@ export function recordsOf<R extends StoredRecord>(
     async restore(snapshots) {
       if (snapshots.length === 0) return [];
       const ids = snapshots.map(({ record }) => record.id);
-      await putInIndex(ids);
-      await putInIndex(idsOfCorrected(snapshots), correctedIndex);
+      await putInIndex(link, index, ids);
+      await noteCorrected(idsOfCorrected(snapshots));
       // Each node's replicas are waited for once: that covers all that was written there before.
       const onNodes = new Map<string, number[]>();
       for (const [n, id] of ids.entries()) {
@@ -101,6 +105,11 @@ export function recordsOf<R extends StoredRecord>(
       return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
     },
   };
+}
+
+/** An index entry without a record is skipped, a record without one would be lost from lists: so it comes first. */
+function putInIndex(link: Link, index: string, ids: readonly string[]): Promise<unknown> {
+  return link.command('zadd', index, ...ids.flatMap((id) => ['0', id]));
 }
 
 function idsOfCorrected(snapshots: readonly Snapshot<StoredRecord>[]): readonly string[] {

@@ -32,8 +32,12 @@ t.test('a folder of 0.2 is taken over and marked; one of a later version is refu
   await first.close();
   t.equal(await format(), '1');
   t.match(await engineOn(t, folder).keys.read('kept'), { id: 'kept' });
-  t.equal(await format('2'), '2');
+  const { keys } = engineOn(t, folder);
+  await keys.write(recordOf('kept', { version: 2 }), { ...ENTRY, action: 'corrected' });
+  t.equal(await format(), '2', 'since the first correction, which 0.3 would lose');
+  t.match(await engineOn(t, folder).keys.corrected(null, 9), ['kept']);
+  t.equal(await format('3'), '3');
   const other = tempFolder(t);
   cpSync(folder, other, { recursive: true });
-  t.throws(() => engineOn(t, other), { name: 'StoreUnavailable', message: /format 2, .* does not know/ });
+  t.throws(() => engineOn(t, other), { name: 'StoreUnavailable', message: /format 3, .* does not know/ });
 });

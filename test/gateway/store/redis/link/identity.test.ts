@@ -178,12 +178,19 @@ t.test(
     const folder = tempFolder(t);
     await engineOn(t, server, folder).check();
     t.equal(await server.command('HGET', 'petgate:store', 'format'), '1');
-    await server.command('HSET', 'petgate:store', 'format', '2');
+    const corrected = engineOn(t, server, folder);
+    const { id } = await newKey(corrected, 'free');
+    const record = (await corrected.keys.read(id))!;
+    const entry = { atMs: NOON_MS, action: 'corrected', changed: {} } as const;
+    await corrected.keys.write({ ...record, version: record.version + 1 }, entry);
+    t.equal(await server.command('HGET', 'petgate:store', 'format'), '2', 'since the first correction');
+    await believed(engineOn(t, server, folder));
+    await server.command('HSET', 'petgate:store', 'format', '3');
     const engine = engineOn(t, server, folder);
     await doubted(engine);
-    await t.rejects(engine.check(), /format 2, .* does not know/);
-    await t.rejects(engine.trust.accept(), /format 2/);
-    await t.rejects(engine.check(), /format 2/);
+    await t.rejects(engine.check(), /format 3, .* does not know/);
+    await t.rejects(engine.trust.accept(), /format 3/);
+    await t.rejects(engine.check(), /format 3/);
   },
 );
 
