@@ -58,8 +58,6 @@ interface Handler<Query extends Shape = Shape> {
   readonly takes?: z.ZodType;
   /** True: the body is as long as it wants to be, and is read by the handler. */
   readonly streams?: boolean;
-  /** True: a browser may ask, with the token as the password of HTTP Basic. For what only reads. */
-  readonly browser?: boolean;
   /** The form of the JSON it answers with, or the other types of its body; left out: 204. */
   readonly gives?: z.ZodType | readonly string[];
   /** The status of its success; left out: 200, or 204 where it gives nothing. */

@@ -57,9 +57,9 @@ export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise
       throw new AdminRefusal(404, 'not_found', 'There is nothing at this path.');
     }
     const { route } = routeOptions.config;
-    const { role: access = 'any', browser = false, streams } = route ?? {};
+    const { role: access = 'any', streams } = route ?? {};
     const credentials = { header: raw.headers.authorization, address: raw.socket.remoteAddress };
-    if (access !== 'open') request.caller = await authorize({ ...credentials, browser, access });
+    if (access !== 'open') request.caller = await authorize({ ...credentials, access });
     if (route === undefined) throw unmatched(ROUTES, method, url);
     // All bodies are read in one way: fastify would refuse a type that it can't read.
     delete raw.headers['content-type'];

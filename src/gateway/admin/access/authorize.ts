@@ -8,7 +8,6 @@ import { rolesFor, type Access } from './roles.js';
 import type { AdminTokens } from './tokens.js';
 
 const BEARER = 'Bearer realm="petgate-admin"';
-const BASIC = 'Basic realm="petgate-admin", charset="UTF-8"';
 const HELP =
   'It is one that "petgate tokens create" made, PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
 
@@ -24,8 +23,6 @@ export interface Credentials {
   readonly header: string | undefined;
   /** The peer's address, as its socket has it; IPv6 counts by its /64. */
   readonly address: string | undefined;
-  /** Also taken as the password of HTTP Basic, which a browser then sends unasked: only for what reads. */
-  readonly browser: boolean;
   readonly access: Access;
 }
 
@@ -50,9 +47,9 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
   const rootHash = hashOf(root);
   const peers = createAddressReader([]);
   const attempts = createAllowance(PER_SECOND, BURST, MAX_ADDRESSES);
-  return async ({ header, address, browser, access }) => {
-    if (header === undefined) throw unauthorized(header, browser ? access : null);
-    const sent = tokenIn(header, browser);
+  return async ({ header, address, access }) => {
+    if (header === undefined) throw unauthorized('missing_admin_token');
+    const sent = tokenIn(header);
     // Hashes have one length: so the comparison leaks nothing about the token, not even its length.
     if (sent !== '' && timingSafeEqual(hashOf(sent), rootHash)) return ROOT;
     const caller = await tokens.holderOf(sent).catch((error: unknown) => {
@@ -60,9 +57,9 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
     });
     if (caller === undefined) {
       const waitMs = attempts.take(bucketOf(peers.read(address, null)), now());
-      throw waitMs > 0 ? tooMany(waitMs) : unauthorized(header, browser ? access : null);
+      throw waitMs > 0 ? tooMany(waitMs) : unauthorized('invalid_admin_token');
     }
-    if (!rolesFor(access).includes(caller.role)) throw insufficient(caller.role, access, isBasic(header));
+    if (!rolesFor(access).includes(caller.role)) throw insufficient(caller.role, access);
     return caller;
   };
 }
@@ -71,32 +68,19 @@ function hashOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** @param asked what a browser asked for, else null */
-function unauthorized(header: string | undefined, asked: Access | null): AdminRefusal {
-  const bearer = `${BEARER}${header === undefined ? '' : ', error="invalid_token"'}`;
-  const hint =
-    asked === null
-      ? ''
-      : `, or in a browser as the password of any user. It must have the role ${rolesFor(asked).join(' or ')}`;
-  const message = `Send an admin token: "Authorization: Bearer <token>"${hint}. ${HELP}`;
-  return new AdminRefusal(401, header === undefined ? 'missing_admin_token' : 'invalid_admin_token', message, {
-    'WWW-Authenticate': asked === null ? bearer : [bearer, BASIC],
-  });
+function unauthorized(code: 'missing_admin_token' | 'invalid_admin_token'): AdminRefusal {
+  const message = `Send an admin token: "Authorization: Bearer <token>". ${HELP}`;
+  const challenge = code === 'missing_admin_token' ? BEARER : `${BEARER}, error="invalid_token"`;
+  return new AdminRefusal(401, code, message, { 'WWW-Authenticate': challenge });
 }
 
 const OR = new Intl.ListFormat('en', { type: 'disjunction' });
 
-/** A browser sends the password it has for ever, and asks for another only after a 401. */
-function insufficient(role: Role, access: Access, asksAgain: boolean): AdminRefusal {
+function insufficient(role: Role, access: Access): AdminRefusal {
   const message =
     `This needs an admin token with the role ${OR.format(rolesFor(access))}, and this one has the role ` +
     `${role}. Ask an operator for another ("petgate tokens create").`;
-  return new AdminRefusal(
-    asksAgain ? 401 : 403,
-    'insufficient_role',
-    message,
-    asksAgain ? { 'WWW-Authenticate': BASIC } : {},
-  );
+  return new AdminRefusal(403, 'insufficient_role', message);
 }
 
 function storeUnavailable(): AdminRefusal {
@@ -119,16 +103,7 @@ function tooMany(waitMs: number): AdminRefusal {
   );
 }
 
-function isBasic(header: string): boolean {
-  return /^basic /i.test(header);
-}
-
 /** Empty when there is none. Only visible ASCII can be a token: nothing else is taken for a blank, or cut off. */
-function tokenIn(header: string, browser: boolean): string {
-  const [, scheme = '', credential = ''] = /^([a-z]+) +([\x21-\x7e]+) *$/i.exec(header) ?? [];
-  if (scheme.toLowerCase() === 'bearer') return credential;
-  if (!browser || scheme.toLowerCase() !== 'basic') return '';
-  const pair = Buffer.from(credential, 'base64').toString();
-  const colon = pair.indexOf(':');
-  return colon === -1 ? '' : pair.slice(colon + 1);
+function tokenIn(header: string): string {
+  return /^bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1] ?? '';
 }

@@ -11,7 +11,6 @@ const LINES = 'application/x-ndjson';
 
 export const ARCHIVE_ROUTES: readonly Route[] = [
   route(`GET ${ARCHIVE}`, 'billing', 'Which days of the ledger are in the archive, and which wait', {
-    browser: true,
     gives: ArchiveStatus,
     handle: async ({ parts }) => ({ json: JSON.parse(await text(linesOf(parts, { kind: 'status' }))) as object }),
   }),

@@ -25,12 +25,10 @@ const USAGE = '/admin/v1/usage';
 export const USAGE_ROUTES: readonly Route[] = [
   route(`GET ${USAGE}`, 'billing', 'A usage report, streamed', {
     query: { ...ofReport, ...inFormat },
-    browser: true,
     gives: ['application/json', 'text/csv'],
     handle: ({ parts, query: { format, ...query } }) => reported(parts, query, format),
   }),
   route(`GET ${USAGE}/gateways`, 'billing', 'The gateways that keep days from being final', {
-    browser: true,
     gives: Finality,
     handle: async ({ parts }) => {
       const { openFrom, waitingFor, without } = await parts.engine.days.finality(await parts.registry.nowMs());

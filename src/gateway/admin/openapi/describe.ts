@@ -24,13 +24,13 @@ export function describe(routes: readonly Route[]): Json {
     paths,
     components: {
       schemas: schemas(),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, basic: { type: 'http', scheme: 'basic' } },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
   };
 }
 
 function operationOf(one: Route): Json {
-  const { method, path, summary, role, browser, query = {}, takes, streams, gives } = one;
+  const { method, path, summary, role, query = {}, takes, streams, gives } = one;
   const status = statusOf(one);
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: STRING })),
@@ -43,7 +43,7 @@ function operationOf(one: Route): Json {
     operationId: nameOf(method, path),
     summary,
     ...(role === 'open' ? {} : { description: `For tokens with the role ${rolesFor(role).join(', ')}.` }),
-    ...(role === 'open' ? { security: [] } : browser === true ? { security: [{ bearer: [] }, { basic: [] }] } : {}),
+    ...(role === 'open' ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(content === undefined ? {} : { requestBody: { content } }),
     responses: {

@@ -37,7 +37,7 @@ export class SignIn {
    */
   async begin(token: string, address: string | undefined, nowMs: number): Promise<string> {
     const header = `Bearer ${token}`;
-    const caller = await this.#core.authorize({ header, address, browser: false, access: 'any' });
+    const caller = await this.#core.authorize({ header, address, access: 'any' });
     const { id, secretHash } = (caller.name === null ? null : parseAdminToken(token)) ?? {
       id: '',
       secretHash: this.#rootHash,

@@ -9,7 +9,7 @@ const nobody = { holderOf: () => Promise.resolve(undefined) };
 /** 200 when it passes; else the status, and Retry-After where there is one. */
 async function ask(authorize: Authorize, token: string, address = '192.0.2.1'): Promise<string> {
   try {
-    await authorize({ header: `Bearer ${token}`, address, browser: false, access: 'operator' });
+    await authorize({ header: `Bearer ${token}`, address, access: 'operator' });
     return '200';
   } catch (error) {
     if (!(error instanceof AdminRefusal)) throw error;
@@ -20,7 +20,7 @@ async function ask(authorize: Authorize, token: string, address = '192.0.2.1'): 
 t.test('an empty credential matches nothing, not even an empty token', async (t) => {
   const authorize = createAuthorize('', nobody, () => 0);
   for (const header of ['', 'Bearer', 'Bearer ', 'Bearer \u00a0', 'Basic ', 'Basic Og==', 'Basic dXNlcjo=']) {
-    await t.rejects(authorize({ header, address: '192.0.2.1', browser: true, access: 'any' }), AdminRefusal, header);
+    await t.rejects(authorize({ header, address: '192.0.2.1', access: 'any' }), AdminRefusal, header);
   }
 });
 
