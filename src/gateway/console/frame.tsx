@@ -61,7 +61,7 @@ function Tools({ caller: { name, role }, formToken }: NonNullable<FrameParts['vi
       <span>{`${name ?? 'Token of the environment'} (${role})`}</span>
       <form method="post" action={SIGN_OUT} class="inline">
         <input type="hidden" name="form" value={formToken} />
-        <button>Log out</button>
+        <button>Sign out</button>
       </form>
     </>
   );

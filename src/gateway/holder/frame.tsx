@@ -31,7 +31,7 @@ function SignOut({ path, formToken }: { readonly path: string; readonly formToke
   return (
     <form method="post" action={`${path}/sign-out`} class="inline">
       <input type="hidden" name="form" value={formToken} />
-      <button>Log out</button>
+      <button>Sign out</button>
     </form>
   );
 }

@@ -3,7 +3,7 @@ import { parseToken } from '../accounts/token.js';
 import { SelectField } from '../pages/components/form.js';
 import { Notice } from '../pages/components/notice.js';
 import { framed } from './frame.js';
-import { Moment } from './moment.js';
+import { Moment } from '../pages/components/moment.js';
 
 /** How long the key there was stays valid, ms, by what the form says. */
 const OVERLAPS: ReadonlyMap<string, { readonly ms: number; readonly label: string }> = new Map([
@@ -62,7 +62,7 @@ export function rotatedPage({ path, token, endsAtMs }: { readonly path: string }
             'The key before is not valid any more.'
           ) : (
             <>
-              The key before is valid until <Moment atMs={endsAtMs} />.
+              The key before is valid until <Moment at={endsAtMs} />.
             </>
           )}
         </p>

@@ -41,7 +41,7 @@ t.test('why a request was refused is two clicks away, without JavaScript too', a
   await page.fill('input[name=id]', refused.headers.get('x-request-id')!);
   await page.click('text="Why?"');
   t.match(await page.innerText('main'), 'missing_api_key');
-  await page.click('text="Log out"');
+  await page.click('text="Sign out"');
   t.equal(await page.innerText('h1'), 'Sign in');
 });
 
@@ -59,6 +59,6 @@ async function signedIn(browser: Browser, adminUrl: string, options: object): Pr
   await page.goto(adminUrl);
   await page.fill('input[name=token]', ADMIN_TOKEN);
   await page.click('button.main');
-  await page.waitForSelector('text="Log out"');
+  await page.waitForSelector('text="Sign out"');
   return page;
 }

@@ -26,7 +26,7 @@ t.test('from sign-in to a new key without JavaScript, in light, dark and on a ph
     t.strictSame(await stumblingBlocks(page), [], `${name}: sign in`);
     await page.fill('input[name=key]', key);
     await page.click('button.main');
-    await page.waitForSelector('text=Log out');
+    await page.waitForSelector('text=Sign out');
     await page.screenshot({ path: join(SHOTS, `account-${name}.png`), fullPage: true });
     t.strictSame(await stumblingBlocks(page), [], `${name}: the page`);
     t.match(await page.innerText('main'), '<script>alert(1)</script>', 'a name is text');

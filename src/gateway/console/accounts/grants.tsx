@@ -3,6 +3,7 @@ import type { Grant } from '../../admin/openapi/schemas.js';
 import { PostForm, SelectField, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import type { Visit } from '../page.js';
 import { action, pathOf, type Account } from './account.js';
 
@@ -28,8 +29,8 @@ export function Grants({ account, visit, grants, problems, ended }: GrantsParts)
         rows={grants}
         columns={[
           { head: 'Window', cell: ({ window }) => window },
-          { head: 'Units', number: true, cell: ({ units }) => units.toLocaleString('en-US') },
-          { head: 'Until (UTC)', cell: ({ until }) => <Moment at={until} /> },
+          { head: 'Units', number: true, cell: ({ units }) => fullNumber(units) },
+          { head: 'Until', cell: ({ until }) => <Moment at={until} /> },
           { head: 'Note', cell: ({ note }) => note },
           { head: 'By', cell: ({ by }) => by },
           {

@@ -11,7 +11,7 @@ export function HistoryTable({ history }: z.output<typeof History>) {
       empty="Nothing is known."
       rows={history.toReversed()}
       columns={[
-        { head: 'When (UTC)', cell: ({ at }) => <Moment at={at} /> },
+        { head: 'When', cell: ({ at }) => <Moment at={at} /> },
         { head: 'Who', cell: ({ actor }) => actor ?? '' },
         { head: 'What', cell: ({ action }) => action },
         { head: 'Change', cell: ({ changed }) => changesOf(changed) },

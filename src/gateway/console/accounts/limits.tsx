@@ -1,4 +1,5 @@
 import type { Limits } from '../../admission/bucket.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { TextField } from '../../pages/components/form.js';
 import type { Form } from '../../pages/form.js';
 
@@ -44,6 +45,6 @@ export function limitsText(limits: Limits | 'custom' | null): string {
   if (limits === null || limits === 'custom') return limits ?? 'of the plan';
   return WINDOWS.flatMap((window) => {
     const limit = limits[window];
-    return limit === undefined ? [] : [`${limit.toLocaleString('en-US')} per ${window}`];
+    return limit === undefined ? [] : [`${fullNumber(limit)} per ${window}`];
   }).join(', ');
 }

@@ -62,7 +62,7 @@ async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly
         rows={page.bans}
         columns={[
           { head: 'Key', cell: ({ key }) => <a href={pathOf('/keys', key)}>{key}</a> },
-          { head: 'Until (UTC)', cell: ({ until }) => <Moment at={until} /> },
+          { head: 'Until', cell: ({ until }) => <Moment at={until} /> },
           { head: 'Level', number: true, cell: ({ level }) => level },
           { head: 'Why', cell: ({ reason }) => reason },
           { head: 'By', cell: ({ by }) => by },
@@ -106,7 +106,7 @@ async function bansOfAddresses({ api, query, guard }: Visit) {
         rows={page.bans}
         columns={[
           { head: 'Address', cell: ({ address }) => <code>{address}</code> },
-          { head: 'Until (UTC)', cell: ({ until }) => <Moment at={until} /> },
+          { head: 'Until', cell: ({ until }) => <Moment at={until} /> },
           { head: 'Level', number: true, cell: ({ level }) => level },
           {
             head: 'Lift',
@@ -118,17 +118,7 @@ async function bansOfAddresses({ api, query, guard }: Visit) {
           },
         ]}
       />
-      <AddressPager cursor={cursor} next={page.cursor} />
+      <Pager path={BANS} query={{}} cursor={cursor} next={page.cursor} name="addresses" label="Pages of addresses" />
     </section>
-  );
-}
-
-function AddressPager({ cursor, next }: { readonly cursor: string | undefined; readonly next: string | null }) {
-  if (cursor === undefined && next === null) return null;
-  return (
-    <nav aria-label="Pages of addresses">
-      {cursor !== undefined && <a href={BANS}>First page</a>}
-      {next !== null && <a href={`${BANS}?addresses=${encodeURIComponent(next)}`}>Next page</a>}
-    </nav>
   );
 }

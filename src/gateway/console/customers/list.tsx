@@ -42,7 +42,7 @@ export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> 
             { head: 'Reference', cell: ({ reference }) => reference },
             { head: 'State', cell: ({ status }) => <State state={status} /> },
             { head: 'Plan', cell: ({ plan }) => plan },
-            { head: 'Created (UTC)', cell: ({ created }) => <Moment at={created} /> },
+            { head: 'Created', cell: ({ created }) => <Moment at={created} /> },
           ]}
         />
         <Pager path={CUSTOMERS} query={{ search }} cursor={cursor} next={page.cursor} />

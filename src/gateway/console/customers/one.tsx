@@ -64,7 +64,7 @@ function CustomerFacts({ customer }: { readonly customer: z.output<typeof Custom
         ['Plan', plan],
         ['Limits', limitsText(limits)],
         ['Note', note === '' ? null : note],
-        ['Created (UTC)', <Moment at={created} />],
+        ['Created', <Moment at={created} />],
       ]}
     />
   );
@@ -85,7 +85,7 @@ async function keysPart({ api, id }: Visit, { status }: z.output<typeof Customer
           { head: 'Id', cell: (key) => <a href={pathOf('/keys', key.id)}>{key.id}</a> },
           { head: 'Name', cell: ({ name }) => name },
           { head: 'State', cell: ({ state }) => <State state={state} /> },
-          { head: 'Expires (UTC)', cell: ({ expires }) => expires !== null && <Moment at={expires} /> },
+          { head: 'Expires', cell: ({ expires }) => expires !== null && <Moment at={expires} /> },
         ]}
       />
       <p>

@@ -49,8 +49,8 @@ export async function listKeys(visit: Visit): Promise<PageAnswer> {
               head: 'Customer',
               cell: ({ customer }) => customer && <a href={pathOf('/customers', customer)}>{customer}</a>,
             },
-            { head: 'Created (UTC)', cell: ({ created }) => <Moment at={created} /> },
-            { head: 'Expires (UTC)', cell: ({ expires }) => expires !== null && <Moment at={expires} /> },
+            { head: 'Created', cell: ({ created }) => <Moment at={created} /> },
+            { head: 'Expires', cell: ({ expires }) => expires !== null && <Moment at={expires} /> },
           ]}
         />
         <Pager path={KEYS} query={{ ...filter, name: undefined, search }} cursor={cursor} next={page.cursor} />

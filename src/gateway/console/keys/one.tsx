@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ExchangeList, History, Key, KeyWindows } from '../../admin/openapi/schemas.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
@@ -37,13 +38,13 @@ async function showKey(visit: Visit, problems: readonly string[]) {
           rows={windows}
           columns={[
             { head: 'Window', cell: ({ window }) => window },
-            { head: 'Limit', number: true, cell: ({ limit }) => limit.toLocaleString('en-US') },
+            { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
             {
               head: 'Remaining',
               number: true,
-              cell: ({ remaining }) => remaining?.toLocaleString('en-US') ?? 'unlimited',
+              cell: ({ remaining }) => (remaining === null ? 'unlimited' : fullNumber(remaining)),
             },
-            { head: 'Whole again (UTC)', cell: ({ reset }) => <Moment at={reset} /> },
+            { head: 'Whole again', cell: ({ reset }) => <Moment at={reset} /> },
           ]}
         />
         {await dailyUsage(visit, { key: id })}
@@ -70,8 +71,8 @@ function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) 
         ['Limits', limitsText(limits)],
         ['Scopes', scopes?.join(', ') ?? 'all'],
         ['Note', note === '' ? null : note],
-        ['Created (UTC)', <Moment at={created} />],
-        ['Expires (UTC)', expires === null ? 'never' : <Moment at={expires} />],
+        ['Created', <Moment at={created} />],
+        ['Expires', expires === null ? 'never' : <Moment at={expires} />],
         [
           'Previous secret',
           old !== undefined && old.ends !== null ? (
@@ -106,7 +107,7 @@ async function lastRefusals({ api, id }: Visit) {
         empty="None is remembered."
         rows={exchanges}
         columns={[
-          { head: 'When (UTC)', cell: ({ ended }) => <Moment at={ended} /> },
+          { head: 'When', cell: ({ ended }) => <Moment at={ended} /> },
           { head: 'Operation', cell: ({ operation }) => operation },
           { head: 'Status', number: true, cell: ({ status }) => status },
           { head: 'Code', cell: ({ code }) => code },

@@ -1,4 +1,5 @@
 import type { Child } from '#jsx/jsx-runtime';
+import { fullNumber } from '../../pages/components/figure.js';
 import type { Span } from '../figures/window.js';
 
 interface Figure {
@@ -29,14 +30,14 @@ function trafficOf(span: Span): readonly Figure[] {
     { name: '4xx', shown: share('4xx') },
     { name: 'Half are faster than', shown: duration(span.quantile('petgate_request_duration_seconds', 0.5)) },
     { name: '99 % are faster than', shown: duration(span.quantile('petgate_request_duration_seconds', 0.99)) },
-    { name: 'Requests so far', shown: span.to.sum('petgate_requests_total').toLocaleString('en-US') },
+    { name: 'Requests so far', shown: fullNumber(span.to.sum('petgate_requests_total')) },
   ];
 }
 
 function stateOf({ to }: Span): readonly Figure[] {
   const state = (name: string, label: string, of: string): Child => {
     const found = to.series(name).find(({ labels }) => labels[label] === of);
-    return found === undefined ? '–' : found.value.toLocaleString('en-US');
+    return found === undefined ? '–' : fullNumber(found.value);
   };
   const upstreams = to.series('petgate_upstream_up_ratio');
   return [

@@ -1,6 +1,8 @@
 import { explainSettings } from '../../config/explain.js';
 import { ConfigError } from '../../config/files/problem.js';
+import { Facts } from '../../pages/components/facts.js';
 import { PostForm } from '../../pages/components/form.js';
+import { Moment } from '../../pages/components/moment.js';
 import { Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { CONSOLE, page, type Page, type Visit } from '../page.js';
@@ -55,18 +57,12 @@ async function runningOf({ parts: { engine }, samples }: Visit): Promise<Running
 function Running({ info, sinceS, gateways }: RunningParts) {
   return (
     <>
-      <dl class="facts">
-        {Object.entries(INFO).map(([label, name]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>
-              <code>{info[label] ?? '–'}</code>
-            </dd>
-          </>
-        ))}
-        <dt>In force since</dt>
-        <dd>{sinceS === undefined ? '–' : new Date(sinceS * 1000).toISOString()}</dd>
-      </dl>
+      <Facts
+        facts={[
+          ...Object.entries(INFO).map(([label, name]) => [name, <code>{info[label] ?? '–'}</code>] as const),
+          ['In force since', sinceS === undefined ? '–' : <Moment at={sinceS * 1000} />],
+        ]}
+      />
       {gateways === null && <p class="soft">The store does not say which other gateways there are.</p>}
       {gateways !== null && gateways.length > 0 && (
         <Table
@@ -76,7 +72,7 @@ function Running({ info, sinceS, gateways }: RunningParts) {
           columns={[
             { head: 'Gateway', cell: ({ gateway }) => gateway },
             { head: 'Host', cell: ({ host }) => host },
-            { head: 'Last seen', cell: ({ seenMs }) => new Date(seenMs).toISOString() },
+            { head: 'Last seen', cell: ({ seenMs }) => <Moment at={seenMs} /> },
           ]}
         />
       )}

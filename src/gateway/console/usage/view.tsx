@@ -2,6 +2,7 @@ import { COUNTS, CORRECTED } from '../../store/counts.js';
 import type { ReportRow } from '../../usage/groups.js';
 import type { ReadReport } from '../../usage/read-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/range.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { SelectField, TextField } from '../../pages/components/form.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
@@ -99,8 +100,8 @@ function numberColumns({ totals }: ReadReport) {
   const counts = [...COUNTS, ...('correctedUnits' in totals ? CORRECTED : [])].map((name) => ({
     head: name,
     number: true,
-    cell: (row: ReportRow) => (row[name] ?? 0).toLocaleString('en-US'),
-    foot: (totals[name] ?? 0).toLocaleString('en-US'),
+    cell: (row: ReportRow) => fullNumber(row[name] ?? 0),
+    foot: fullNumber(totals[name] ?? 0),
   }));
   if (totals.amounts === undefined) return counts;
   const money = MONEY.map((name) => ({
@@ -116,7 +117,7 @@ function numberColumns({ totals }: ReadReport) {
 function moneyIn(row: ReportRow, name: (typeof MONEY)[number]): string {
   const figure = row[name];
   if (figure === undefined) return name === 'amount' ? (row.unknown ?? '') : '';
-  if (name === 'included' || name === 'overage') return figure.toLocaleString('en-US');
+  if (name === 'included' || name === 'overage') return fullNumber(figure);
   return `${inCurrency(figure, row.currency ?? '')} ${row.currency ?? ''}`;
 }
 

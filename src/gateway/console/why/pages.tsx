@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import type { Child } from '#jsx/jsx-runtime';
 import { ExchangeList } from '../../admin/openapi/schemas.js';
+import { Facts } from '../../pages/components/facts.js';
+import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { TextField } from '../../pages/components/form.js';
@@ -75,26 +76,24 @@ function One({ exchange }: { readonly exchange: Exchange }) {
         {code !== null && <Badge level="warn">{code}</Badge>}
       </h2>
       {message !== null && <p>{message}</p>}
-      <dl class="facts">
-        <Fact name="Key">
-          {key !== null && <a href={`${CONSOLE}/keys/${key}`}>{name === null ? key : `${name} (${key})`}</a>}
-        </Fact>
-        <Fact name="Customer">{customer !== null && <a href={`${CONSOLE}/customers/${customer}`}>{customer}</a>}</Fact>
-        <Fact name="Plan">{exchange.plan}</Fact>
-        <Fact name="Address">{exchange.address}</Fact>
-        <Fact name="Verdict">{verdictOf(exchange)}</Fact>
-        <Fact name="Credential">{exchange.credential}</Fact>
-        <Fact name="Could pass from">{exchange.retryAt}</Fact>
-        <Fact name="Cost">{exchange.cost}</Fact>
-        <Fact name="Counted">{exchange.counted === null ? 'nobody knows' : exchange.counted ? 'yes' : 'no'}</Fact>
-        <Fact name="Upstream">{exchange.upstream}</Fact>
-        <Fact name="Decided">{exchange.decided}</Fact>
-        <Fact name="Ended">{exchange.ended}</Fact>
-        <Fact name="Took">{timesOf(exchange)}</Fact>
-        <Fact name="Trace">
-          <code>{exchange.trace}</code>
-        </Fact>
-      </dl>
+      <Facts
+        facts={[
+          ['Key', key && <a href={`${CONSOLE}/keys/${key}`}>{name === null ? key : `${name} (${key})`}</a>],
+          ['Customer', customer && <a href={`${CONSOLE}/customers/${customer}`}>{customer}</a>],
+          ['Plan', exchange.plan],
+          ['Address', exchange.address],
+          ['Verdict', verdictOf(exchange)],
+          ['Credential', exchange.credential],
+          ['Could pass from', exchange.retryAt && <Moment at={exchange.retryAt} />],
+          ['Cost', exchange.cost],
+          ['Counted', exchange.counted === null ? 'nobody knows' : exchange.counted ? 'yes' : 'no'],
+          ['Upstream', exchange.upstream],
+          ['Decided', exchange.decided && <Moment at={exchange.decided} />],
+          ['Ended', <Moment at={exchange.ended} />],
+          ['Took', timesOf(exchange)],
+          ['Trace', <code>{exchange.trace}</code>],
+        ]}
+      />
       {windows.length > 0 && (
         <Table
           caption="What was left of each window after it"
@@ -104,7 +103,7 @@ function One({ exchange }: { readonly exchange: Exchange }) {
             { head: 'Window', cell: ({ window }) => window },
             { head: 'Limit', number: true, cell: ({ limit }) => limit },
             { head: 'Left', number: true, cell: ({ remaining }) => remaining ?? '–' },
-            { head: 'Whole again', cell: ({ reset }) => reset },
+            { head: 'Whole again', cell: ({ reset }) => <Moment at={reset} /> },
           ]}
         />
       )}
@@ -122,16 +121,6 @@ function verdictOf({ outcome, violated, ban }: Exchange): string | null {
   return violated === null ? outcome : `${outcome ?? ''} by the window "${violated}"`;
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: Child }) {
-  if (children === null || children === false) return null;
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
-
 function Others({ gateways }: Pick<Answer, 'gateways'>) {
   if (gateways === null) return <p class="soft">The store does not say which other gateways there are.</p>;
   if (gateways.length === 0) return null;
@@ -143,7 +132,7 @@ function Others({ gateways }: Pick<Answer, 'gateways'>) {
       columns={[
         { head: 'Gateway', cell: ({ gateway }) => gateway },
         { head: 'Host', cell: ({ host }) => host },
-        { head: 'Last seen', cell: ({ seen }) => seen },
+        { head: 'Last seen', cell: ({ seen }) => <Moment at={seen} /> },
       ]}
     />
   );

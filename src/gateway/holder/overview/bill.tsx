@@ -1,9 +1,10 @@
 import { inCurrency } from '../../../shared/currency.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Badge } from '../../pages/components/notice.js';
 import type { Figure } from '../../usage/amounts/money.js';
 import type { BillSoFar } from '../../usage/amounts/so-far.js';
-import { Moment } from '../moment.js';
+import { Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 
 /** What is owed for this month, where the plan has a price. */
@@ -17,7 +18,7 @@ export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
       ) : (
         <>
           <p>
-            <Badge level="warn">growing</Badge> As of <Moment atMs={bill.asOfMs} />, and as if the plan stays the same
+            <Badge level="warn">growing</Badge> As of <Moment at={bill.asOfMs} />, and as if the plan stays the same
             until the month ends. Whoever runs this API has the last word.
           </p>
           <Facts facts={factsOf(bill)} />
@@ -29,7 +30,7 @@ export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
 
 function factsOf({ currency = '', base, included, units, overage, amount, unknown }: BillSoFar) {
   const money = (coins: Figure | undefined) => coins !== undefined && `${inCurrency(coins, currency)} ${currency}`;
-  const count = (figure: Figure | undefined) => figure !== undefined && figure.toLocaleString('en-US');
+  const count = (figure: Figure | undefined) => figure !== undefined && fullNumber(figure);
   return [
     ['Base', money(base)],
     ['Units included', count(included)],

@@ -1,7 +1,7 @@
 import { Badge } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import type { KeyRecord } from '../../store/records/key.js';
-import { Moment } from '../moment.js';
+import { Moment } from '../../pages/components/moment.js';
 import type { HeldCustomer } from './read.js';
 
 /** The other keys of the customer, by name. */
@@ -18,7 +18,7 @@ export function Customer({ customer, own }: { readonly customer: HeldCustomer; r
           { head: 'Name', cell: (key) => key.name || '–' },
           { head: 'Key id', cell: ({ id }) => <code>{id}</code> },
           { head: 'State', cell: (key) => <State record={key} own={own} /> },
-          { head: 'Made', cell: ({ createdAtMs }) => <Moment atMs={createdAtMs} /> },
+          { head: 'Made', cell: ({ createdAtMs }) => <Moment at={createdAtMs} /> },
         ]}
       />
       {hasMore && <p class="hint">There are more, which are not shown here.</p>}
@@ -41,7 +41,7 @@ function State({ record: { id, status, expiresAtMs }, own }: { readonly record: 
   if (expiresAtMs === null) return <>enabled</>;
   return (
     <>
-      until <Moment atMs={expiresAtMs} />
+      until <Moment at={expiresAtMs} />
     </>
   );
 }

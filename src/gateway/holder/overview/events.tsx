@@ -1,6 +1,6 @@
 import { Table } from '../../pages/components/table.js';
 import type { AuditEntry } from '../../store/records/record.js';
-import { Moment } from '../moment.js';
+import { Moment } from '../../pages/components/moment.js';
 
 /** What of a change is its holder's business: what operators wrote of the key is not. */
 const SHOWN: ReadonlyMap<string, string> = new Map([
@@ -22,7 +22,7 @@ export function Events({ events }: { readonly events: readonly AuditEntry[] }) {
         empty="Nothing yet."
         rows={events}
         columns={[
-          { head: 'When', cell: ({ atMs }) => <Moment atMs={atMs} /> },
+          { head: 'When', cell: ({ atMs }) => <Moment at={atMs} /> },
           { head: 'What', cell: ({ action }) => action },
           { head: 'Of it', cell: ({ changed }) => detailsOf(changed) || '–' },
         ]}

@@ -1,7 +1,7 @@
 import type { WindowFigures } from '../../admission/bucket.js';
-import { fullNumber } from '../figure.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { Table } from '../../pages/components/table.js';
-import { lengthOf, Moment } from '../moment.js';
+import { lengthOf, Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 
 /** Where each limit stands at this moment. */
@@ -37,7 +37,7 @@ function Whole({
   if (limit === 'unlimited' || remaining === limit || resetAtMs <= nowMs) return <>it is</>;
   return (
     <>
-      in {lengthOf(resetAtMs - nowMs)} (<Moment atMs={resetAtMs} />)
+      in {lengthOf(resetAtMs - nowMs)} (<Moment at={resetAtMs} />)
     </>
   );
 }
@@ -46,7 +46,7 @@ function Granted({ granted }: { readonly granted: WindowFigures['granted'] | und
   if (granted === undefined) return <>–</>;
   return (
     <>
-      {fullNumber(granted.units)} until <Moment atMs={granted.untilMs} />
+      {fullNumber(granted.units)} until <Moment at={granted.untilMs} />
     </>
   );
 }

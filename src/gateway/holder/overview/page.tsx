@@ -1,11 +1,11 @@
 import { Notice } from '../../pages/components/notice.js';
 import { framed } from '../frame.js';
-import { lengthOf, Moment } from '../moment.js';
+import { lengthOf, Moment } from '../../pages/components/moment.js';
 import { RotateForm } from '../rotate.js';
 import { Bill } from './bill.js';
 import { Customer } from './customer.js';
 import { Events } from './events.js';
-import { Facts } from './facts.js';
+import { KeyFacts } from './facts.js';
 import { Limits } from './limits.js';
 import type { Overview } from './read.js';
 import { Refusals } from './refusals.js';
@@ -25,7 +25,7 @@ export function overviewPage({ path, formToken, overview, mayRotate }: OverviewP
     children: (
       <>
         <Ban {...overview} />
-        <Facts {...overview} />
+        <KeyFacts {...overview} />
         <Limits {...overview} />
         <Usage usage={usage} />
         <Bill {...overview} />
@@ -50,7 +50,7 @@ function Ban({ verdict }: Pick<Overview, 'verdict'>) {
   return (
     <Notice level="danger">
       <p>
-        This key is banned until <Moment atMs={bannedUntilMs} />, {lengthOf(bannedUntilMs - atMs)} from now. It went on
+        This key is banned until <Moment at={bannedUntilMs} />, {lengthOf(bannedUntilMs - atMs)} from now. It went on
         after being refused, or an operator banned it. Requests meanwhile don't make it longer.
       </p>
     </Notice>

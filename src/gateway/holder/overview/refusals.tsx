@@ -1,7 +1,7 @@
 import { Table } from '../../pages/components/table.js';
 import type { RecentExchange } from '../../observe/recent/exchange.js';
 import type { Recalled } from '../../observe/recent/recall.js';
-import { Moment } from '../moment.js';
+import { Moment } from '../../pages/components/moment.js';
 
 const CAPTION = 'As far as this gateway remembers them, the last first';
 
@@ -15,7 +15,7 @@ export function Refusals({ exchanges, silent }: Recalled) {
         empty="None that this gateway remembers."
         rows={exchanges}
         columns={[
-          { head: 'When', cell: ({ endedMs }) => <Moment atMs={endedMs} /> },
+          { head: 'When', cell: ({ endedMs }) => <Moment at={endedMs} /> },
           { head: 'Operation', cell: ({ operation }) => <code>{operation}</code> },
           { head: 'Status', number: true, cell: ({ status }) => status },
           {

@@ -1,5 +1,5 @@
 import { BarPlot } from '../../pages/components/plot.js';
-import { fullNumber } from '../figure.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { Table } from '../../pages/components/table.js';
 import { addCounts, noCounts, type UsageCounts } from '../../store/counts.js';
 import { DAYS, type Overview } from './read.js';

@@ -6,16 +6,19 @@ interface PagerParts {
   readonly cursor: string | undefined;
   /** Of the next; null after the last. */
   readonly next: string | null;
+  /** The parameter that it is asked with, and what the list is of, where a page has more than one list. */
+  readonly name?: string;
+  readonly label?: string;
 }
 
 /** To the first page of a list, and to the next. */
-export function Pager({ path, query, cursor, next }: PagerParts) {
+export function Pager({ path, query, cursor, next, name = 'cursor', label = 'Pages of the list' }: PagerParts) {
   if (cursor === undefined && next === null) return null;
   return (
-    <nav aria-label="Pages of the list">
+    <nav aria-label={label}>
       {cursor !== undefined && <a href={addressOf(path, query)}>First page</a>}
       {next !== null && (
-        <a href={addressOf(path, { ...query, cursor: next })} rel="next">
+        <a href={addressOf(path, { ...query, [name]: next })} rel="next">
           Next page
         </a>
       )}

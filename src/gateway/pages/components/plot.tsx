@@ -1,4 +1,5 @@
 import type { Child } from '#jsx/jsx-runtime';
+import { fullNumber } from './figure.js';
 import { Table } from './table.js';
 
 /** One bar of a plot, in parts that stand on each other. */
@@ -163,11 +164,6 @@ function shortNumber(figure: number): string {
   ] as const)
     if (figure >= size) return `${String(Number((figure / size).toFixed(2)))}${unit}`;
   return String(figure);
-}
-
-/** `12,345` */
-function fullNumber(figure: number): string {
-  return figure.toLocaleString('en-US');
 }
 
 function round(length: number): number {
