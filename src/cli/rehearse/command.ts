@@ -10,17 +10,25 @@ export function rehearseCommand(): Command {
     .argument('<file>')
     .description('say what a file of plans would have done to the requests in an access log')
     .requiredOption('--log <file...>', 'JSON lines of all gateways; .gz as well; - for standard input')
+    .option('--today <file>', 'the plans of then, to say what was owed; else only what would be owed is')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, { log, json }: { log: readonly string[]; json?: true }) => {
+    .action(async (file: string, { log, today, json }: Options) => {
       const files = logFiles(log);
       const { plansIn } = await import('../../gateway/config/load.js');
       const { Rehearsal: Made } = await import('../../gateway/usage/rehearsal/rehearsal.js');
-      const outcome = await rehearsed(new Made(plansIn(file)), files);
+      const rehearsal = new Made({ plans: plansIn(file), then: today === undefined ? undefined : plansIn(today) });
+      const outcome = await rehearsed(rehearsal, files);
       checkOutcome(outcome, file);
       if (json === true) sayJson(outcome);
       else say(textOf(outcome));
     });
+}
+
+interface Options {
+  readonly log: readonly string[];
+  readonly today?: string;
+  readonly json?: true;
 }
 
 interface Source {
@@ -82,4 +90,5 @@ It needs no gateway. Lines of several gateways and files are brought into the or
 as they are not more than two minutes, or 100,000 lines, from it. Bans and grants by hand are taken from the log.
 Examples:
   petgate plans rehearse plans-2027.yaml --log gateway-a.log gateway-b.log.1.gz
+  petgate plans rehearse plans-2027.yaml --today plans.yaml --log november.log.gz
   journalctl -u petgate -o cat | petgate plans rehearse plans-2027.yaml --log -`;

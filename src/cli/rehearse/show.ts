@@ -1,5 +1,7 @@
+import type { MoneyView } from '../../gateway/usage/amounts/money.js';
 import type { Outcome } from '../../gateway/usage/rehearsal/rehearsal.js';
 import type { Row } from '../../gateway/usage/rehearsal/tally.js';
+import { inCurrency } from '../../shared/currency.js';
 import { cell, styled, table } from '../output.js';
 
 /** More are left to --json. */
@@ -23,8 +25,11 @@ const DOUBTS: Record<keyof Outcome['doubtful'], string> = {
   by_hand: 'follow a ban that was set or lifted by hand',
 };
 
+const OF_AMOUNTS =
+  'What is owed has the base and the included units of the days of the log, and only of who made requests in it.';
+
 export function textOf(outcome: Outcome): string {
-  const { from, to, rehearsed, different, plans, payers, refused, refusedUnlisted } = outcome;
+  const { from, to, rehearsed, different, plans, payers, refused, refusedUnlisted, owed } = outcome;
   const parts = [
     `${rehearsed} requests from ${cell(from)} to ${cell(to)} (store's clock), ${different} decided otherwise.`,
     tableOf(plans, (row) => [row.plan], ['plan']),
@@ -34,6 +39,8 @@ export function textOf(outcome: Outcome): string {
       titled('Customers, and keys without one, whose figures change', payers.length),
       tableOf(payers.slice(0, MAX_SHOWN), ({ plan, payer }) => [cell(payer), plan], ['customer or key', 'plan']),
     );
+  if (owed !== undefined)
+    parts.push(`Owed for ${cell(from?.slice(0, 10))} to ${cell(to?.slice(0, 10))} (UTC days): ${sumsIn(owed)}.`);
   if (refused.length > 0)
     parts.push(
       titled('Keys that would be refused requests that passed, and when first', refused.length + refusedUnlisted),
@@ -57,15 +64,34 @@ function titled(title: string, count: number): string {
 }
 
 function tableOf(rows: readonly Row[], namesOf: (row: Row) => readonly string[], names: readonly string[]): string {
-  const headings = COUNTS.flatMap((name) => [name, 'then']);
+  const isPriced = rows.some(({ owed }) => owed !== undefined);
+  const headings = [...COUNTS, ...(isPriced ? ['owed'] : [])].flatMap((name) => [name, 'then']);
   return table(
     [...names, ...headings],
-    rows.map((row) => [...namesOf(row), ...COUNTS.flatMap((name) => [row.before[name], row.after[name]])]),
+    rows.map((row) => [
+      ...namesOf(row),
+      ...COUNTS.flatMap((name) => [row.before[name], row.after[name]]),
+      ...(isPriced ? [moneyIn(row.owed?.before), moneyIn(row.owed?.after)] : []),
+    ]),
   );
 }
 
-function notesOn({ ignored, doubtful, dropped, sampled }: Outcome): readonly string[] {
+/** Where there is no figure, why. */
+function moneyIn(money: MoneyView | null | undefined): string {
+  if (money?.amount === undefined) return cell(money?.unknown);
+  const { amount, currency = '' } = money;
+  return `${inCurrency(amount, currency)} ${currency}`;
+}
+
+function sumsIn({ before, after }: NonNullable<Outcome['owed']>): string {
+  const [then, now] = [before, after].map((sums) => sums?.map(moneyIn).join(' and ') || 'nothing that is known');
+  return before === null ? `then ${cell(now)}` : `${cell(then)}, then ${cell(now)}`;
+}
+
+function notesOn({ ignored, doubtful, dropped, sampled, owed }: Outcome): readonly string[] {
   return [
+    ...(owed === undefined ? [] : [OF_AMOUNTS]),
+    ...(owed?.before === null ? ['What was owed is not known: name the file with the prices of then by --today.'] : []),
     ...(sampled ? ['The log is a sample (log.sampled): admissions are missing, and windows seem emptier.'] : []),
     ...(dropped > 0 ? [`${dropped} access lines are missing: gateways dropped them, for nobody read their log.`] : []),
     ...Object.entries(IGNORED).flatMap(([why, words]) => {

@@ -40,6 +40,11 @@ t.test('plans are rehearsed on logs of several gateways, gzipped or not', async 
   t.match(stdout, /\nAbCdEf123456 +free +2026-11-21T12:00:00.004Z +listPets +minute +2/);
   const same = put('same.yaml', stringify({ free: plan(6), anonymous: plan(10) }));
   t.match(JSON.parse((await run(same, '--log', odd, even, '--json')).stdout), { rehearsed: 6, different: 0 });
+  const priced = (name: string, minute: number) =>
+    put(name, stringify({ free: { ...plan(minute), price: { per_unit: 5, currency: 'EUR' } }, anonymous: plan(10) }));
+  const bill = await run(priced('dear.yaml', 4), '--today', priced('today.yaml', 6), '--log', even, odd);
+  t.match(bill.stdout, /\nfree +6 +4 +0 +2 +0 +0 +6 +4 +0\.30 EUR +0\.20 EUR\n/);
+  t.match(bill.stdout, /\nOwed for 2026-11-21 to 2026-11-21 \(UTC days\): 0\.30 EUR, then 0\.20 EUR\.\n/);
   for (const [args, exit, words] of [
     [[less], 2, /--log/],
     [[less, '--log', even, even], 2, /named twice/],

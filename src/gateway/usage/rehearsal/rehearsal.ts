@@ -1,33 +1,33 @@
-import type { Plans } from '../../admission/plan.js';
+import { pricesOf, type Plans } from '../../admission/plan.js';
+import { Bills, type Prices } from './bills.js';
 import { decisionIn, type LoggedDecision } from './line.js';
 import { Replay, type LeftOut } from './replay.js';
 import { Sorter } from './sorter.js';
 import type { Doubt } from './subjects.js';
-import { Tally, type FirstRefusal, type Row } from './tally.js';
+import { Tally, type Sums } from './tally.js';
 import { LINES_DROPPED } from '../../../shared/log-lines.js';
 
 /** Lines that were not rehearsed, by why. */
 type Ignored = Record<LeftOut | 'free' | 'undecided' | 'old' | 'strange' | 'unreadable' | 'other', number>;
 
 /** What other plans would have done to logged traffic. */
-export interface Outcome {
-  readonly from: string | null;
-  readonly to: string | null;
+export interface Outcome extends Sums {
   readonly rehearsed: number;
-  readonly different: number;
-  /** Of those that are different, how many for a reason beside the plans may be so. */
-  readonly doubtful: Readonly<Partial<Record<Doubt, number>>>;
   readonly ignored: Readonly<Ignored>;
   /** Access lines that the log does not have: it says so itself. Of a sample nobody knows how many. */
   readonly dropped: number;
   readonly sampled: boolean;
-  readonly plans: readonly Row[];
-  readonly payers: readonly Row[];
-  readonly refused: readonly FirstRefusal[];
-  /** Keys refused for the first time beyond those listed. */
-  readonly refusedUnlisted: number;
   /** Plans that the log has and the new file lacks, with the number of their requests. */
   readonly missingPlans: Readonly<Record<string, number>>;
+}
+
+/** The plans to try, and what a rehearsal may know beside them. */
+export interface Script {
+  readonly plans: Plans;
+  /** Those of then, for what was owed. */
+  readonly then?: Plans | undefined;
+  /** Called with each decision as it was logged and as it is now; for tests. */
+  readonly onDecided?: (line: LoggedDecision, outcome: string, doubt: Doubt | null) => void;
 }
 
 const EXCHANGE = '"msg":"exchange"';
@@ -36,19 +36,19 @@ const EXCHANGE = '"msg":"exchange"';
 export class Rehearsal {
   readonly #replay: Replay;
   readonly #sorter = new Sorter();
-  readonly #tally = new Tally();
+  readonly #tally: Tally;
   readonly #missing = new Map<string, number>();
   readonly #ignored: Ignored = {
     ...{ no_plan: 0, crowded: 0, late: 0, free: 0, undecided: 0, old: 0, strange: 0, unreadable: 0, other: 0 },
   };
-  /** Called with each decision as it was logged and as it is now; for tests. */
-  readonly #onDecided: ((line: LoggedDecision, outcome: string, doubt: Doubt | null) => void) | undefined;
+  readonly #onDecided: Script['onDecided'];
   #rehearsed = 0;
   #dropped = 0;
   #sampled = false;
 
-  constructor(plans: Plans, onDecided?: (line: LoggedDecision, outcome: string, doubt: Doubt | null) => void) {
+  constructor({ plans, then, onDecided }: Script) {
     this.#replay = new Replay(plans);
+    this.#tally = new Tally(billsFor(plans, then));
     this.#onDecided = onDecided;
   }
 
@@ -71,15 +71,9 @@ export class Rehearsal {
 
   end(): Outcome {
     for (const due of this.#sorter.end()) this.#decide(due);
-    const { firstMs, lastMs, different, doubtful } = this.#tally;
-    const isEmpty = this.#rehearsed === 0;
     return {
-      from: isEmpty ? null : new Date(firstMs).toISOString(),
-      to: isEmpty ? null : new Date(lastMs).toISOString(),
-      ...{ rehearsed: this.#rehearsed, different, doubtful, ignored: this.#ignored },
-      ...{ dropped: this.#dropped, sampled: this.#sampled },
-      ...{ plans: this.#tally.plans(), payers: this.#tally.changed(), refused: this.#tally.refused() },
-      refusedUnlisted: this.#tally.unlisted,
+      ...this.#tally.end(),
+      ...{ rehearsed: this.#rehearsed, ignored: this.#ignored, dropped: this.#dropped, sampled: this.#sampled },
       missingPlans: Object.fromEntries(this.#missing),
     };
   }
@@ -104,6 +98,14 @@ export class Rehearsal {
     else if (fields['msg'] === LINES_DROPPED) this.#dropped += Number(fields['accessLines']);
     else this.#ignored.other += 1;
   }
+}
+
+/** Null where no plan has a price. */
+function billsFor(plans: Plans, then: Plans | undefined): Bills | null {
+  const all = [...plans.values(), ...(then?.values() ?? [])];
+  if (all.every(({ price }) => price === undefined)) return null;
+  const pricesIn = (some: Plans): Prices => new Map(Object.entries(pricesOf(some)));
+  return new Bills({ before: then === undefined ? null : pricesIn(then), after: pricesIn(plans) });
 }
 
 function fieldsIn(text: string): Readonly<Record<string, unknown>> | null {

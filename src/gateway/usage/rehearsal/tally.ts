@@ -1,3 +1,5 @@
+import type { MoneyView } from '../amounts/money.js';
+import type { Bills, Owed } from './bills.js';
 import type { Rehearsed } from './replay.js';
 import type { Doubt } from './subjects.js';
 
@@ -16,6 +18,8 @@ export interface Row {
   readonly payer: string | null;
   readonly before: Counts;
   readonly after: Counts;
+  /** Left out where no plan has a price. */
+  readonly owed?: Owed | undefined;
 }
 
 /** Who is refused under the new plans, and was not. */
@@ -38,54 +42,92 @@ interface OnPlan {
   readonly payers: Map<string, Row>;
 }
 
+/** All that is told in the end. */
+export interface Sums {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly different: number;
+  /** Of those that are different, how many for a reason beside the plans may be so. */
+  readonly doubtful: Readonly<Partial<Record<Doubt, number>>>;
+  readonly plans: readonly Row[];
+  /** Those whose figures change, the hardest hit first. */
+  readonly payers: readonly Row[];
+  /** By time. */
+  readonly refused: readonly FirstRefusal[];
+  /** Keys refused for the first time beyond those listed. */
+  readonly refusedUnlisted: number;
+  /** What is owed in all, by currency, of what is known; left out where no plan has a price. */
+  readonly owed?: Owed<readonly MoneyView[]> | undefined;
+}
+
 /** More are counted, not listed. */
 const MAX_LISTED = 10_000;
+
+const COUNTED = ['admitted', 'limited', 'banned', 'units'] as const;
+const OWED = ['amount', 'currency', 'unknown'] as const;
 
 /** What the new plans change, summed up: as many rows as there are subjects. */
 export class Tally {
   readonly #plans = new Map<string, OnPlan>();
   readonly #refused = new Map<string, FirstRefusal>();
   readonly #unlisted = new Set<string>();
-  /** Verdicts that are others than logged; and of these, those that something speaks against, by what. */
-  different = 0;
-  readonly doubtful: Partial<Record<Doubt, number>> = {};
-  firstMs = Infinity;
-  lastMs = -Infinity;
+  readonly #doubtful: Partial<Record<Doubt, number>> = {};
+  readonly #bills: Bills | null;
+  #different = 0;
+  #firstMs = Infinity;
+  #lastMs = -Infinity;
+
+  constructor(bills: Bills | null) {
+    this.#bills = bills;
+  }
 
   add({ line, verdict, doubt }: Rehearsed): void {
     const { plan, payer, keyId, outcome, cost, atMs } = line;
-    if (atMs < this.firstMs) this.firstMs = atMs;
-    if (atMs > this.lastMs) this.lastMs = atMs;
+    if (atMs < this.#firstMs) this.#firstMs = atMs;
+    if (atMs > this.#lastMs) this.#lastMs = atMs;
+    const before = outcome === 'admitted' ? cost : 0;
+    const after = verdict.outcome === 'admitted' ? verdict.cost : 0;
     const { all, payers } = this.#onPlan(plan);
-    count(all, outcome, cost, verdict);
-    if (keyId !== null) count(rowIn(payers, plan, payer), outcome, cost, verdict);
+    for (const row of keyId === null ? [all] : [all, rowIn(payers, plan, payer)]) {
+      row.before[outcome] += 1;
+      row.before.units += before;
+      row.after[verdict.outcome] += 1;
+      row.after.units += after;
+    }
+    if (keyId !== null) this.#bills?.add(line, before, after);
     if (verdict.outcome === outcome) return;
-    this.different += 1;
-    if (doubt !== null) this.doubtful[doubt] = (this.doubtful[doubt] ?? 0) + 1;
+    this.#different += 1;
+    if (doubt !== null) this.#doubtful[doubt] = (this.#doubtful[doubt] ?? 0) + 1;
     if (outcome === 'admitted') this.#refuse({ line, verdict, doubt });
   }
 
-  plans(): readonly Row[] {
-    return [...this.#plans.values()].map(({ all }) => all).sort((one, other) => compare(one.plan, other.plan));
+  end(): Sums {
+    const isEmpty = this.#plans.size === 0;
+    const payers = this.#changed();
+    const plans = [...this.#plans.values()].map(({ all }) => ({ ...all, owed: this.#bills?.owedOn(all.plan) }));
+    return {
+      from: isEmpty ? null : new Date(this.#firstMs).toISOString(),
+      to: isEmpty ? null : new Date(this.#lastMs).toISOString(),
+      different: this.#different,
+      doubtful: this.#doubtful,
+      plans: plans.sort((one, other) => compare(one.plan, other.plan)),
+      payers,
+      refused: [...this.#refused.values()].sort((one, other) => compare(one.at, other.at)),
+      refusedUnlisted: this.#unlisted.size,
+      owed: this.#bills?.sums(),
+    };
   }
 
-  /** Those whose figures change, the hardest hit first. */
-  changed(): readonly Row[] {
+  /** Bills everybody. */
+  #changed(): readonly Row[] {
     const lost = ({ before, after }: Row): number => before.admitted - after.admitted;
-    const isChanged = ({ before, after }: Row): boolean =>
-      (['admitted', 'limited', 'banned', 'units'] as const).some((name) => before[name] !== after[name]);
-    const rows = [...this.#plans.values()].flatMap(({ payers }) => [...payers.values()].filter(isChanged));
-    return rows.sort((one, other) => lost(other) - lost(one) || compare(one.payer ?? '', other.payer ?? ''));
-  }
-
-  /** By time. */
-  refused(): readonly FirstRefusal[] {
-    return [...this.#refused.values()].sort((one, other) => compare(one.at, other.at));
-  }
-
-  /** Keys beyond those listed. */
-  get unlisted(): number {
-    return this.#unlisted.size;
+    const billed = (row: Row): Row => ({
+      ...row,
+      owed: this.#bills?.owedBy(row.payer ?? '', row.plan, this.#firstMs, this.#lastMs),
+    });
+    return [...this.#plans.values()]
+      .flatMap(({ payers }) => [...payers.values()].map(billed).filter(isChanged))
+      .sort((one, other) => lost(other) - lost(one) || compare(one.payer ?? '', other.payer ?? ''));
   }
 
   #onPlan(plan: string): OnPlan {
@@ -112,16 +154,10 @@ export class Tally {
   }
 }
 
-function count(
-  { before, after }: Row,
-  outcome: Rehearsed['line']['outcome'],
-  cost: number,
-  verdict: Rehearsed['verdict'],
-): void {
-  before[outcome] += 1;
-  after[verdict.outcome] += 1;
-  if (outcome === 'admitted') before.units += cost;
-  if (verdict.outcome === 'admitted') after.units += verdict.cost;
+function isChanged({ before, after, owed }: Row): boolean {
+  if (COUNTED.some((name) => before[name] !== after[name])) return true;
+  if (owed?.before === undefined || owed.before === null) return false;
+  return OWED.some((name) => owed.before?.[name] !== owed.after[name]);
 }
 
 function rowIn(rows: Map<string, Row>, plan: string, payer: string): Row {

@@ -67,7 +67,7 @@ function shuffled(lines: readonly string[]): readonly string[] {
 }
 
 function rehearse(plans: Plans, lines: readonly string[]): Outcome {
-  const rehearsal = new Rehearsal(plans);
+  const rehearsal = new Rehearsal({ plans });
   for (const line of lines) rehearsal.read(line);
   return rehearsal.end();
 }

@@ -1,0 +1,124 @@
+import type { Price } from '../../admission/plan.js';
+import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
+import { DAY_MS } from '../../../shared/utc-day.js';
+import { partsOf } from '../amounts/bill.js';
+import { Money, type MoneyView } from '../amounts/money.js';
+import type { LoggedDecision } from './line.js';
+
+/** By plan; null of one without. */
+export type Prices = ReadonlyMap<string, Price | null>;
+
+/** What is owed by the prices of then, null where these are not known, and by the new ones. */
+export interface Owed<Sum = MoneyView> {
+  readonly before: Sum | null;
+  readonly after: Sum;
+}
+
+/** Units that were admitted in one month, and would have been. */
+interface Units {
+  readonly plan: string;
+  readonly monthMs: number;
+  before: number;
+  after: number;
+}
+
+interface Payer {
+  /** From which day on it had which plan, by its last request of each day that has another than the one before. */
+  readonly plans: { readonly dayMs: number; plan: string }[];
+  readonly units: Units[];
+}
+
+/**
+ * What payers of a log owe. Base and included units of the days that the log is of count, each with its share of the
+ * month; who made no request is not known.
+ */
+export class Bills {
+  readonly #prices: Owed<Prices>;
+  readonly #payers = new Map<string, Payer>();
+  readonly #plans = new Map<string, Owed<Money>>();
+  readonly #all: Owed<Money>;
+
+  constructor(prices: Owed<Prices>) {
+    this.#prices = prices;
+    this.#all = this.#noMoney();
+  }
+
+  /** Lines come in order. @param before units that were admitted @param after and that would have been */
+  add({ payer: id, plan, atMs }: LoggedDecision, before: number, after: number): void {
+    let payer = this.#payers.get(id);
+    if (payer === undefined) this.#payers.set(id, (payer = { plans: [], units: [] }));
+    const dayMs = atMs - (atMs % DAY_MS);
+    const last = payer.plans.at(-1);
+    if (last?.dayMs === dayMs) last.plan = plan;
+    else if (last?.plan !== plan) payer.plans.push({ dayMs, plan });
+    const monthMs = monthStartMs(atMs);
+    let units = payer.units.findLast((one) => one.plan === plan && one.monthMs === monthMs);
+    if (units === undefined) payer.units.push((units = { plan, monthMs, before: 0, after: 0 }));
+    units.before += before;
+    units.after += after;
+  }
+
+  /** What a payer owes on a plan for the days from the first to the last moment, both included; once for each. */
+  owedBy(id: string, plan: string, firstMs: number, lastMs: number): Owed {
+    const payer = this.#payers.get(id)!;
+    const owed = this.#noMoney();
+    for (let monthMs = monthStartMs(firstMs); monthMs <= lastMs; monthMs = monthEndMs(monthMs)) {
+      const planOf = planDays(payer, plan, monthMs, { firstMs, lastMs });
+      const units = payer.units.find((one) => one.plan === plan && one.monthMs === monthMs);
+      this.#bill(owed, plan, planOf, units);
+    }
+    const sums = this.#plans.get(plan) ?? this.#noMoney();
+    this.#plans.set(plan, sums);
+    for (const sum of [sums, this.#all]) {
+      sum.after.take(owed.after);
+      if (owed.before !== null) sum.before?.take(owed.before);
+    }
+    return viewOf(owed);
+  }
+
+  /** Of all payers billed, on this plan; undefined for none. */
+  owedOn(plan: string): Owed | undefined {
+    const owed = this.#plans.get(plan);
+    return owed && viewOf(owed);
+  }
+
+  /** Of all, a sum for each currency, of what is known. */
+  sums(): Owed<readonly MoneyView[]> {
+    return { before: this.#all.before?.byCurrency() ?? null, after: this.#all.after.byCurrency() };
+  }
+
+  /** A month's units count together, on whatever day they were admitted. */
+  #bill(owed: Owed<Money>, plan: string, planOf: readonly (string | null)[], units: Units | undefined): void {
+    for (const side of ['before', 'after'] as const) {
+      const [money, prices] = [owed[side], this.#prices[side]];
+      if (money === null || prices === null) continue;
+      const onLast = units && planOf.map((_, day) => (day === planOf.length - 1 ? units[side] : undefined));
+      const month = { planOf, units: new Map(onLast === undefined ? [] : [[plan, onLast]]) };
+      for (const part of partsOf(month, prices)) money.add(part);
+    }
+  }
+
+  #noMoney(): Owed<Money> {
+    return { before: this.#prices.before === null ? null : new Money(), after: new Money() };
+  }
+}
+
+/** The plan on each day of a month on which the payer had it, as far as the log goes; null on any other. */
+function planDays(
+  { plans }: Payer,
+  plan: string,
+  monthMs: number,
+  { firstMs, lastMs }: { readonly firstMs: number; readonly lastMs: number },
+): readonly (string | null)[] {
+  const count = (monthEndMs(monthMs) - monthMs) / DAY_MS;
+  return Array.from({ length: count }, (_, n) => {
+    const atMs = monthMs + n * DAY_MS;
+    if (atMs + DAY_MS <= firstMs || atMs > lastMs) return null;
+    const step = plans.findLast(({ dayMs }) => dayMs <= atMs) ?? plans[0]!;
+    return step.plan === plan ? plan : null;
+  });
+}
+
+function viewOf({ before, after }: Owed<Money>): Owed {
+  return { before: before && before.view(), after: after.view() };
+}
