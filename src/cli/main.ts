@@ -13,6 +13,7 @@ import { styled } from './output.js';
 import { bansCommand } from './rest/bans.js';
 import { customersCommand } from './rest/customers.js';
 import { eventsCommand } from './rest/events.js';
+import { gatewaysCommand } from './rest/gateways.js';
 import { keysCommand } from './rest/keys.js';
 import { plansCommand } from './rest/plans.js';
 import { sessionsCommand } from './rest/sessions.js';
@@ -66,6 +67,7 @@ function createProgram(): Command {
     eventsCommand(connect),
     usageCommand(connect),
     whyCommand(connect),
+    gatewaysCommand(connect),
     storeCommand(connect),
     tokensCommand(connect),
     sessionsCommand(connect),

@@ -8,10 +8,10 @@ import { maintainArchive } from './usage/archive/maintenance.js';
 import type { Base } from './base.js';
 import type { Reloader } from './config/reload.js';
 import type { Deliverer } from './events/deliverer.js';
-import { watchHealth, type Readiness } from './health.js';
+import { watchHealth } from './health.js';
 import { KeyRegistry } from './accounts/registry.js';
 import { watchArchive, watchUnarchived } from './usage/archive/metrics.js';
-import { watchInfo } from './observe/info.js';
+import { runningBy, watchInfo } from './observe/info.js';
 import type { Recall } from './observe/recent/recall.js';
 import { watchGateway, watchProcess } from './observe/process.js';
 import { listen } from './server.js';
@@ -37,16 +37,17 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   const { log, engine } = base;
   base.apply = side.apply;
   const health = watchHealth(engine, side.upstreams, () => reloader.state());
-  watchInfo(
-    side.registry,
+  const running = runningBy(
     () => reloader.settings(),
     () => base.contract.hash,
   );
+  watchInfo(side.registry, base.settings.environment, running);
+  engine.failover?.announce(running);
   watchProcess(side.registry, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());
   const archive = beginArchive(base, side.registry);
   const events = await beginEvents(base, side.registry);
-  const admin = await openAdmin(base, reloader, side, () => health.readiness());
+  const admin = await openAdmin(base, reloader, { ...side, running, ready: () => health.readiness() });
   announce(base, await side.listen(), admin);
   health.serving();
   onStopSignal(async () => {
@@ -93,8 +94,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
 async function openAdmin(
   base: Base,
   reloader: Reloader,
-  { metrics, recall }: Pick<PublicSide, 'metrics' | 'recall'>,
-  ready: () => Readiness,
+  shown: Pick<AdminParts, 'metrics' | 'recall' | 'ready' | 'running'>,
 ): Promise<Server> {
   const { settings, engine, log, adminToken, scopes, costs } = base;
   const registry = new KeyRegistry({
@@ -117,7 +117,20 @@ async function openAdmin(
   const { createAdmin } = await import('./admin/server.js');
   const { createConsole } = await import('./console/open.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];
-  const parts = { registry, engine, token: adminToken, hosts, metrics, recall, ready, log, archive, ...report };
+  const { metrics, recall, ready, running } = shown;
+  const parts = {
+    registry,
+    engine,
+    token: adminToken,
+    hosts,
+    metrics,
+    recall,
+    ready,
+    running,
+    log,
+    archive,
+    ...report,
+  };
   const admin = await createAdmin(parts, createConsole());
   await listen(admin, settings.admin);
   return admin;

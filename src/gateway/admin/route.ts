@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AdmissionEngine } from '../store/port.js';
+import type { AdmissionEngine, Running } from '../store/port.js';
 import type { ArchiveTask } from '../usage/task.js';
 import type { Body, Checked, Shape } from '../accounts/fields.js';
 import type { KeyRegistry } from '../accounts/registry.js';
@@ -24,6 +24,8 @@ export interface AdminParts {
   /** Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly ready: () => Readiness;
+  /** What this gateway runs by. */
+  readonly running: () => Running;
   /** What all processes of this gateway remember of exchanges. */
   readonly recall: Recall;
   readonly log: Log;

@@ -5,6 +5,7 @@ import { CORRECTION_ROUTES } from './handlers/corrections.js';
 import { CUSTOMER_ROUTES } from './handlers/customers.js';
 import { EVENT_ROUTES } from './handlers/events.js';
 import { EXCHANGE_ROUTES } from './handlers/exchanges.js';
+import { GATEWAY_ROUTES } from './handlers/gateways.js';
 import { KEY_ROUTES } from './handlers/keys.js';
 import { PLAN_ROUTES } from './handlers/plans.js';
 import { SERVICE_ROUTES } from './handlers/service.js';
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...PLAN_ROUTES,
   ...EVENT_ROUTES,
   ...EXCHANGE_ROUTES,
+  ...GATEWAY_ROUTES,
   ...USAGE_ROUTES,
   ...CORRECTION_ROUTES,
   ...ARCHIVE_ROUTES,

@@ -3,13 +3,24 @@ import { join } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
 import { fingerprintOf } from '../config/fingerprint.js';
 import type { Settings } from '../config/settings.js';
+import type { Running } from '../store/port.js';
 import { packageRoot } from '../../shared/package-root.js';
 
-/** What runs here, and by what settings and contract. Once, in the process that reads the files. */
-export function watchInfo(registry: Registry, settings: () => Settings, contract: () => string): void {
+/** What runs here, and by what settings and contract: hashed anew only when these are others. */
+export function runningBy(settings: () => Settings, contract: () => string): () => Running {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   let known = [settings(), contract()] as const;
-  let hashes = fingerprintOf(...known);
+  let running: Running = { version, ...fingerprintOf(...known) };
+  return () => {
+    const current = [settings(), contract()] as const;
+    if (current.some((part, index) => part !== known[index]))
+      [known, running] = [current, { version, ...fingerprintOf(...current) }];
+    return running;
+  };
+}
+
+/** The same as labels. Once, in the process that reads the files. */
+export function watchInfo(registry: Registry, environment: string, running: () => Running): void {
   new Gauge({
     name: 'petgate_info',
     help:
@@ -18,10 +29,8 @@ export function watchInfo(registry: Registry, settings: () => Settings, contract
     labelNames: ['version', 'node', 'environment', 'plans', 'contract', 'settings'],
     registers: [registry],
     collect() {
-      const current = [settings(), contract()] as const;
-      if (current.some((part, index) => part !== known[index])) [known, hashes] = [current, fingerprintOf(...current)];
       this.reset();
-      this.set({ version, node: process.version, environment: known[0].environment, ...hashes }, 1);
+      this.set({ node: process.version, environment, ...running() }, 1);
     },
   });
 }

@@ -135,11 +135,21 @@ export interface StoreTrust {
   evictedKeys(): number;
 }
 
+/** What a gateway runs by: its version, and short hashes, which hold no secret. */
+export interface Running {
+  readonly version: string;
+  readonly settings: string;
+  readonly plans: string;
+  readonly contract: string;
+}
+
 /** A gateway that said that it is there, store ms. */
 export interface SeenGateway {
   readonly gateway: string;
   readonly host: string;
   readonly seenMs: number;
+  /** Null of a version that does not say it. */
+  readonly running: Running | null;
 }
 
 /** Local decisions while the shared store is unavailable. */
@@ -152,6 +162,8 @@ export interface Failover {
   gateways(): number;
   /** The other gateways of the store that were heard lately. */
   others(): Promise<readonly SeenGateway[]>;
+  /** From now on they are told what runs here. */
+  announce(running: () => Running): void;
   /** Requests counted here that the shared ledger does not have yet, as last counted. */
   spooled(): number;
   /** While the shared store is unavailable what was counted here, else the shared ledger. */

@@ -47,7 +47,7 @@ export async function openConsole(
   return { ...listener, clock, visitor: () => visitorOf(listener.port) };
 }
 
-function visitorOf(port: number): Visitor {
+export function visitorOf(port: number): Visitor {
   let cookie = '';
   const origin = `http://127.0.0.1:${port}`;
   const ask = async (method: string, path: string, headers: object, body?: string): Promise<PageReply> => {

@@ -6,6 +6,7 @@ import type { Answer } from '../answer.js';
 import { ofKey } from '../input/query.js';
 import { ExchangeList } from '../openapi/schemas.js';
 import { route, type AdminParts, type Route } from '../route.js';
+import { othersOn } from './gateways.js';
 
 const EXCHANGES = '/admin/v1/exchanges';
 
@@ -29,14 +30,14 @@ async function answerOf(parts: AdminParts, question: Question): Promise<Answer> 
 async function recalled({ recall, engine }: AdminParts, question: Question) {
   const { exchanges, silent } = await recall(question);
   const ids = [...new Set(exchanges.flatMap(({ keyId }) => keyId ?? []))];
-  const [names, gateways] = await Promise.all([namesOf(engine, ids), othersOf(engine)]);
+  const [names, gateways] = await Promise.all([namesOf(engine, ids), othersOn(engine)]);
   return {
     exchanges: exchanges.map((exchange) => ({
       ...exchangeView(exchange),
       name: exchange.keyId === null ? null : (names.get(exchange.keyId) ?? null),
     })),
     silentWorkers: silent,
-    gateways,
+    gateways: gateways?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null,
   };
 }
 
@@ -44,26 +45,17 @@ async function namesOf({ keys }: AdminParts['engine'], ids: readonly string[]): 
   const names = new Map<string, string>();
   await Promise.all(
     ids.map(async (id) => {
-      const record = await orElse(keys.read(id), undefined);
-      if (record !== undefined) names.set(id, record.name);
+      const record = await orNull(keys.read(id));
+      if (record) names.set(id, record.name);
     }),
   );
   return names;
 }
 
-/** The other gateways, each with its own memory; null where the store doesn't say. */
-async function othersOf({ failover, name }: AdminParts['engine']): Promise<readonly object[] | null> {
-  if (name === 'embedded') return [];
-  const others = failover === undefined ? null : await orElse(failover.others(), null);
-  return others?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null;
-}
-
-/** What is remembered is shown while the store is unavailable too. */
-async function orElse<T, Other>(asked: Promise<T>, otherwise: Other): Promise<T | Other> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return otherwise;
+/** Null while the store is unavailable: what is remembered is shown then too. */
+function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof StoreUnavailable) return null;
     throw error;
-  }
+  });
 }

@@ -203,6 +203,23 @@ export const ExchangeList = answer('ExchangeList', {
     .describe('The other gateways, each with its own memory; null where the store does not say'),
 });
 
+const HASH = TEXT.nullable();
+export const GatewayList = answer('GatewayList', {
+  self: z
+    .object({ version: TEXT, settings: TEXT, plans: TEXT, contract: TEXT })
+    .describe('What this gateway runs by: its version, and short hashes of what is in force'),
+  others: z
+    .array(
+      z.object({
+        ...{ gateway: TEXT, host: TEXT, seen: MOMENT },
+        ...{ version: HASH, settings: HASH, plans: HASH, contract: HASH },
+        differs: z.array(TEXT).describe('What of it is not as here'),
+      }),
+    )
+    .nullable()
+    .describe('Those heard within 15 seconds; null where the store does not say. Of an older version hashes are null'),
+});
+
 export const NewCorrection = body('NewCorrection', newCorrection('9999-12-31'));
 export const Correction = answer('Correction', {
   id: TEXT,

@@ -1,9 +1,11 @@
+import type { z } from 'zod';
+import { GatewayList } from '../../admin/openapi/schemas.js';
 import { explainSettings } from '../../config/explain.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { Facts } from '../../pages/components/facts.js';
 import { PostForm } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
-import { Notice } from '../../pages/components/notice.js';
+import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { CONSOLE, page, type Page, type Visit } from '../page.js';
 import { SIGN_IN } from '../sign-in/pages.js';
@@ -17,6 +19,10 @@ const INFO: Readonly<Record<string, string>> = {
   plans: 'Plans in force',
   contract: 'Contract in force',
 };
+const GATEWAYS = 'GET /admin/v1/gateways';
+const HASHES = ['version', 'settings', 'plans', 'contract'] as const;
+type Gateways = z.output<typeof GatewayList>;
+type Gateway = NonNullable<Gateways['others']>[number];
 const END_SESSIONS = 'DELETE /admin/v1/sessions';
 const SINCE = 'petgate_config_loaded_timestamp_seconds';
 
@@ -27,7 +33,7 @@ export const SETTINGS_PAGES: readonly Page[] = [
     serve: async (visit) => ({
       content: (
         <>
-          <Running {...await runningOf(visit)} />
+          {await Running(visit)}
           <Settings detail={visit.parts.ready().parts['config']?.detail} />
           <Sessions {...visit} />
         </>
@@ -42,19 +48,11 @@ export const SETTINGS_PAGES: readonly Page[] = [
   }),
 ];
 
-interface RunningParts {
-  readonly info: Readonly<Record<string, string>>;
-  readonly sinceS: number | undefined;
-  readonly gateways: readonly { readonly gateway: string; readonly host: string; readonly seenMs: number }[] | null;
-}
-
-async function runningOf({ parts: { engine }, samples }: Visit): Promise<RunningParts> {
+async function Running({ api, samples }: Visit) {
   const sample = await samples.latest();
-  const gateways = engine.failover === undefined ? [] : await engine.failover.others().catch(() => null);
-  return { info: sample.series('petgate_info')[0]?.labels ?? {}, sinceS: sample.value(SINCE), gateways };
-}
-
-function Running({ info, sinceS, gateways }: RunningParts) {
+  const info = sample.series('petgate_info')[0]?.labels ?? {};
+  const sinceS = sample.value(SINCE);
+  const { others } = await api.ask(GatewayList, GATEWAYS);
   return (
     <>
       <Facts
@@ -63,21 +61,47 @@ function Running({ info, sinceS, gateways }: RunningParts) {
           ['In force since', sinceS === undefined ? '–' : <Moment at={sinceS * 1000} />],
         ]}
       />
-      {gateways === null && <p class="soft">The store does not say which other gateways there are.</p>}
-      {gateways !== null && gateways.length > 0 && (
-        <Table
-          caption="Other gateways on the store; one whose hashes differ from those above runs by something else"
-          empty=""
-          rows={gateways}
-          columns={[
-            { head: 'Gateway', cell: ({ gateway }) => gateway },
-            { head: 'Host', cell: ({ host }) => host },
-            { head: 'Last seen', cell: ({ seenMs }) => <Moment at={seenMs} /> },
-          ]}
-        />
-      )}
+      <h2>Other gateways</h2>
+      <Others others={others} />
     </>
   );
+}
+
+function Others({ others }: Pick<Gateways, 'others'>) {
+  if (others === null) return <p>The store does not say which other gateways there are.</p>;
+  const drifted = others.filter(({ differs }) => differs.length > 0);
+  return (
+    <>
+      {drifted.length > 0 && (
+        <Notice level="warn">
+          <p>
+            {`${drifted.length} of ${others.length} run by something else than this one, so answers depend on the `}
+            {'gateway that is asked. What to do: '}
+            <code>docs/runbooks/PetgateConfigDiffers.md</code>.
+          </p>
+        </Notice>
+      )}
+      {drifted.length === 0 && others.length > 0 && <p>No difference to this one is known.</p>}
+      <Table<Gateway>
+        caption="Heard on this store within 15 seconds, and what they run by"
+        empty="None was heard on this store within 15 seconds."
+        rows={others}
+        columns={[
+          { head: 'Gateway', cell: ({ gateway }) => gateway },
+          { head: 'Host', cell: ({ host }) => host },
+          { head: 'Last seen', cell: ({ seen }) => <Moment at={seen} /> },
+          ...HASHES.map((name) => ({ head: name, cell: (gateway: Gateway) => <Hash gateway={gateway} name={name} /> })),
+        ]}
+      />
+    </>
+  );
+}
+
+function Hash({ gateway, name }: { readonly gateway: Gateway; readonly name: (typeof HASHES)[number] }) {
+  const value = gateway[name];
+  if (value === null) return <>does not say</>;
+  if (!gateway.differs.includes(name)) return <>same</>;
+  return <Badge level="warn">{value}</Badge>;
 }
 
 /** Null for those who may not end them. */

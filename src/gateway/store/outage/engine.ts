@@ -6,7 +6,7 @@ import type { RedisEngine } from '../redis/engine.js';
 import { addCounts, noCounts } from '../counts.js';
 import { WARN_AT, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionEngine, Failover } from '../port.js';
+import type { AdmissionEngine, Failover, Running } from '../port.js';
 import { CachedKeyVerifier } from './verifier.js';
 import { admitWithFallback, failWithFallback } from './fallback.js';
 import { KeyCache } from './key-cache.js';
@@ -61,7 +61,10 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const switchover = switchoverOf(options, parts, onError);
   const isUnavailable = (): boolean => switchover.reason !== null;
   const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isUnavailable() ? Promise.resolve() : keys.refresh()), onError);
-  const maintenance = options.isPrimary ? new Maintenance({ ...options, ...parts, isUnavailable, onError }) : undefined;
+  let running = (): Running | null => null;
+  const maintenance = options.isPrimary
+    ? new Maintenance({ ...options, ...parts, running: () => running(), isUnavailable, onError })
+    : undefined;
   const { keys: keyStore, customers, tokens, sessionSecret, outbox, bans, usage, transfer, days, trust } = redis;
   return {
     ...{ name: 'redis', keys: keyStore, customers, tokens, sessionSecret, outbox, bans, usage, transfer, days, trust },
@@ -72,6 +75,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       knowsKeys: () => !keys.isEmpty(),
       gateways,
       others: async () => (await redis.fleet.seen()).filter(({ gateway }) => gateway !== own),
+      announce: (what) => void (running = what),
       spooled: () => spool.pending,
       ownUsage: {
         rows: (from, to, keyId) => (isUnavailable() ? spool.usage(from, to, keyId) : usage.rows(from, to, keyId)),

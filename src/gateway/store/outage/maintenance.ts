@@ -1,4 +1,5 @@
 import { repeat } from '../../../shared/repeat.js';
+import type { Running } from '../port.js';
 import type { RedisEngine } from '../redis/engine.js';
 import type { KeyCache } from './key-cache.js';
 import type { Metadata } from './metadata.js';
@@ -18,6 +19,8 @@ interface MaintenanceParts {
   readonly deadlineMs: number;
   /** Names this gateway among others. */
   readonly id: string;
+  /** What it runs by; null before somebody says so. */
+  readonly running: () => Running | null;
   readonly isUnavailable: () => boolean;
   readonly keys: KeyCache;
   readonly metadata: Metadata;
@@ -63,7 +66,8 @@ export class Maintenance {
     await metadata.sawGateways(await redis.fleet.beat(id));
     await this.#follow();
     // Only once all is replayed: what was left here may be of days that others would take for final.
-    if (spool.openDay !== null) await redis.fleet.report(id, spool.openDay);
+    const { openDay } = spool;
+    if (openDay !== null) await redis.fleet.report({ gateway: id, openDay, running: this.#parts.running() });
   }
 
   /** Does what was not done for so long. */

@@ -15,7 +15,7 @@ import { connect } from './link/connect.js';
 import { fail } from './ledger/failure-reports.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
-import { beat, dayStore, leave, nowMs, report, seen } from './gateways.js';
+import { beat, dayStore, leave, nowMs, report, seen, type Report } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
 import { subjectName } from './names.js';
@@ -80,8 +80,8 @@ export interface Fleet {
   beat(gatewayId: string): Promise<number>;
   /** Those that were heard lately. */
   seen(): Promise<readonly SeenGateway[]>;
-  /** Says that a gateway has brought all counts of days before `openDay` (days since 1970-01-01). */
-  report(gatewayId: string, openDay: number): Promise<void>;
+  /** Says up to which day a gateway has brought all its counts, and what it runs by. */
+  report(report: Report): Promise<void>;
   /** Says that a gateway has brought all its counts, and leaves. */
   leave(gatewayId: string): Promise<void>;
   /** Adds to the ledger what a gateway counted by itself; may be repeated. */
@@ -161,7 +161,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       changedSince: (sinceMs) => changedSince(link, sinceMs),
       beat: (gatewayId) => beat(link, gatewayId, false),
       seen: () => seen(link),
-      report: (gatewayId, openDay) => report(link, gatewayId, openDay, keptMs),
+      report: (of) => report(link, of, keptMs),
       leave: (gatewayId) => leave(link, gatewayId),
       take: async (spoolId, spooled) => {
         if (await takeSpool(link, spoolId, spooled, usageDays)) pending.add([spooled.keyId]);

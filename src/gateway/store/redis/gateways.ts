@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { SETTLE_MS } from '../../admission/bucket.js';
 import { finalityOf, type GatewayReport } from '../finality.js';
-import type { DayStore, SeenGateway } from '../port.js';
+import type { DayStore, Running, SeenGateway } from '../port.js';
 import type { Link } from './link/link.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
 import { loadScript } from './link/script.js';
@@ -22,10 +22,22 @@ const REPORT = loadScript('gateways/report', { SETTLE_MS });
 
 const GIVE_UP = loadScript('gateways/give-up');
 
-/** Says that the gateway has no counts of days before `openDay` (days since 1970-01-01) that the ledger lacks. */
-export async function report(link: Link, gatewayId: string, openDay: number, keptMs: number): Promise<void> {
-  await link.run(REPORT, [GATEWAY_DAYS], [gatewayId, openDay.toString(), hostname(), keptMs.toString()]);
+/** What a gateway says of itself beside its days. */
+export interface Report {
+  readonly gateway: string;
+  /** It has no counts of days before this one (days since 1970-01-01) that the ledger lacks. */
+  readonly openDay: number;
+  readonly running: Running | null;
 }
+
+export async function report(link: Link, { gateway, openDay, running }: Report, keptMs: number): Promise<void> {
+  const { version, settings, plans, contract } = running ?? NOTHING;
+  // Version 0.3 reads the host, and nothing behind it.
+  const about = [hostname(), version, settings, plans, contract].join('|');
+  await link.run(REPORT, [GATEWAY_DAYS], [gateway, openDay.toString(), about, keptMs.toString()]);
+}
+
+const NOTHING: Running = { version: '', settings: '', plans: '', contract: '' };
 
 /** The gateways that are there, as they said themselves. */
 export async function seen(link: Link): Promise<readonly SeenGateway[]> {
@@ -33,7 +45,7 @@ export async function seen(link: Link): Promise<readonly SeenGateway[]> {
   const nowMs = link.storeMs(GATEWAY_DAYS);
   return reports
     .filter(({ seenMs, givenUp }) => !givenUp && nowMs - seenMs < SILENT_MS)
-    .map(({ gateway, host, seenMs }) => ({ gateway, host, seenMs }));
+    .map(({ gateway, host, seenMs, running }) => ({ gateway, host, seenMs, running }));
 }
 
 /** Says that the gateway has no counts at all that the ledger lacks, and leaves. */
@@ -64,7 +76,11 @@ export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayS
   };
 }
 
-function readReport(gateway: string, text: string): GatewayReport {
-  const [openDay = '', seenMs = '', word = '', host = ''] = text.split('|');
-  return { gateway, host, openDay: Number(openDay), seenMs: Number(seenMs), givenUp: word === 'given up' };
+function readReport(gateway: string, text: string): GatewayReport & SeenGateway {
+  const [openDay = '', seenMs = '', word = '', host = '', version = '', ...hashes] = text.split('|');
+  const [settings = '', plans = '', contract = ''] = hashes;
+  return {
+    ...{ gateway, host, openDay: Number(openDay), seenMs: Number(seenMs), givenUp: word === 'given up' },
+    running: version === '' ? null : { version, settings, plans, contract },
+  };
 }

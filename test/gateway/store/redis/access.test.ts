@@ -72,7 +72,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   t.match(await engine.fleet.changedSince(0), { ids: [key.id] });
   await changeCustomer(engine, customer, { note: 'changed' });
   t.equal(await engine.fleet.beat('gateway'), 1);
-  await engine.fleet.report('gateway', 20_000);
+  await engine.fleet.report({ gateway: 'gateway', openDay: 20_000, running: null });
   t.equal(await engine.days.giveUp('gateway'), true);
   t.match(await engine.days.finality(Date.now()), { without: [{ gateway: 'gateway' }] });
   await engine.fleet.leave('gateway');

@@ -1,0 +1,37 @@
+import { StoreUnavailable } from '../../admission/port.js';
+import { isoOrNull } from '../../accounts/edits.js';
+import type { AdmissionEngine, Running, SeenGateway } from '../../store/port.js';
+import { GatewayList } from '../openapi/schemas.js';
+import { route, type Route } from '../route.js';
+
+export const GATEWAY_ROUTES: readonly Route[] = [
+  route('GET /admin/v1/gateways', 'read', 'The gateways on the store, and what each of them runs by', {
+    gives: GatewayList,
+    handle: async ({ parts: { engine, running } }) => {
+      const self = running();
+      const others = await othersOn(engine);
+      return { json: { self, others: others?.map((other) => viewOf(other, self)) ?? null } };
+    },
+  }),
+];
+
+/** The other gateways that were heard lately; null where the store does not say. */
+export async function othersOn({ failover, name }: AdmissionEngine): Promise<readonly SeenGateway[] | null> {
+  if (name === 'embedded') return [];
+  try {
+    return (await failover?.others()) ?? null;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return null;
+    throw error;
+  }
+}
+
+/** Of a version that does not say what it runs by, nothing is known to differ. */
+function viewOf({ gateway, host, seenMs, running }: SeenGateway, self: Running): object {
+  const named = Object.entries(self) as readonly (readonly [keyof Running, string])[];
+  return {
+    ...{ gateway, host, seen: isoOrNull(seenMs) },
+    ...(running ?? Object.fromEntries(named.map(([name]) => [name, null]))),
+    differs: named.flatMap(([name, own]) => (running === null || running[name] === own ? [] : [name])),
+  };
+}
