@@ -17,7 +17,9 @@ interface GrantsParts {
 }
 
 /** What is granted beyond the limits for now, with the forms that grant more and take it back. */
-export function Grants({ account, visit, grants, problems, ended }: GrantsParts) {
+export function Grants({ account, visit, grants, problems: said, ended }: GrantsParts) {
+  // Another form of the page may have been sent.
+  const problems = visit.form.has('window') ? said : [];
   const path = pathOf(account.path, visit.id);
   const mayChange = !ended && visit.api.may(`POST ${account.api}/grants`);
   return (

@@ -7,6 +7,7 @@ const DONE: Readonly<Record<string, string>> = {
   enabled: 'Enabled: it may be used from the next request on.',
   disabled: 'Disabled: it is refused from the next request on.',
   granted: 'Granted.',
+  corrected: 'Corrected: reports have it from now on.',
   withdrawn: 'The grant is withdrawn.',
   banned: 'Banned: it is refused from the next request on.',
   lifted: 'The ban is lifted, and what led to it forgotten.',

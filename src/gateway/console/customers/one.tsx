@@ -4,6 +4,7 @@ import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf, type Account } from '../accounts/account.js';
+import { correctionsPart } from '../accounts/corrections.js';
 import { Grants } from '../accounts/grants.js';
 import { HistoryTable } from '../accounts/history.js';
 import { limitsText } from '../accounts/limits.js';
@@ -38,6 +39,7 @@ async function showCustomer(visit: Visit, problems: readonly string[]) {
             <a href={`${CONSOLE}/usage?customer=${encodeURIComponent(id)}&by=customer`}>The bill of this month</a>
           </p>
         )}
+        {await correctionsPart(CUSTOMER, visit, problems)}
         <Grants
           account={CUSTOMER}
           visit={visit}

@@ -1,6 +1,7 @@
 import { action } from '../accounts/account.js';
 import { banIn } from '../accounts/ban-form.js';
 import { changeIn } from '../accounts/change.js';
+import { correctionAction } from '../accounts/corrections.js';
 import { grantActions } from '../accounts/grants.js';
 import { page, type Page } from '../page.js';
 import { createCustomer, NewCustomerForm } from './create.js';
@@ -35,6 +36,7 @@ export const CUSTOMER_PAGES: readonly Page[] = [
   }),
   action(CUSTOMER, { name: 'lifted', line: `DELETE ${CUSTOMER.api}/bans`, title: 'Lift the bans of a customer' }),
   action(CUSTOMER, { name: 'closed', line: `DELETE ${CUSTOMER.api}`, title: 'Close a customer' }),
+  correctionAction(CUSTOMER),
   ...grantActions(CUSTOMER),
   ...webhookActions(CUSTOMER),
 ];

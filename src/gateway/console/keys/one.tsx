@@ -5,6 +5,7 @@ import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf, type Account } from '../accounts/account.js';
+import { correctionsPart } from '../accounts/corrections.js';
 import { Grants } from '../accounts/grants.js';
 import { HistoryTable } from '../accounts/history.js';
 import { limitsText } from '../accounts/limits.js';
@@ -48,6 +49,7 @@ async function showKey(visit: Visit, problems: readonly string[]) {
           ]}
         />
         {await dailyUsage(visit, { key: id })}
+        {await correctionsPart(KEY, visit, problems)}
         <Grants account={KEY} visit={visit} grants={key.grants} problems={problems} ended={key.status === 'revoked'} />
         {await lastRefusals(visit)}
         <h2>History</h2>

@@ -2,6 +2,7 @@ import { IssuedKey } from '../../admin/openapi/schemas.js';
 import { action } from '../accounts/account.js';
 import { banIn } from '../accounts/ban-form.js';
 import { changeIn } from '../accounts/change.js';
+import { correctionAction } from '../accounts/corrections.js';
 import { grantActions } from '../accounts/grants.js';
 import { page, type Page } from '../page.js';
 import { createKey, NewKeyForm, Secret } from './create.js';
@@ -36,5 +37,6 @@ export const KEY_PAGES: readonly Page[] = [
   }),
   action(KEY, { name: 'lifted', line: 'DELETE /admin/v1/bans/{id}', title: 'Lift a ban' }),
   action(KEY, { name: 'revoked', line: `DELETE ${KEY.api}`, title: 'Revoke a key' }),
+  correctionAction(KEY),
   ...grantActions(KEY),
 ];

@@ -41,6 +41,23 @@ t.test('what is done to a customer holds for all its keys', async (t) => {
   t.equal((await registry.customers.get(id)).status, 'closed');
 });
 
+t.test('usage is corrected with a reason, beside what was counted, by those who may', async (t) => {
+  const { visitor, registry, ask } = await openConsole(t);
+  const { id } = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
+  const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'Billing', role: 'billing' })).json;
+  const { submit, signIn } = visitor();
+  await signIn(String(token));
+  const path = `/console/customers/${id}`;
+  const day = new Date().toISOString().slice(0, 10);
+  const correct = (fields: object) => submit(path, `${path}/corrected`, { plan: '', requests: '', ...fields });
+  t.match(await correct({ day, units: '-5', reason: '' }), { status: 400, text: /reason/ });
+  t.match(await correct({ day, units: '1.5', reason: 'x' }), { status: 400, text: /must be a whole number/ });
+  t.match((await correct({ day, units: '-5', reason: NAME })).text, /Corrected.*-5<.*&lt;b>Shop/s);
+  const { corrections } = (await ask('GET', `/admin/v1/usage/corrections?customer=${id}`)).json;
+  t.match(corrections, [{ customer: id, key: null, day, units: -5, requests: 0, plan: 'pro', by: /^Billing/ }]);
+  t.equal((corrections as unknown[]).length, 1);
+});
+
 t.test('billing sees customers, without what it may not see of them', async (t) => {
   const { visitor, registry, ask } = await openConsole(t);
   const { id } = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
@@ -50,6 +67,6 @@ t.test('billing sees customers, without what it may not see of them', async (t) 
   const { status, text } = await get(`/console/customers/${id}`);
   t.equal(status, 200);
   t.match(text, 'The bill of this month');
-  t.notMatch(text, /<h2>Keys|<h2>Webhook|action="\/console\/customers/);
+  t.notMatch(text, /<h2>Keys|<h2>Webhook|\/(?:changed|granted|closed)"/);
   t.equal((await get('/console/keys')).status, 403);
 });
