@@ -108,10 +108,13 @@ async function openAdmin(
   });
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
   // The embedded store is read by the gateway alone, which gives way to requests.
-  const report: Pick<AdminParts, 'report'> =
+  const reports: Pick<AdminParts, 'report' | 'rehearsal'> =
     engine.name === 'embedded'
       ? {}
-      : { report: (format, range) => runTask({ kind: 'report', format, range, settings: ledger }) };
+      : {
+          report: (format, range) => runTask({ kind: 'report', format, range, settings: ledger }),
+          rehearsal: (script) => runTask({ kind: 'rehearsal', script, settings: ledger }),
+        };
   const archive: AdminParts['archive'] = (task) => runTask({ ...task, settings: ledger });
   // Only here: workers have no such listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
@@ -129,7 +132,7 @@ async function openAdmin(
     running,
     log,
     archive,
-    ...report,
+    ...reports,
   };
   const admin = await createAdmin(parts, createConsole());
   await listen(admin, settings.admin);

@@ -1,11 +1,10 @@
-import type { MoneyView } from '../../gateway/usage/amounts/money.js';
 import type { Outcome } from '../../gateway/usage/rehearsal/rehearsal.js';
 import type { Row } from '../../gateway/usage/rehearsal/tally.js';
-import { inCurrency } from '../../shared/currency.js';
 import { cell, styled, table } from '../output.js';
+import { moneyIn, sumsIn } from './money.js';
 
 /** More are left to --json. */
-const MAX_SHOWN = 20;
+export const MAX_SHOWN = 20;
 const COUNTS = ['admitted', 'limited', 'banned', 'units'] as const;
 
 /** Why lines were not rehearsed, for people; those that say nothing of the result are left out. */
@@ -28,7 +27,7 @@ const DOUBTS: Record<keyof Outcome['doubtful'], string> = {
 const OF_AMOUNTS =
   'What is owed has the base and the included units of the days of the log, and only of who made requests in it.';
 
-export function textOf(outcome: Outcome): string {
+export function textOfLog(outcome: Outcome): string {
   const { from, to, rehearsed, different, plans, payers, refused, refusedUnlisted, owed } = outcome;
   const parts = [
     `${rehearsed} requests from ${cell(from)} to ${cell(to)} (store's clock), ${different} decided otherwise.`,
@@ -54,12 +53,16 @@ export function textOf(outcome: Outcome): string {
           ]),
       ),
     );
-  const notes = notesOn(outcome);
-  if (notes.length > 0) parts.push(notes.map((note) => `${styled('yellow', 'note:')} ${note}`).join('\n'));
-  return parts.join('\n\n');
+  return withNotes(parts, notesOn(outcome));
 }
 
-function titled(title: string, count: number): string {
+/** Parts of a text, and what is to be known beside them. */
+export function withNotes(parts: readonly string[], notes: readonly string[]): string {
+  const lines = notes.map((note) => `${styled('yellow', 'note:')} ${note}`).join('\n');
+  return [...parts, ...(lines === '' ? [] : [lines])].join('\n\n');
+}
+
+export function titled(title: string, count: number): string {
   return count > MAX_SHOWN ? `${title} (${MAX_SHOWN} of ${count}; --json has more):` : `${title}:`;
 }
 
@@ -74,18 +77,6 @@ function tableOf(rows: readonly Row[], namesOf: (row: Row) => readonly string[],
       ...(isPriced ? [moneyIn(row.owed?.before), moneyIn(row.owed?.after)] : []),
     ]),
   );
-}
-
-/** Where there is no figure, why. */
-function moneyIn(money: MoneyView | null | undefined): string {
-  if (money?.amount === undefined) return cell(money?.unknown);
-  const { amount, currency = '' } = money;
-  return `${inCurrency(amount, currency)} ${currency}`;
-}
-
-function sumsIn({ before, after }: NonNullable<Outcome['owed']>): string {
-  const [then, now] = [before, after].map((sums) => sums?.map(moneyIn).join(' and ') || 'nothing that is known');
-  return before === null ? `then ${cell(now)}` : `${cell(then)}, then ${cell(now)}`;
 }
 
 function notesOn({ ignored, doubtful, dropped, sampled, owed }: Outcome): readonly string[] {

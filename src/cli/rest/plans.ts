@@ -33,7 +33,7 @@ export function plansCommand(connect: Connect): Command {
     ROWS,
     EXAMPLES,
   );
-  return plans.addCommand(checkCommand(connect)).addCommand(rehearseCommand());
+  return plans.addCommand(checkCommand(connect)).addCommand(rehearseCommand(connect));
 }
 
 function stateOf({ state }: Json): string {

@@ -7,6 +7,7 @@ import type { Readiness } from '../health.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/range.js';
+import type { LedgerScript } from '../usage/rehearsal/ledger/script.js';
 import type { Format } from '../usage/report.js';
 import type { Access } from './access/roles.js';
 import type { AdminTokens } from './access/tokens.js';
@@ -31,6 +32,8 @@ export interface AdminParts {
   readonly log: Log;
   /** Makes a report in another process, over store and archive; left out, it is made here, over the store. */
   readonly report?: (format: Format, range: ReportRange) => AsyncGenerator<Buffer, void>;
+  /** Tries plans on a month of the ledger in another process; left out, here. Gives a LedgerOutcome as JSON. */
+  readonly rehearsal?: (script: LedgerScript) => AsyncGenerator<Buffer, void>;
   /** Does something with the archive, in a process of its own; left out where there is none. */
   readonly archive?: (task: Omit<ArchiveTask, 'settings'>) => AsyncGenerator<Buffer, void>;
 }

@@ -53,6 +53,7 @@ export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise
     const { raw, method, url, routeOptions } = request;
     checkHost(raw.headers.host);
     if (mount !== undefined && isBelow(mount, url)) {
+      if (raw.method !== 'GET') raw.setTimeout(PATIENCE_MS);
       if (routeOptions.config.mounted === true) return;
       throw new AdminRefusal(404, 'not_found', 'There is nothing at this path.');
     }
@@ -131,7 +132,8 @@ function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: Ad
 function serveMount(app: FastifyInstance, mount: Mount, { log }: AdminParts): void {
   for (const url of [mount.path, `${mount.path}/*`])
     app.all(url, { config: { mounted: true } }, async ({ raw, body }, reply) => {
-      if (raw.method !== 'GET') raw.setTimeout(PATIENCE_MS);
+      // What is made of the body may take longer, as a rehearsal does.
+      raw.setTimeout(0);
       const bytes: Buffer = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
       await sendMounted(reply, await mount.handle(raw, bytes), log);
       return reply;

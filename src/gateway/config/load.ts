@@ -16,9 +16,12 @@ import {
   plainLayer,
   readChain,
   readNamed,
+  textLayer,
+  type Layer,
   type Layers,
 } from './files/layers.js';
 import { misspeltVariables, locationOf } from './files/environment.js';
+import { displayName, readText } from './files/yaml-file.js';
 import { plansFile, toPlans } from './schema/plans.js';
 import { ConfigError, type Problem } from './files/problem.js';
 import { gatewayFile, type GatewayFile } from './schema/gateway.js';
@@ -109,17 +112,28 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
 
 /** What a file of plans says, checked by itself. Throws ConfigError. */
 export function readPlanFile(path: string): unknown {
-  return checkedPlanFile(path).value;
+  return checkedPlans(readNamed(resolve(path), undefined, '')).value;
+}
+
+/** The same of text. @param named what problems call it */
+export function readPlanText(text: string, named: string): unknown {
+  return checkedPlans(textLayer(text, named)).value;
 }
 
 /** The plans of such a file. Throws ConfigError. */
 export function plansIn(path: string): Plans {
-  return toPlans(checkedPlanFile(path).file);
+  return toPlans(checkedPlans(readNamed(resolve(path), undefined, '')).file);
 }
 
-function checkedPlanFile(path: string): { readonly value: unknown; readonly file: z.output<typeof plansFile> } {
+/** The file of plans that the settings name, as it stands there. Throws ConfigError. */
+export function planFileText(environment: NodeJS.ProcessEnv): string {
+  const path = readPlans(readGateway(environment))?.files[0];
+  return path === undefined ? '' : readText(path, displayName(path));
+}
+
+function checkedPlans(layer: Layer): { readonly value: unknown; readonly file: z.output<typeof plansFile> } {
   const problems: Problem[] = [];
-  const layers = layOver([readNamed(resolve(path), undefined, '')]);
+  const layers = layOver([layer]);
   const file = check(problems, layers, plansFile);
   if (file === undefined || problems.length > 0) throw new ConfigError(problems, layers.files);
   return { value: layers.value, file };

@@ -3,12 +3,15 @@ import { pipeline } from 'node:stream/promises';
 import { runArchiveTask } from './archive/tasks.js';
 import { openLedger } from './ledger.js';
 import { writeReport } from './report.js';
-import { reasonOf, type ReportTask, type Task } from './task.js';
+import { rehearsalAsJson } from './rehearsal/ledger/rehearse.js';
+import { reasonOf, type RehearsalTask, type ReportTask, type Task } from './task.js';
 
-/** A process of its own for one report, or for something about the archive (task.ts). */
+/** A process of its own for one report or rehearsal, or for something about the archive (task.ts). */
 const task = (await json(process.stdin)) as Task;
 try {
-  await (task.kind === 'report' ? report(task) : runArchiveTask(task));
+  if (task.kind === 'report') await report(task);
+  else if (task.kind === 'rehearsal') await rehearsal(task);
+  else await runArchiveTask(task);
 } catch (error) {
   // Whoever asked may have gone; else the gateway reports it.
   process.stderr.write(reasonOf(error), () => process.exit(1));
@@ -17,5 +20,11 @@ try {
 async function report({ format, range, settings }: ReportTask): Promise<void> {
   const ledger = openLedger(settings);
   await pipeline(writeReport(format, range, ledger, ledger.accounts), process.stdout);
+  await ledger.close();
+}
+
+async function rehearsal({ script, settings }: RehearsalTask): Promise<void> {
+  const ledger = openLedger(settings);
+  await pipeline(rehearsalAsJson(script, ledger, ledger.accounts), process.stdout);
   await ledger.close();
 }

@@ -6,16 +6,24 @@ import { StoreUnavailable } from '../admission/port.js';
 import { ArchiveUnavailable } from './archive/errors.js';
 import type { LedgerSettings } from './ledger.js';
 import type { ReportRange } from './range.js';
+import type { LedgerScript } from './rehearsal/ledger/script.js';
 import type { Format } from './report.js';
 
 /** What a process of its own does; its event loop and memory are not the gateway's. */
-export type Task = ReportTask | ArchiveTask;
+export type Task = ReportTask | RehearsalTask | ArchiveTask;
 
 /** Writes a report. */
 export interface ReportTask {
   readonly kind: 'report';
   readonly format: Format;
   readonly range: ReportRange;
+  readonly settings: LedgerSettings;
+}
+
+/** Tries plans on a month of the ledger; it answers in JSON. */
+export interface RehearsalTask {
+  readonly kind: 'rehearsal';
+  readonly script: LedgerScript;
   readonly settings: LedgerSettings;
 }
 

@@ -45,6 +45,15 @@ t.test('why a request was refused is two clicks away, without JavaScript too', a
   t.equal(await page.innerText('h1'), 'Sign in');
 });
 
+t.test('other plans are tried in three clicks', async (t) => {
+  const { adminUrl } = await startGateway(t);
+  const page = await signedIn(await startBrowser(t), adminUrl, {});
+  for (const click of ['nav >> text="Plans"', 'text="Rehearse other plans"', 'text="Rehearse"'])
+    await page.click(click);
+  t.match(await page.innerText('main'), 'Nothing was used.');
+  t.strictSame(await stumblingBlocks(page), []);
+});
+
 t.test('what is live is refreshed by itself, and says when it is not', async (t) => {
   const { adminUrl, program } = await startGateway(t);
   const page = await signedIn(await startBrowser(t), adminUrl, {});

@@ -41,7 +41,18 @@ async function report(t: Test, gateway: Gateway): Promise<void> {
     );
   }
   await reportOfCustomers(t, gateway);
+  await rehearsal(t, gateway);
   await until('no process stays behind', () => childrenOf(gateway.program.pid).length === 0);
+}
+
+async function rehearsal(t: Test, gateway: Gateway): Promise<void> {
+  const plan = { limits: { minute: 60, day: 1 }, ban: { after: 30 } };
+  const plans = { free: plan, pro: plan, business: plan, enterprise: plan, anonymous: plan };
+  const month = new Date().toISOString().slice(0, 7);
+  const { status, body } = await gateway.admin('POST', `/admin/v1/plans/rehearse?month=${month}`, plans);
+  t.equal(status, 200, JSON.stringify(body));
+  // Three requests of one key, and two of each customer, of which a day holds one.
+  t.match(body, { plans: [{ plan: 'pro', before: { requests: 9, units: 9 }, after: { units: 4 }, above: 5 }] });
 }
 
 async function reportOfCustomers(t: Test, gateway: Gateway): Promise<void> {

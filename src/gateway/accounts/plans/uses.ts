@@ -42,6 +42,11 @@ export class PlanRegistry {
     return pricesOf(this.#plans());
   }
 
+  /** As they are in force. */
+  plans(): Plans {
+    return this.#plans();
+  }
+
   /** What `next` takes from keys and customers, a line each: as a reload, and as a start would say it. */
   async taken(next: Plans): Promise<readonly string[]> {
     const atStart = await lossesOf(this.#holders, null, next, this.costs);

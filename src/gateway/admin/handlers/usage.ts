@@ -79,8 +79,8 @@ function headersOf(format: Format, { from, to }: ReportRange): Headers {
 
 let running = 0;
 
-/** Counts the reports under way, and refuses one too many: each takes memory and a processor. */
-async function* limited<Piece>(report: AsyncGenerator<Piece, void>): AsyncGenerator<Piece, void> {
+/** Counts the reports under way, rehearsals among them, and refuses one too many: each takes memory and a processor. */
+export async function* limited<Piece>(report: AsyncGenerator<Piece, void>): AsyncGenerator<Piece, void> {
   if (running >= MAX_AT_ONCE)
     throw new AdminRefusal(
       503,

@@ -75,6 +75,13 @@ export const inState = { state: choice(OUTBOX_STATES).default('waiting').describ
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-21').meta({ format: 'date' }).optional();
 export const days = { from: day.describe('First UTC day'), to: day.describe('Last UTC day') };
 
+export const ofMonth = {
+  month: z
+    .string('give a month such as 2026-11')
+    .refine((text) => isDay(`${text}-01`), 'must be a month such as 2026-11')
+    .describe('The UTC month'),
+};
+
 const FORMATS: readonly Format[] = ['json', 'csv'];
 export const inFormat = { format: choice(FORMATS).default('json').describe('How the report is written') };
 export const whose = {

@@ -135,6 +135,41 @@ export const PlanList = answer('PlanList', { plans: z.array(PLAN) });
 export const PlanFile = named('PlanFile', z.record(TEXT, z.unknown()).describe('The plans file, as JSON'));
 export const PlanCheck = answer('PlanCheck', { problems: z.array(TEXT), warnings: z.array(TEXT) });
 
+const COINS = z.union([z.int(), TEXT]).optional();
+const MONEY = z
+  .object({ currency: TEXT.optional(), base: COINS, included: COINS, overage: COINS, amount: COINS })
+  .extend({ unknown: TEXT.optional().describe('Why there are no figures') })
+  .describe("In the currency's smallest coin; digits where a number would round it");
+const owed = <Sum extends z.ZodType>(sum: Sum) =>
+  z.object({ before: sum.nullable(), after: sum }).optional().describe('Left out where no plan has a price');
+const PAYER = {
+  payer: TEXT.nullable().describe('A customer, or a key without one; null of all on the plan'),
+  name: TEXT,
+};
+const REHEARSED = z.object({
+  plan: TEXT,
+  ...PAYER,
+  before: z.object({ requests: COUNT, units: COUNT, refused: COUNT }).describe('As counted; refused: requests'),
+  after: z.object({ units: COUNT }).describe('What the new days and months hold of it'),
+  above: COUNT.describe('Units that they do not hold'),
+  owed: owed(MONEY),
+});
+const EXCESS = { plan: TEXT, window: TEXT, day: DAY.describe('Of a month the first on which it is spent') };
+export const PlanRehearsal = answer('PlanRehearsal', {
+  from: DAY,
+  to: DAY,
+  final: z.boolean().describe('False: the month still grows'),
+  plans: z.array(REHEARSED),
+  payers: z.array(REHEARSED).describe('Whose figures change, the hardest hit first, 1,000 at most'),
+  payersUnlisted: COUNT,
+  excesses: z
+    .array(z.object({ ...PAYER, ...EXCESS, limit: COUNT, units: COUNT.describe('Beyond the limit') }))
+    .describe('New windows that are too small for what was used, the largest first, 1,000 at most'),
+  excessesUnlisted: COUNT,
+  owed: owed(z.array(MONEY)).describe('In all, by currency, of what is known'),
+  missingPlans: z.record(TEXT, COUNT).describe('Plans that were used and the file lacks, with their requests'),
+});
+
 export const Event = answer('Event', {
   id: TEXT,
   type: TEXT,

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { locationOf, readEnvironment } from './environment.js';
 import { ConfigError, type SourceLocation } from './problem.js';
-import { readYaml, type Path, type YamlFile } from './yaml-file.js';
+import { parseYaml, readYaml, type Path, type YamlFile } from './yaml-file.js';
 
 /** One source of values: a file, an environment variable, or what holds when nobody says anything. */
 export interface Layer {
@@ -78,6 +78,11 @@ export function readNamed(path: string, from: Layer | undefined, key: string): L
     if (first?.line !== 0 || from?.locate([key], 'value') === undefined) throw error;
     throw refusedAt(from, key, `${first.file}: ${first.message}`);
   }
+}
+
+/** YAML that stands in no file. @param named what problems call it @throws ConfigError */
+export function textLayer(text: string, named: string): Layer {
+  return fileLayer(parseYaml(text, named, 'refused'), named);
 }
 
 /** A layer per variable, so that each value is known by the name of its own. */

@@ -34,7 +34,11 @@ const SYNTAX = new Map<string, string>([
  */
 export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile {
   const file = displayName(path);
-  const text = readText(path, file);
+  return parseYaml(readText(path, file), file, aliases);
+}
+
+/** The same of text. @param file what problems call it */
+export function parseYaml(text: string, file: string, aliases: 'allowed' | 'refused'): YamlFile {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: aliases === 'allowed' };
   const document = parseDocument(text, options);

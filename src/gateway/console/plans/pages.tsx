@@ -5,6 +5,7 @@ import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { limitsText } from '../accounts/limits.js';
 import { CONSOLE, page, type Page } from '../page.js';
+import { askedForPlans, REHEARSAL, REHEARSE, rehearsed } from './rehearse.js';
 
 const LIST = 'GET /admin/v1/plans';
 const STATES = { in_force: 'in force', retired: 'retired', gone: 'gone from the file' } as const;
@@ -15,20 +16,29 @@ export const PLAN_PAGES: readonly Page[] = [
     menu: 'Plans',
     serve: async ({ api }) => {
       const { plans } = await api.ask(PlanList, LIST);
-      return { content: <Plans plans={plans} /> };
+      return { content: <Plans plans={plans} mayRehearse={api.may(REHEARSE)} /> };
     },
   }),
+  page('GET /plans/rehearse', REHEARSE, 'Rehearse plans', { serve: askedForPlans }),
+  page('POST /plans/rehearse', REHEARSE, 'Plans, rehearsed', { serve: rehearsed }),
 ];
 
 type Plan = z.output<typeof PlanList>['plans'][number];
 
-function Plans({ plans }: { readonly plans: readonly Plan[] }) {
+function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readonly mayRehearse: boolean }) {
   return (
     <>
       <p>
         Plans are kept in the plans file; a change holds on the next request after its reload. Prices are whole numbers
         of the currency’s smallest coin.
       </p>
+      {mayRehearse && (
+        <p>
+          <a class="button" href={REHEARSAL}>
+            Rehearse other plans
+          </a>
+        </p>
+      )}
       <Table
         caption="Plans, and who is on them"
         empty="There is none."

@@ -86,7 +86,8 @@ function Report({ query, report, perDay }: ReportParts) {
       {report.left > 0 && <p>{`${report.left} more rows are not shown here: take the CSV.`}</p>}
       <p>
         <a href={addressOf(`${PATH}/report.csv`, query)}>CSV</a>{' '}
-        <a href={addressOf(`${PATH}/report.json`, query)}>JSON</a>
+        <a href={addressOf(`${PATH}/report.json`, query)}>JSON</a>{' '}
+        <a href="/console/plans/rehearse">Try other plans on a month</a>
       </p>
     </>
   );

@@ -56,6 +56,23 @@ export function TextField({ name, label, hint, problems, type = 'text', ...input
   );
 }
 
+export function TextAreaField({
+  name,
+  label,
+  hint,
+  problems,
+  ...area
+}: FieldParts & { readonly value: string; readonly rows: number; readonly required?: boolean }) {
+  const own = problemsOf(name, problems);
+  return (
+    <div class="field">
+      <label for={idOf(name)}>{label}</label>
+      <textarea id={idOf(name)} name={name} spellcheck={false} {...area} {...described(name, hint, own)} />
+      <Help {...{ name, hint, own }} />
+    </div>
+  );
+}
+
 interface Choice {
   readonly value: string;
   readonly label: string;

@@ -1,14 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Payer } from '../../accounts/plans/days.js';
-import {
-  addCorrected,
-  addCounts,
-  noCorrections,
-  noCounts,
-  type Corrected,
-  type Counts,
-  type UsageRow,
-} from '../../store/counts.js';
+import type { UsageRow } from '../../store/counts.js';
 import type { Accounts } from '../../store/ledger.js';
 import { CUSTOMER_ID_LENGTH, customerOf, payerOf } from '../../store/records/customer-id.js';
 import { withRetry } from '../../store/retry.js';
@@ -19,24 +11,30 @@ import { Stream } from './stream.js';
 
 const PAGE = 256;
 
-/** All that a report needs of one payer. */
-export interface Account {
+/** All that is needed of one payer. */
+export interface Account<Sums> {
   readonly id: string;
   /** Absent where only the ledger knows it. */
   record?: Payer;
-  /** What was counted by plan and day. A customer may have millions of rows: they are summed as they come. */
-  readonly counted: Map<string, Map<string, Counts & Corrected>>;
+  readonly sums: Sums;
+}
+
+/** What a payer's rows become. A customer may have millions: they are summed as they come. */
+export interface Summing<Sums> {
+  begin(): Sums;
+  add(sums: Sums, row: UsageRow): void;
 }
 
 /**
  * Everybody who was counted or has a record, by id: the ledger and the records come in the order of ids, and those of a
  * customer and its keys begin alike, so that the few with one beginning are gathered at a time.
  */
-export async function* accountsIn(
+export async function* accountsIn<Sums>(
   { customer, key }: Pick<ReportRange, 'customer' | 'key'>,
   ledger: Ledger,
   { keys, customers }: Accounts,
-): AsyncGenerator<readonly Account[]> {
+  summing: Summing<Sums>,
+): AsyncGenerator<readonly Account<Sums>[]> {
   const rows = new Stream(ledger);
   const known: readonly Stream<Payer>[] =
     customer !== undefined
@@ -52,9 +50,9 @@ export async function* accountsIn(
     const beginnings = heads.filter((head) => head !== undefined).map(beginningOf);
     if (beginnings.length === 0) return;
     const first = beginnings.reduce((least, one) => (one < least ? one : least));
-    const found = new Map<string, Account>();
-    const accountOf = (id: string): Account => {
-      const account: Account = found.get(id) ?? { id, counted: new Map<string, Map<string, Counts & Corrected>>() };
+    const found = new Map<string, Account<Sums>>();
+    const accountOf = (id: string): Account<Sums> => {
+      const account = found.get(id) ?? { id, sums: summing.begin() };
       found.set(id, account);
       return account;
     };
@@ -65,19 +63,10 @@ export async function* accountsIn(
       );
     await rows.takeWhile(
       ({ key }) => beginningOf(key) === first,
-      (row) => count(accountOf(payerOf(row.key)), row),
+      (row) => summing.add(accountOf(payerOf(row.key)).sums, row),
     );
     yield [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
-}
-
-function count({ counted }: Account, row: UsageRow): void {
-  let days = counted.get(row.plan);
-  if (days === undefined) counted.set(row.plan, (days = new Map<string, Counts & Corrected>()));
-  let sum = days.get(row.day);
-  if (sum === undefined) days.set(row.day, (sum = { ...noCounts(), ...noCorrections() }));
-  addCounts(sum, row);
-  addCorrected(sum, row);
 }
 
 function beginningOf(id: string): string {

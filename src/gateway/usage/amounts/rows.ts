@@ -4,17 +4,32 @@ import type { Price } from '../../admission/plan.js';
 import { addCorrected, addCounts, noCorrections, noCounts, type Corrected, type Counts } from '../../store/counts.js';
 import { withoutOn } from '../../store/finality.js';
 import type { Accounts } from '../../store/ledger.js';
-import { withRetry } from '../../store/retry.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import { daysFrom } from '../../../shared/utc-day.js';
 import type { Ledger, ReportRow } from '../groups.js';
 import { isFinal, labelsOf, type ReportRange } from '../range.js';
-import { accountsIn, type Account } from './accounts.js';
-import { partsOf, type Part } from './bill.js';
+import { accountsIn, type Account, type Summing } from './accounts.js';
+import { partsOf } from './bill.js';
 import { Money, type MoneyView } from './money.js';
+import { historyOf, worthSaying } from './month.js';
 
 /** Payers whose history is read in one turn of the event loop. */
 const AT_ONCE = 32;
+
+/** What was counted by plan and day. */
+type Counted = Map<string, Map<string, Counts & Corrected>>;
+
+const SUMMING: Summing<Counted> = {
+  begin: () => new Map(),
+  add: (counted, row) => {
+    let days = counted.get(row.plan);
+    if (days === undefined) counted.set(row.plan, (days = new Map<string, Counts & Corrected>()));
+    let sum = days.get(row.day);
+    if (sum === undefined) days.set(row.day, (sum = { ...noCounts(), ...noCorrections() }));
+    addCounts(sum, row);
+    addCorrected(sum, row);
+  },
+};
 
 /** A month of what was counted, and what is owed for it, by payer; with plan or day among the dimensions, by these. */
 export class Amounts {
@@ -44,8 +59,8 @@ export class Amounts {
   }
 
   async *rows(ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
-    let waiting: Account[] = [];
-    for await (const accounts of accountsIn(this.#range, ledger, this.#accounts)) {
+    let waiting: Account<Counted>[] = [];
+    for await (const accounts of accountsIn(this.#range, ledger, this.#accounts, SUMMING)) {
       waiting.push(...accounts);
       if (waiting.length < AT_ONCE) continue;
       yield await this.#billed(waiting);
@@ -55,20 +70,12 @@ export class Amounts {
     yield await this.#billed(waiting);
   }
 
-  async #billed(accounts: readonly Account[]): Promise<readonly ReportRow[]> {
-    const histories = await Promise.all(accounts.map((account) => this.#historyOf(account)));
+  async #billed(accounts: readonly Account<Counted>[]): Promise<readonly ReportRow[]> {
+    const histories = await Promise.all(accounts.map((account) => historyOf(account, this.#accounts)));
     return accounts.flatMap((account, n) => this.#rowsOf(account, histories[n]!));
   }
 
-  /** A record that never changed has the plan that it was made with. */
-  async #historyOf({ id, record }: Account): Promise<readonly AuditEntry[]> {
-    if (record === undefined || record.version === 1) return [];
-    const { keys, customers } = this.#accounts;
-    return withRetry(() => ('secrets' in record ? keys : customers).history(id));
-  }
-
-  #rowsOf(account: Account, history: readonly AuditEntry[]): readonly ReportRow[] {
-    const { record, counted } = account;
+  #rowsOf({ id, record, sums: counted }: Account<Counted>, history: readonly AuditEntry[]): readonly ReportRow[] {
     const days = this.#days;
     const parts = partsOf(
       {
@@ -87,22 +94,14 @@ export class Amounts {
     };
     for (const [plan, sums] of counted) for (const [day, counts] of sums) add(sumOf(plan, day).counts, counts);
     if (record === undefined) for (const sum of rows.values()) sum.money.unknown('it has no record');
-    for (const part of this.#worthSaying(account, parts)) sumOf(part.plan, days[part.day]!).money.add(part);
+    for (const part of worthSaying(parts, this.#prices, counted, days))
+      sumOf(part.plan, days[part.day]!).money.add(part);
     for (const { counts, money } of rows.values()) {
       addCounts(this.totals, counts);
       addCorrected(this.corrected, asCorrection(counts));
       this.#money.take(money);
     }
-    return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => this.#rowOf(account.id, sum));
-  }
-
-  /** None of who owes nothing and was not counted; of a plan without a price only the days that have counts. */
-  #worthSaying({ counted }: Account, parts: readonly Part[]): readonly Part[] {
-    const isSaid = ({ plan, day, price }: Part): boolean =>
-      price !== null || !this.#prices.has(plan) || counted.get(plan)?.has(this.#days[day]!) === true;
-    const isOwed = ({ plan, price, amount }: Part): boolean =>
-      price === null ? !this.#prices.has(plan) : amount !== 0n;
-    return counted.size > 0 || parts.some(isOwed) ? parts.filter(isSaid) : [];
+    return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => this.#rowOf(id, sum));
   }
 
   #rowOf(payer: string, { plan, day, counts, money }: Sum): ReportRow {

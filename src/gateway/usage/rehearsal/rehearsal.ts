@@ -22,7 +22,7 @@ export interface Outcome extends Sums {
 }
 
 /** The plans to try, and what a rehearsal may know beside them. */
-export interface Script {
+interface Script {
   readonly plans: Plans;
   /** Those of then, for what was owed. */
   readonly then?: Plans | undefined;

@@ -36,6 +36,7 @@ const BILLING = [
   'GET /admin/v1/usage/gateways',
   'GET /admin/v1/usage/archive',
   'GET /admin/v1/usage/archive/verify',
+  'POST /admin/v1/plans/rehearse',
 ];
 const KEYS = [
   'POST /admin/v1/keys',

@@ -11,3 +11,40 @@ t.test('plans are shown with limits and who is on them', async (t) => {
   t.match(text, /<a href="\/console\/keys\?plan=free">1<\/a>/);
   t.match(text, '60 per minute, 1,000 per day');
 });
+
+t.test('other plans are tried on a month, and what is wrong with them is named by line', async (t) => {
+  const { visitor, registry, ask } = await openConsole(t);
+  const { get, submit, signIn } = visitor();
+  await signIn();
+  const page = '/console/plans/rehearse';
+  t.match((await get('/console/plans')).text, `href="${page}"`);
+  const { text } = await get(page);
+  t.match(text, /<textarea [^>]*name="plans"[^>]*>[^<]*anonymous:/, 'it begins with the plans file as it is');
+  t.match(text, /<input [^>]*name="month" type="month"/);
+
+  const { record } = await registry.create({ name: '<script>alert(1)</script>', plan: 'free' });
+  const today = new Date().toISOString().slice(0, 10);
+  await ask('POST', '/admin/v1/usage/corrections', { key: record.id, day: today, units: 3, reason: 'a test' });
+  const plan = (price: string) => `{ limits: { minute: 9, day: 90 }, ban: { after: 30 }${price} }`;
+  const file = (price: string) => `free: ${plan(price)}\nanonymous: ${plan('')}\n`;
+  const rehearse = (plans: string, month = today.slice(0, 7)) => submit(page, page, { plans, month });
+  const good = await rehearse(file(', price: { per_unit: 5, currency: EUR }'));
+  t.equal(good.status, 200);
+  t.match(good.text, '&lt;script>');
+  t.notMatch(good.text, '<script>alert');
+  t.match(good.text, /Owed in all: nothing that is known; with the new plans 0\.15 EUR\./);
+  t.match(good.text, 'The new days and months hold all that was used.');
+
+  const bad = await rehearse(file('').replace('9,', 'nine,'));
+  t.equal(bad.status, 400);
+  t.match(bad.text, /<li>plans:1:\d+: free\.limits/);
+  t.match(bad.text, 'minute: nine', 'and what was entered stays');
+  t.match((await rehearse('free: {\n')).text, /<li>plans:2:1: the indentation/);
+  t.match((await rehearse(file(''), 'never')).text, /must be a month such as 2026-11/);
+
+  const { json } = await ask('POST', '/admin/v1/tokens', { name: 'reader', role: 'read' });
+  const reader = visitor();
+  await reader.signIn(String(json['token']));
+  t.notMatch((await reader.get('/console/plans')).text, page, 'it is not offered to who may not');
+  t.equal((await reader.get(page)).status, 403);
+});

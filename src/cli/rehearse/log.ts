@@ -1,0 +1,67 @@
+import type { Outcome, Rehearsal } from '../../gateway/usage/rehearsal/rehearsal.js';
+import { CommandError } from '../command-error.js';
+import { linesOf } from '../log-files.js';
+import { checkPlans } from './missing.js';
+
+/** @param today the file of the plans of then, where it is named */
+export async function rehearsedLog(
+  file: string,
+  today: string | undefined,
+  logs: ReadonlyMap<string, string>,
+): Promise<Outcome> {
+  const { plansIn } = await import('../../gateway/config/load.js');
+  const { Rehearsal: Made } = await import('../../gateway/usage/rehearsal/rehearsal.js');
+  const then = today === undefined ? undefined : plansIn(today);
+  const outcome = await outcomeOf(new Made({ plans: plansIn(file), then }), logs);
+  checkOutcome(outcome, file);
+  return outcome;
+}
+
+interface Source {
+  readonly chunks: AsyncGenerator<readonly string[], void>;
+  /** Of the chunk at hand, and how many of it were read. */
+  lines: readonly string[];
+  read: number;
+  /** The last decision that it had, store ms. */
+  lastMs: number;
+}
+
+/** Reads the one that is furthest behind, so that what gateways logged at one time is met together. */
+async function outcomeOf(rehearsal: Rehearsal, files: ReadonlyMap<string, string>): Promise<Outcome> {
+  const sources = new Set<Source>();
+  for (const [file, path] of files) sources.add({ chunks: linesOf(file, path), lines: [], read: 0, lastMs: -Infinity });
+  while (sources.size > 0) {
+    const behind = [...sources].sort((one, other) => one.lastMs - other.lastMs);
+    const [source, next] = [behind[0]!, behind[1]];
+    if (source.read < source.lines.length) readUpTo(next?.lastMs ?? Infinity, source, rehearsal);
+    else if (!(await refill(source))) sources.delete(source);
+  }
+  return rehearsal.end();
+}
+
+/** Reads what is at hand, until a line was decided later. */
+function readUpTo(atMs: number, source: Source, rehearsal: Rehearsal): void {
+  const { lines } = source;
+  do {
+    source.lastMs = Math.max(source.lastMs, rehearsal.read(lines[source.read]!) ?? -Infinity);
+    source.read += 1;
+  } while (source.read < lines.length && source.lastMs <= atMs);
+}
+
+/** False at its end. */
+async function refill(source: Source): Promise<boolean> {
+  const next = await source.chunks.next();
+  if (next.done === true) return false;
+  [source.lines, source.read] = [next.value, 0];
+  return true;
+}
+
+function checkOutcome({ missingPlans, rehearsed: count, ignored }: Outcome, file: string): void {
+  checkPlans(missingPlans, file);
+  if (count > 0) return;
+  throw new CommandError(
+    ignored.old > 0
+      ? `The log is of a version that did not write decidedAt and windows: its ${ignored.old} lines don't say enough.`
+      : 'The log has no access line of a request that cost anything. Is it the JSON lines of a gateway (log.access)?',
+  );
+}

@@ -1,0 +1,17 @@
+import type { MoneyView } from '../../gateway/usage/amounts/money.js';
+import type { Owed } from '../../gateway/usage/rehearsal/bills.js';
+import { inCurrency } from '../../shared/currency.js';
+import { cell } from '../output.js';
+
+/** Where there is no figure, why. */
+export function moneyIn(money: MoneyView | null | undefined): string {
+  if (money?.amount === undefined) return cell(money?.unknown);
+  const { amount, currency = '' } = money;
+  return `${inCurrency(amount, currency)} ${currency}`;
+}
+
+/** All that is owed, and would be. */
+export function sumsIn({ before, after }: Owed<readonly MoneyView[]>): string {
+  const [then, now] = [before, after].map((sums) => sums?.map(moneyIn).join(' and ') || 'nothing that is known');
+  return before === null ? `then ${cell(now)}` : `${cell(then)}, then ${cell(now)}`;
+}

@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { PlanRehearsal } from '../../admin/openapi/schemas.js';
+import { Badge, Notice } from '../../pages/components/notice.js';
+import { Table } from '../../pages/components/table.js';
+import { inCurrency } from '../../../shared/currency.js';
+
+type Outcome = z.output<typeof PlanRehearsal>;
+type Row = Outcome['plans'][number];
+type Money = Row['owed'] extends infer Owed ? (Owed extends { after: infer After } ? After : never) : never;
+
+/** Nobody reads more on a page. */
+const MAX_ROWS = 100;
+
+/** What other plans would have made of a month. */
+export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
+  const { from, to, final, plans, payers, excesses, owed, missingPlans } = outcome;
+  const missing = Object.entries(missingPlans);
+  return (
+    <>
+      <p>
+        {`${from} to ${to}, days of UTC: `}
+        <Badge level={final ? 'good' : 'warn'}>{final ? 'final' : 'growing'}</Badge>
+        {' Days and months alone were looked at.'}
+      </p>
+      {missing.length > 0 && (
+        <Notice level="danger">
+          <p>
+            {'The new plans lack some that were used; nothing is said of them: '}
+            {missing.map(([plan, requests]) => `${plan} (${count(requests)} requests)`).join(', ')}
+          </p>
+        </Notice>
+      )}
+      {owed !== undefined && <p>{`Owed in all: ${sumOf(owed.before)}; with the new plans ${sumOf(owed.after)}.`}</p>}
+      <Table caption="By plan" empty="Nothing was used." rows={plans} columns={[PLAN, ...figures(outcome)]} />
+      <Table
+        caption={`Customers, and keys without one, whose figures change${beyond(payers, outcome.payersUnlisted)}`}
+        empty="Nobody’s figures change."
+        rows={payers.slice(0, MAX_ROWS)}
+        columns={[WHO, PLAN, ...figures(outcome)]}
+      />
+      <Table
+        caption={`New limits that are below what was used${beyond(excesses, outcome.excessesUnlisted)}`}
+        empty="The new days and months hold all that was used."
+        rows={excesses.slice(0, MAX_ROWS)}
+        columns={[
+          WHO,
+          PLAN,
+          { head: 'Window', cell: ({ window }) => window },
+          { head: 'Day, or the first of a month', cell: ({ day }) => day },
+          { head: 'Limit', number: true, cell: ({ limit }) => count(limit) },
+          { head: 'Units above', number: true, cell: ({ units }) => count(units) },
+        ]}
+      />
+      <p class="soft">
+        Units are those that pass at most: minutes, and requests that were refused then, are not in it. A plan that
+        trickles back is taken to admit twice its day. Limits of a key’s or customer’s own are those of now, and grants
+        are left out.
+      </p>
+    </>
+  );
+}
+
+const WHO = {
+  head: 'Customer or key',
+  cell: ({ payer, name }: Pick<Row, 'payer' | 'name'>) => (name === '' ? payer : `${name} (${payer ?? ''})`),
+};
+const PLAN = { head: 'Plan', cell: ({ plan }: Pick<Row, 'plan'>) => plan };
+
+function figures({ owed }: Outcome) {
+  const counts = [
+    { head: 'Requests', number: true, cell: ({ before }: Row) => count(before.requests) },
+    { head: 'Refused', number: true, cell: ({ before }: Row) => count(before.refused) },
+    { head: 'Units', number: true, cell: ({ before }: Row) => count(before.units) },
+    { head: 'With the new plans', number: true, cell: ({ after }: Row) => count(after.units) },
+    { head: 'Above the limits', number: true, cell: ({ above }: Row) => count(above) },
+  ];
+  if (owed === undefined) return counts;
+  return [
+    ...counts,
+    { head: 'Owed', number: true, cell: (row: Row) => moneyOf(row.owed?.before) },
+    { head: 'With the new plans', number: true, cell: (row: Row) => moneyOf(row.owed?.after) },
+  ];
+}
+
+function count(units: number): string {
+  return units.toLocaleString('en-US');
+}
+
+/** Where there is no figure, why. */
+function moneyOf(money: Money | null | undefined): string {
+  if (money?.amount === undefined) return money?.unknown ?? '';
+  return `${inCurrency(money.amount, money.currency ?? '')} ${money.currency ?? ''}`;
+}
+
+function sumOf(sums: readonly Money[] | null): string {
+  return sums?.map(moneyOf).join(' and ') || 'nothing that is known';
+}
+
+function beyond(rows: readonly unknown[], unlisted: number): string {
+  const all = rows.length + unlisted;
+  return all > MAX_ROWS ? ` (${MAX_ROWS} of ${count(all)}; the command line has more)` : '';
+}

@@ -1,0 +1,32 @@
+import type { Price } from '../../admission/plan.js';
+import type { Accounts } from '../../store/ledger.js';
+import type { AuditEntry } from '../../store/records/record.js';
+import { withRetry } from '../../store/retry.js';
+import type { Account } from './accounts.js';
+import type { Part } from './bill.js';
+
+/** What tells the plans of a month. A record that never changed has the plan that it was made with. */
+export async function historyOf(
+  { id, record }: Account<unknown>,
+  { keys, customers }: Accounts,
+): Promise<readonly AuditEntry[]> {
+  if (record === undefined || record.version === 1) return [];
+  return withRetry(() => ('secrets' in record ? keys : customers).history(id));
+}
+
+/**
+ * Of a payer's parts those to be told: none of who owes nothing and was not counted; of a plan without a price only the
+ * days that have counts.
+ * @param counted by plan, with the days that have counts
+ */
+export function worthSaying(
+  parts: readonly Part[],
+  prices: ReadonlyMap<string, Price | null>,
+  counted: ReadonlyMap<string, { has(day: string): boolean }>,
+  days: readonly string[],
+): readonly Part[] {
+  const isSaid = ({ plan, day, price }: Part): boolean =>
+    price !== null || !prices.has(plan) || counted.get(plan)?.has(days[day]!) === true;
+  const isOwed = ({ plan, price, amount }: Part): boolean => (price === null ? !prices.has(plan) : amount !== 0n);
+  return counted.size > 0 || parts.some(isOwed) ? parts.filter(isSaid) : [];
+}

@@ -1,0 +1,94 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { planDays, type Payer } from '../../../accounts/plans/days.js';
+import type { Price } from '../../../admission/plan.js';
+import type { Accounts } from '../../../store/ledger.js';
+import type { UsageStore } from '../../../store/port.js';
+import type { AuditEntry } from '../../../store/records/record.js';
+import { daysFrom } from '../../../../shared/utc-day.js';
+import { accountsIn, type Account } from '../../amounts/accounts.js';
+import { partsOf, type Part } from '../../amounts/bill.js';
+import { historyOf, worthSaying } from '../../amounts/month.js';
+import { withCorrections } from '../../corrections.js';
+import { isFinal } from '../../range.js';
+import { judge, type Judgement } from './limits.js';
+import { LedgerTally, type LedgerOutcome } from './tally.js';
+import type { LedgerScript, NewPlan } from './script.js';
+import { summingFor, type Use } from './use.js';
+
+/** Payers whose history is read in one turn of the event loop. */
+const AT_ONCE = 32;
+
+/** Tries plans on a month of the ledger: days, months and amounts. Rejects as reading the ledger does. */
+export async function rehearseLedger(
+  script: LedgerScript,
+  usage: UsageStore,
+  accounts: Accounts,
+): Promise<LedgerOutcome> {
+  const { from, to } = script.range;
+  const ledger = withCorrections(usage.rows(from, to), accounts, { from, to });
+  const rehearsal = new LedgerRehearsal(script);
+  let waiting: Account<Use>[] = [];
+  const take = async (): Promise<void> => {
+    const histories = await Promise.all(waiting.map((account) => historyOf(account, accounts)));
+    waiting.forEach((account, n) => rehearsal.add(account, histories[n]!));
+    waiting = [];
+    await nextTurn();
+  };
+  for await (const some of accountsIn({}, ledger, accounts, rehearsal.summing)) {
+    waiting.push(...some);
+    if (waiting.length >= AT_ONCE) await take();
+  }
+  await take();
+  return { from, to, final: isFinal({ ...script.range, by: [] }), ...rehearsal.tally.end() };
+}
+
+/** The same as text, in one piece. */
+export async function* rehearsalAsJson(...args: Parameters<typeof rehearseLedger>): AsyncGenerator<string, void> {
+  yield JSON.stringify(await rehearseLedger(...args));
+}
+
+class LedgerRehearsal {
+  readonly summing: ReturnType<typeof summingFor>;
+  readonly tally: LedgerTally;
+  readonly #plans: ReadonlyMap<string, NewPlan>;
+  readonly #days: readonly string[];
+  readonly #before: ReadonlyMap<string, Price | null>;
+  readonly #after: ReadonlyMap<string, Price | null>;
+
+  constructor({ range: { from, to }, plans, prices }: LedgerScript) {
+    this.#plans = new Map(Object.entries(plans));
+    this.#days = [...daysFrom(from, to)];
+    this.#before = new Map(Object.entries(prices));
+    this.#after = new Map([...this.#plans].map(([name, { price }]) => [name, price]));
+    this.summing = summingFor(this.#plans);
+    const isPriced = [...this.#before.values(), ...this.#after.values()].some((price) => price !== null);
+    this.tally = new LedgerTally(new Set(this.#plans.keys()), isPriced);
+  }
+
+  add({ id, record, sums: use }: Account<Use>, history: readonly AuditEntry[]): void {
+    const judged = judge(use, this.#plans, record?.limits ?? null);
+    const planOf = record === undefined ? this.#days.map(() => null) : planDays(record, history, this.#days);
+    const parts = (prices: ReadonlyMap<string, Price | null>, unitsOf: UnitsOf): readonly Part[] => {
+      const units = [...use].map(([plan, days]) => [plan, this.#days.map((day) => unitsOf(days, plan, day))] as const);
+      return worthSaying(partsOf({ planOf, units: new Map(units) }, prices), prices, use, this.#days);
+    };
+    this.tally.add({ id, name: nameOf(record), isKnown: record !== undefined }, use, judged, {
+      before: parts(this.#before, (days, _, day) => withCorrected(days.get(day), days.get(day)?.units)),
+      after: parts(this.#after, (days, plan, day) => withCorrected(days.get(day), passing(judged, plan, day))),
+    });
+  }
+}
+
+type UnitsOf = (days: NonNullable<ReturnType<Use['get']>>, plan: string, day: string) => number | undefined;
+
+function withCorrected(day: { readonly corrected: number } | undefined, units: number | undefined): number | undefined {
+  return day === undefined || units === undefined ? undefined : units + day.corrected;
+}
+
+function passing({ units }: Judgement, plan: string, day: string): number | undefined {
+  return units.get(plan)?.get(day);
+}
+
+function nameOf(record: Payer | undefined): string {
+  return record?.name ?? '';
+}

@@ -1,0 +1,62 @@
+import type { Limits, Refill } from '../../../admission/bucket.js';
+import { pricesOf, type Plan, type Plans, type Price } from '../../../admission/plan.js';
+import { costOf, EVERY_OPERATION } from '../../../admission/windows.js';
+import type { ReportRange } from '../../range.js';
+
+/** Plans to try on a month of the ledger: plain data, for a process of its own. */
+export interface LedgerScript {
+  /** Of one whole month. */
+  readonly range: Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'waitingFor' | 'without'>;
+  /** Of the plans in force; null of one without. */
+  readonly prices: Readonly<Record<string, Price | null>>;
+  readonly plans: Readonly<Record<string, NewPlan>>;
+}
+
+/** What of a new plan shows in a ledger. */
+export interface NewPlan {
+  readonly limits: Limits | 'custom';
+  readonly refill: Refill;
+  readonly price: Price | null;
+  /** Units of a request, of operations that cost something else today. */
+  readonly costs: Readonly<Record<string, number>>;
+  /** Those of operations, per day and per month. */
+  readonly windows: readonly OperationWindow[];
+}
+
+interface OperationWindow {
+  readonly operation: string;
+  readonly name: string;
+  readonly per: 'day' | 'month';
+  readonly limit: number;
+}
+
+/** @param costs of operations by the contract */
+export function scriptOf(
+  range: LedgerScript['range'],
+  today: Plans,
+  next: Plans,
+  costs: ReadonlyMap<string, number>,
+): LedgerScript {
+  const plans = [...next.values()].map((plan) => [plan.name, newPlanOf(plan, today.get(plan.name), costs)] as const);
+  return { range, prices: pricesOf(today), plans: Object.fromEntries(plans) };
+}
+
+function newPlanOf(next: Plan, today: Plan | undefined, costs: ReadonlyMap<string, number>): NewPlan {
+  const changed = [...costs].flatMap(([operation, cost]) => {
+    const then = costOf(next.operations, operation, cost);
+    return costOf(today?.operations, operation, cost) === then ? [] : [[operation, then] as const];
+  });
+  return {
+    limits: next.limits,
+    refill: next.refill,
+    price: next.price ?? null,
+    costs: Object.fromEntries(changed),
+    windows: [...(next.operations ?? [])].flatMap(([operation, { windows }]) =>
+      operation === EVERY_OPERATION
+        ? []
+        : windows.flatMap(({ name, per, limit }) =>
+            per === 'minute' || limit === 'unlimited' ? [] : [{ operation, name, per, limit }],
+          ),
+    ),
+  };
+}
