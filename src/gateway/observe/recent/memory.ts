@@ -7,6 +7,8 @@ const MAX_REFUSED = 20_000;
 const MAX_OF_ONE = 50;
 /** All others. */
 const MAX_OTHERS = 1_000;
+/** … as many in a second: under load, to keep each until a thousand came after it would double the garbage collection. */
+const OTHERS_A_SECOND = 100;
 /** An id may be a client's own, and the same for all that it asks. */
 const MAX_FOUND = 50;
 
@@ -88,9 +90,17 @@ export class RecentExchanges {
   readonly #keys = new Callers();
   readonly #addresses = new Callers();
   readonly #others = new Ring(MAX_OTHERS);
+  readonly #now: () => number;
+  #second = 0;
+  #othersInSecond = 0;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
 
   /** @param isRefused or failed */
   note(exchange: Exchange, status: number, totalMs: number, isRefused: boolean): void {
+    if (!isRefused && !this.#hasRoom()) return;
     const recent = recentOf(exchange, status, totalMs);
     const { keyId } = recent;
     if (!isRefused) this.#others.add(recent);
@@ -98,6 +108,16 @@ export class RecentExchanges {
     else this.#keys.add(keyId, recent);
     if (this.#keys.count + this.#addresses.count > MAX_REFUSED)
       (this.#addresses.count > this.#keys.count ? this.#addresses : this.#keys).forget();
+  }
+
+  #hasRoom(): boolean {
+    const second = Math.floor(this.#now() / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#othersInSecond = 0;
+    }
+    this.#othersInSecond += 1;
+    return this.#othersInSecond <= OTHERS_A_SECOND;
   }
 
   /** Those that answer the question, the last first. */

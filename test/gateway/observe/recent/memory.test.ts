@@ -48,18 +48,30 @@ t.test('of many callers the last 20,000 are remembered, those that come again lo
   t.end();
 });
 
-t.test('of the others the last thousand; none of them pushes out a refusal', (t) => {
-  const recent = new RecentExchanges();
+t.test('of the others the last thousand, the first hundred of a second; none pushes out a refusal', (t) => {
+  let nowMs = 0;
+  const recent = new RecentExchanges(() => nowMs);
   refuse(recent, 'refused', 'k1');
-  for (let n = 0; n < 2_500; n += 1) recent.note(ended(`fine-${n}`, 'k1'), 200, 1, false);
+  for (let n = 0; n < 2_500; n += 1) {
+    nowMs = Math.floor(n / 100) * 1000;
+    recent.note(ended(`fine-${n}`, 'k1'), 200, 1, false);
+  }
+  recent.note(ended('too many', 'k1'), 200, 1, false);
+  refuse(recent, 'refused too', 'k1');
   for (const [id, count] of [
     ['refused', 1],
+    ['refused too', 1],
+    ['too many', 0],
     ['fine-1499', 0],
     ['fine-1500', 1],
     ['fine-2499', 1],
   ] as const)
     t.equal(recent.find({ request: id }).length, count, id);
-  t.strictSame(idsOf(recent, 'k1'), ['refused'], "a key's list holds what was refused or failed alone");
+  t.strictSame(
+    [...idsOf(recent, 'k1')].sort(),
+    ['refused', 'refused too'],
+    "a key's list holds what was refused or failed alone",
+  );
   t.end();
 });
 
