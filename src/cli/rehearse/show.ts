@@ -18,6 +18,8 @@ const IGNORED: Partial<Record<keyof Outcome['ignored'], string>> = {
 };
 const DOUBTS: Record<keyof Outcome['doubtful'], string> = {
   seen_midway: 'are of keys or addresses whose windows, refusals or bans began before the log',
+  missing: 'are of keys or addresses with requests that the log lacks, and follow on these',
+  forgotten: 'follow a loss of the store, which had less than the log says',
   granted: 'are of keys with a grant, which ends as it did',
   local: 'follow decisions that a gateway made by itself while Redis was unavailable',
   late: 'follow lines that came too late',
@@ -79,12 +81,15 @@ function tableOf(rows: readonly Row[], namesOf: (row: Row) => readonly string[],
   );
 }
 
-function notesOn({ ignored, doubtful, dropped, sampled, owed }: Outcome): readonly string[] {
+function notesOn({ ignored, doubtful, dropped, sampled, missingUnits, owed }: Outcome): readonly string[] {
   return [
     ...(owed === undefined ? [] : [OF_AMOUNTS]),
     ...(owed?.before === null ? ['What was owed is not known: name the file with the prices of then by --today.'] : []),
-    ...(sampled ? ['The log is a sample (log.sampled): admissions are missing, and windows seem emptier.'] : []),
+    ...(sampled ? ['The log is a sample (log.sampled): figures are of the lines that it has.'] : []),
     ...(dropped > 0 ? [`${dropped} access lines are missing: gateways dropped them, for nobody read their log.`] : []),
+    ...(missingUnits > 0
+      ? [`${missingUnits} units were spent by requests that the log lacks: windows count them, and figures don't.`]
+      : []),
     ...Object.entries(IGNORED).flatMap(([why, words]) => {
       const count = ignored[why as keyof typeof ignored];
       return count > 0 ? [`${count} lines ${words}.`] : [];

@@ -139,7 +139,7 @@ export function isWindowOver(name: string, { level, atMs }: BucketState, nowMs: 
 }
 
 /** What the window of this name counts per. */
-function perOf(name: string): Per {
+export function perOf(name: string): Per {
   if (name.endsWith('month')) return 'month';
   return name.endsWith('day') ? 'day' : 'minute';
 }

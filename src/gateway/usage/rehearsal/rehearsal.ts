@@ -16,6 +16,8 @@ export interface Outcome extends Sums {
   readonly ignored: Readonly<Ignored>;
   /** Access lines that the log does not have: it says so itself. Of a sample nobody knows how many. */
   readonly dropped: number;
+  /** Units that were spent by requests that the log does not have, as what is left in later lines shows. */
+  readonly missingUnits: number;
   readonly sampled: boolean;
   /** Plans that the log has and the new file lacks, with the number of their requests. */
   readonly missingPlans: Readonly<Record<string, number>>;
@@ -74,6 +76,7 @@ export class Rehearsal {
     return {
       ...this.#tally.end(),
       ...{ rehearsed: this.#rehearsed, ignored: this.#ignored, dropped: this.#dropped, sampled: this.#sampled },
+      missingUnits: this.#replay.missingUnits,
       missingPlans: Object.fromEntries(this.#missing),
     };
   }

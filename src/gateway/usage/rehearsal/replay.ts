@@ -7,16 +7,8 @@ import { merged, split } from '../../store/merged-state.js';
 import { withGrants } from '../../store/records/grant.js';
 import { copyOfState } from '../../store/subject-state.js';
 import type { LoggedDecision } from './line.js';
-import {
-  doubtUntil,
-  grantsIn,
-  MAX_SUBJECTS,
-  meet,
-  newSubject,
-  ownLimits,
-  type Doubt,
-  type Subject,
-} from './subjects.js';
+import { doubtUntil, grantsIn, MAX_SUBJECTS, newSubject, ownLimits, type Doubt, type Subject } from './subjects.js';
+import { LoggedWindows } from './windows.js';
 
 /** So long at least what isn't known of days and bans may matter: a ban makes the next within a day longer. */
 const DOUBT_MS = 2 * DAY_MS;
@@ -42,9 +34,15 @@ export class Replay {
   readonly #plans: Plans;
   readonly #subjects = new Map<string, Subject>();
   readonly #terms = new Map<string, Terms | undefined>();
+  readonly #windows = new LoggedWindows();
 
   constructor(plans: Plans) {
     this.#plans = plans;
+  }
+
+  /** Units that the log shows to be spent, and by no line of it. */
+  get missingUnits(): number {
+    return this.#windows.missingUnits;
   }
 
   decide(line: LoggedDecision): Rehearsed | LeftOut {
@@ -59,16 +57,15 @@ export class Replay {
     }
     const isNew = key.lastMs === 0;
     payer.lastMs = key.lastMs = line.atMs;
-    const isMidway = meet(payer, terms, line);
-    // Nobody knows how often it was refused and banned before.
-    if (isNew) doubtUntil(key, 'seen_midway', line.atMs + DOUBT_MS);
-    if (isMidway) doubtUntil(payer, 'seen_midway', endOfWindows(line.atMs));
+    const gap = this.#windows.follow(payer, terms, line);
+    if (isNew) key.firstMs = line.atMs;
+    if (gap !== null) doubtUntil(payer, gap, endOfWindows(line.atMs));
     followBan(key, line, isNew);
     const grants = grantsIn(line);
     if (grants.length > 0) doubtUntil(payer, 'granted', endOfWindows(line.atMs));
     if (line.local) doubtUntil(payer, 'local', endOfWindows(line.atMs));
     const verdict = decideOn(payer, key, withGrants(terms, grants, line.atMs), line);
-    const doubt = doubtAt(line.atMs, key) ?? doubtAt(line.atMs, payer);
+    const doubt = doubtAt(line.atMs, key) ?? doubtAt(line.atMs, payer) ?? doubtOfBan(key, line, verdict);
     // What came out otherwise has consequences of its own.
     if (doubt !== null && verdict.outcome !== line.outcome)
       for (const subject of [key, payer]) doubtUntil(subject, doubt, line.atMs + DOUBT_MS);
@@ -124,6 +121,12 @@ function followBan(key: Subject, line: LoggedDecision, isNew: boolean): void {
     doubtUntil(key, isNew ? 'seen_midway' : 'by_hand', untilMs);
   }
   key.bannedUntilMs = untilMs;
+}
+
+/** Nobody knows how often it was refused and banned before. */
+function doubtOfBan({ firstMs }: Subject, { atMs, outcome }: LoggedDecision, verdict: StandingVerdict): Doubt | null {
+  const isOfBan = outcome === 'banned' || verdict.outcome === 'banned';
+  return isOfBan && atMs < firstMs + DOUBT_MS ? 'seen_midway' : null;
 }
 
 function doubtAt(atMs: number, subject: Subject): Doubt | null {

@@ -92,6 +92,17 @@ t.test('the plans of then reproduce every verdict that was logged, in whatever o
   t.equal(midway.different, named, 'a log that begins midway differs only where it says so');
 });
 
+t.test('a sample that has all refusals reproduces them, and says what it lacks', async (t) => {
+  const lines = await loggedTraffic(t, 12_000);
+  const random = randomOf(5);
+  const sample = lines.filter((line) => !line.includes('"outcome":"admitted"') || random() < 0.5);
+  const { different, rehearsed, missingUnits, plans } = rehearse(plansWith(), shuffled(sample));
+  t.ok(rehearsed < lines.length * 0.75);
+  t.ok(missingUnits > 500);
+  t.ok(plans.every(({ before }) => before.limited > 0));
+  t.equal(different, 0);
+});
+
 t.test('other limits are what a plain count of the requests says', async (t) => {
   const lines = (await loggedTraffic(t, 6_000)).filter((line) => line.includes('"plan":"free"'));
   const noBan = { after: 1_000_000, withinMs: 1_000, forMs: 1_000, factor: 1, capMs: 1_000 };
