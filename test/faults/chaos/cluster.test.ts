@@ -7,6 +7,7 @@ import { startUpstream } from '../../servers/upstream.js';
 import { EVENTS, type Events } from './events.js';
 import { Fleet } from './fleet.js';
 import { pick, repeat, type Random } from './random.js';
+import { checkRehearsal } from './rehearsal.js';
 import { checkLedger, settled, survive, TIMEOUT_MS } from './survive.js';
 
 /** Longest pause before each name of a slot that moves. */
@@ -73,5 +74,6 @@ t.test(
     await survive(t, fleet, 2, { ...outages(cluster), ...EVENTS });
     await settled(fleet);
     await checkLedger(t, fleet);
+    checkRehearsal(t, fleet);
   },
 );

@@ -3,6 +3,7 @@ import { startUpstream } from '../../servers/upstream.js';
 import { EVENTS, OWN_CLOCK } from './events.js';
 import { Fleet } from './fleet.js';
 import { repeat } from './random.js';
+import { checkRehearsal } from './rehearsal.js';
 import { checkLedger, survive, TIMEOUT_MS } from './survive.js';
 
 t.setTimeout(TIMEOUT_MS);
@@ -12,4 +13,5 @@ t.test(`the embedded store: whatever happens, no count is lost and none is made 
   await survive(t, fleet, 1, { ...EVENTS, ...OWN_CLOCK });
   t.notOk(fleet.tally.has('store_unavailable'), 'the store was always there');
   await checkLedger(t, fleet);
+  checkRehearsal(t, fleet);
 });

@@ -40,7 +40,7 @@ export async function stepped(
   seat: Seat,
   steps: readonly (readonly [byMs: number, work: () => Promise<unknown>])[],
 ): Promise<void> {
-  seat.isStepped = true;
+  seat.isStepped = seat.wasStepped = true;
   for (const [byMs, work] of steps) {
     seat.clock.step(byMs);
     await sleep(SEEN_MS);

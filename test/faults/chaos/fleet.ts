@@ -5,7 +5,7 @@ import { steppedClock, type SteppedClock } from '../../servers/clock.js';
 import { freePort } from '../../servers/free-port.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { NO_BAN } from '../../servers/plans.js';
-import { temporaryFolder } from '../../servers/program.js';
+import { temporaryFolder, type Program } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import type { Upstream } from '../../servers/upstream.js';
 import { openClient, type Client } from '../../e2e/client.js';
@@ -17,7 +17,10 @@ import { TurnedAway } from './turned-away.js';
 const KEYS = 6;
 const EACH = 2;
 const ROOMY = { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN };
-export const PLANS = { roomy: ROOMY, roomier: ROOMY, anonymous: ROOMY };
+/** One key is on it, which asks for more: so that some are refused. */
+const TIGHT = { limits: { minute: 10, day: 1_000_000 }, ban: NO_BAN };
+const TIGHT_EVERY_MS = 20;
+export const PLANS = { roomy: ROOMY, roomier: ROOMY, tight: TIGHT, anonymous: ROOMY };
 /** Answers of a request whose admission nobody knows: Redis may have counted it and not been heard. */
 const UNKNOWN = new Set(['store_unavailable', 'internal_error']);
 const HONEST_EVERY = 300;
@@ -28,6 +31,7 @@ export interface Seat {
   readonly clock: SteppedClock;
   /** Its clock is not the machine's, or was not a moment ago. */
   isStepped: boolean;
+  wasStepped: boolean;
   gateway: Gateway;
   /** null while it starts again. */
   client: Client | null;
@@ -48,6 +52,10 @@ export class Fleet {
   readonly seats: Seat[] = [];
   readonly upstream: Upstream;
   readonly turnedAway = new TurnedAway();
+  /** All that ever ran, with what they logged. */
+  readonly programs: Program[] = [];
+  /** Refusals of the key that asks for more than its plan has. */
+  limited = 0;
   /** While it is true the store may lose what it acknowledges. */
   atRisk = false;
   readonly #t: Test;
@@ -72,8 +80,9 @@ export class Fleet {
         port,
         clock,
         isStepped: false,
+        wasStepped: false,
         gateway,
-        client: openClient(this.#t, gateway.url, KEYS * EACH),
+        client: openClient(this.#t, gateway.url, KEYS * EACH + 1),
         served: 0,
       });
     }
@@ -81,9 +90,11 @@ export class Fleet {
       const made = await createKey(this.seats[0]!.gateway, 'roomy');
       this.holders.push({ ...made, admitted: 0, unknown: 0, failed: 0, atRisk: 0, before: 0, plan: 'roomy' });
     }
-    this.#askers = this.seats.flatMap((seat) =>
-      this.holders.flatMap((holder) => Array.from({ length: EACH }, () => this.#ask(seat, holder))),
-    );
+    const { key } = await createKey(this.seats[0]!.gateway, 'tight');
+    this.#askers = this.seats.flatMap((seat) => [
+      ...this.holders.flatMap((holder) => Array.from({ length: EACH }, () => this.#ask(seat, holder))),
+      this.#askForMore(seat, key),
+    ]);
     if (this.#store.environment !== undefined)
       for (const { gateway } of this.seats)
         await learnt(
@@ -92,8 +103,8 @@ export class Fleet {
         );
   }
 
-  #start(dataFolder: string, port: number, clock: SteppedClock): Promise<Gateway> {
-    return startGateway(this.#t, {
+  async #start(dataFolder: string, port: number, clock: SteppedClock): Promise<Gateway> {
+    const gateway = await startGateway(this.#t, {
       plans: PLANS,
       dataFolder,
       config: {
@@ -105,6 +116,8 @@ export class Fleet {
       },
       environment: { PORT: port.toString(), ...clock.environment, ...this.#store.environment },
     });
+    this.programs.push(gateway.program);
+    return gateway;
   }
 
   async restart(seat: Seat, signal: NodeJS.Signals): Promise<void> {
@@ -113,7 +126,7 @@ export class Fleet {
     seat.client = null;
     await client?.close();
     seat.gateway = await this.#start(seat.gateway.dataFolder, seat.port, seat.clock);
-    seat.client = openClient(this.#t, seat.gateway.url, KEYS * EACH);
+    seat.client = openClient(this.#t, seat.gateway.url, KEYS * EACH + 1);
   }
 
   async #ask(seat: Seat, holder: Holder): Promise<void> {
@@ -128,6 +141,15 @@ export class Fleet {
       const count = (this.tally.get(kind) ?? 0) + 1;
       this.tally.set(kind, count);
       if (kind === 'refused' || kind === 'broken') await sleep(5);
+    }
+  }
+
+  /** Nobody holds its answers against anything but the log. */
+  async #askForMore(seat: Seat, key: string): Promise<void> {
+    while (!this.#stopped) {
+      const answer = this.#isPaused ? undefined : await seat.client?.send(key).catch(() => undefined);
+      if (answer?.status === 429) this.limited += 1;
+      await sleep(TIGHT_EVERY_MS);
     }
   }
 

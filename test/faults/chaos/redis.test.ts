@@ -10,6 +10,7 @@ import { figure } from '../fleet.js';
 import { DAY_MS, EVENTS, stepped, type Events } from './events.js';
 import { Fleet } from './fleet.js';
 import { pick, repeat } from './random.js';
+import { checkRehearsal } from './rehearsal.js';
 import { checkLedger, mayLose, settled, survive, TIMEOUT_MS } from './survive.js';
 
 /** What others keep beside the gateways, of which most must go. */
@@ -111,4 +112,5 @@ t.test(`two gateways on one Redis: whatever happens, no count is lost and none i
   await survive(t, fleet, 2, { ...EVENTS, ...outages(redis), ...losses(t, redis) });
   await settled(fleet);
   await checkLedger(t, fleet);
+  checkRehearsal(t, fleet);
 });

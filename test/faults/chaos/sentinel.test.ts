@@ -6,6 +6,7 @@ import { startUpstream } from '../../servers/upstream.js';
 import { EVENTS, type Event, type Events } from './events.js';
 import { Fleet } from './fleet.js';
 import { repeat } from './random.js';
+import { checkRehearsal } from './rehearsal.js';
 import { checkLedger, settled, survive, TIMEOUT_MS } from './survive.js';
 
 async function replicationOf(server: RedisServer): Promise<Map<string, string>> {
@@ -107,4 +108,5 @@ t.test(`two gateways on a master and its replica: a failover loses what it may, 
   });
   await settled(fleet);
   await checkLedger(t, fleet);
+  checkRehearsal(t, fleet);
 });

@@ -23,6 +23,7 @@ export async function survive(t: Test, fleet: Fleet, gateways: number, happening
     await fleet.serves();
     fleet.upstream.seen.length = 0;
   }
+  await until('a key was refused', () => fleet.limited > 0);
   await fleet.stop();
   t.comment(JSON.stringify([...fleet.tally]));
   t.notOk(fleet.tally.has('internal_error'), 'no fault of ours');
