@@ -2,10 +2,19 @@ import type { Limit, Limits, Per } from '../../admission/bucket.js';
 import { freshState, type SubjectState } from '../../admission/decide.js';
 import type { Extra } from '../../store/records/grant.js';
 import type { LoggedDecision } from './line.js';
-import type { SeenWindow } from './windows.js';
 
 /** Keys, customers and addresses that are followed: some 900 bytes each. */
 export const MAX_SUBJECTS = 200_000;
+
+/** A window as the log showed it last. */
+export interface SeenWindow {
+  readonly name: string;
+  limit: number | null;
+  /** When it is whole again, store ms. */
+  endMs: number;
+  /** Units, at least, of one that comes back as a whole. */
+  spent: number;
+}
 
 /** One payer's buckets, or one key's strikes and ban, as the log lets know them. */
 export interface Subject {

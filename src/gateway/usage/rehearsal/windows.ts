@@ -3,17 +3,7 @@ import type { Terms } from '../../admission/plan.js';
 import { perOf } from '../../admission/windows.js';
 import { charge, spentBefore, takenBy } from './levels.js';
 import type { LoggedDecision, LoggedWindow } from './line.js';
-import type { Doubt, Subject } from './subjects.js';
-
-/** A window as the log showed it last. */
-export interface SeenWindow {
-  readonly name: string;
-  limit: number | null;
-  /** When it is whole again, store ms. */
-  endMs: number;
-  /** Units, at least, of one that comes back as a whole. */
-  spent: number;
-}
+import type { Doubt, SeenWindow, Subject } from './subjects.js';
 
 /**
  * Takes over from the log what the rehearsal can't know: what was spent of a window before the first line that shows
