@@ -63,7 +63,9 @@ export class ArrivingRest implements BodyRest {
     this.#sink = sink;
     this.#silence = setTimeout(() => this.#onSilence(), this.#terms.idleMs);
     this.#source.on('data', this.#onPiece).on('end', this.#onEnd);
-    if (!this.#paused) this.#source.resume();
+    // A body that came whole with what was gathered of it has ended before anybody listened for that.
+    if (this.#source.readableEnded) process.nextTick(this.#onEnd);
+    else if (!this.#paused) this.#source.resume();
   }
 
   pause(): void {
@@ -113,6 +115,7 @@ export class ArrivingRest implements BodyRest {
 
   /** One that broke off ends too, where its client reset a stream of HTTP/2. */
   #end(): void {
+    if (this.isOver) return;
     const sink = this.#sink!;
     const isWhole = this.#terms.isWhole();
     this.stop();

@@ -61,6 +61,19 @@ function rest(maxBytes = 1000, idleMs = 60_000) {
   return { source, body, said, sink, breakOff: () => (isWhole = false) };
 }
 
+t.test('a long body that came whole before anybody took it ends', async (t) => {
+  const { source, body, said, sink } = rest();
+  gatherBody(source, null, {
+    ...{ maxBytes: 1e9, isWhole: () => true },
+    ...{ onWhole: () => said.push('whole'), onLong: () => said.push('long'), onRefused: () => said.push('refused') },
+  });
+  source.end(Buffer.alloc(LONG_BYTES + 1));
+  await until('it has ended', () => source.readableEnded);
+  body.readInto(sink);
+  await until('that is said', () => said.includes('end'));
+  t.same(said, ['long', 'over', 'end']);
+});
+
 t.test('nothing is read before it is taken, nor while that waits', async (t) => {
   const { source, body, said, sink } = rest();
   source.write(Buffer.alloc(5));
