@@ -88,6 +88,12 @@ t.test('code in the documentation keeps to 120 columns', (t) => {
   t.end();
 });
 
+t.test('pictures are small: everybody who installs Petgate gets them', (t) => {
+  for (const path of docs.filter((name) => name.endsWith('.png')))
+    t.ok(statSync(join(packageRoot, path)).size <= 100 * 1024, path);
+  t.end();
+});
+
 t.test('every file of docs is reached from its index, and the index from the README', (t) => {
   const reached = new Set<string>();
   const queue = [INDEX];

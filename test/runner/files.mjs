@@ -5,6 +5,7 @@ import { join } from 'node:path';
 export const LONG = [
   'e2e/certificate',
   'gateway/console/browser',
+  'gateway/console/tasks',
   'cli/rest/grants',
   'gateway/usage/archive/move',
   'gateway/admin/handlers/archive',

@@ -15,13 +15,22 @@ interface AxeResult {
   readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
 }
 
+/** What axe is to look for: the page is the same in each look, but for its colours and its width. */
+const RULES = {
+  light: 'axe.run()',
+  dark: "axe.run({ runOnly: ['color-contrast'] })",
+  phone: null,
+} as const satisfies Record<(typeof LOOKS)[number]['name'], string | null>;
+
 /** What a reader would stumble over: what axe finds, by rule, and whatever is wider than the window. */
-export async function stumblingBlocks(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  const found = await page.evaluate<AxeResult>('axe.run()');
+export async function stumblingBlocks(page: Page, look: keyof typeof RULES): Promise<readonly string[]> {
   const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-  return [
-    ...found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
-    ...(isWide === true ? ['wider than the window'] : []),
-  ];
+  return [...(await broken(page, RULES[look])), ...(isWide === true ? ['wider than the window'] : [])];
+}
+
+async function broken(page: Page, rules: string | null): Promise<readonly string[]> {
+  if (rules === null) return [];
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<AxeResult>(rules);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

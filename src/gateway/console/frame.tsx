@@ -58,7 +58,7 @@ function Tools({ caller: { name, role }, formToken }: NonNullable<FrameParts['vi
           <button>Why?</button>
         </form>
       )}
-      <span>{`${name ?? 'Token of the environment'} (${role})`}</span>
+      <span>{`${name ?? 'Environment'} (${role})`}</span>
       <form method="post" action={SIGN_OUT} class="inline">
         <input type="hidden" name="form" value={formToken} />
         <button>Sign out</button>

@@ -47,11 +47,12 @@ pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6p
 .scroll { overflow-x: auto; margin: .5rem 0; }
 table { border-collapse: collapse; width: 100%; font-size: .925rem; }
 caption { text-align: left; color: var(--soft); padding: .25rem 0; }
-th, td { text-align: left; font-weight: 400; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line);
+th, td { text-align: left; font-weight: 400; padding: .4rem .6rem .4rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
-thead th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--axis); border-bottom: 0; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.number + :not(.number) { padding-left: 1rem; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 .badge { display: inline-block; border: 1px solid currentColor; border-radius: 999px; padding: 0 .5rem;
   font-size: .75rem; white-space: nowrap; color: var(--soft); }
 .badge.good { color: var(--good); }
@@ -68,6 +69,7 @@ form { margin: 1rem 0; max-width: 34rem; }
 form.inline, form.filter { display: flex; flex-wrap: wrap; align-items: end; gap: .5rem .75rem; margin: .5rem 0;
   max-width: none; }
 .tools form { margin: 0; }
+.tools input { width: 10rem; }
 .field { margin: 0 0 .9rem; }
 form.inline .field, form.filter .field { margin: 0; }
 .field label, legend { display: block; font-size: .9rem; font-weight: 600; }
@@ -77,6 +79,7 @@ fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 0 0 .9rem;
 input, select, textarea, button, .button { font: inherit; color: var(--ink); background: var(--paper);
   border: 1px solid var(--axis); border-radius: 6px; padding: .35rem .65rem; max-width: 100%; }
 .field input:not([type=checkbox], [type=radio]), .field select, .field textarea { width: 100%; }
+.field input:not([type=checkbox], [type=radio]), .field select, form.filter > button { min-height: 2.5rem; }
 form.inline .field input, form.filter .field input, form.filter .field select { width: auto; }
 [aria-invalid=true] { border-color: var(--danger); }
 button, .button { cursor: pointer; text-decoration: none; display: inline-block; }
@@ -85,10 +88,12 @@ button.main, .button.main { background: var(--accent); border-color: var(--accen
 button.danger { border-color: var(--danger); color: var(--danger); }
 button:hover, .button:hover { filter: brightness(1.08); }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: start; margin: .75rem 0; }
+.actions > form.inline, .actions > details { margin: 0; }
+.actions > details > summary { padding: .35rem 0; border: 1px solid transparent; }
 details { margin: .5rem 0; }
 summary { cursor: pointer; color: var(--accent); }
 figure { margin: .5rem 0; }
-svg { display: block; width: 100%; height: auto; }
+svg { display: block; width: 100%; min-width: 38rem; height: auto; }
 .grid { stroke: var(--line); }
 .axis { stroke: var(--axis); }
 .tick { fill: var(--soft); font: 12px system-ui, sans-serif; }
@@ -100,6 +105,7 @@ svg { display: block; width: 100%; height: auto; }
   font-size: .9rem; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .4em; }
 ${COLOURS.map((n) => `.c${n} { fill: var(--c${n}); } .b${n} { background: var(--c${n}); }`).join('\n')}
+td.number { white-space: nowrap; }
 @media (max-width: 40rem) {
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   dl.facts dd { margin-bottom: .5rem; }

@@ -33,7 +33,7 @@ interface UsageParts {
 export function UsageView({ query, report, perDay, problems }: UsageParts) {
   return (
     <>
-      <form method="get" action={PATH}>
+      <form method="get" action={PATH} class="filter">
         <TextField name="from" label="From" type="date" value={query.from} />
         <TextField name="to" label="To" type="date" value={query.to} />
         <SelectField
@@ -42,8 +42,8 @@ export function UsageView({ query, report, perDay, problems }: UsageParts) {
           choices={[...new Set([query.by, ...CHOICES])].map((value) => ({ value, label: value }))}
           value={query.by}
         />
-        <TextField name="customer" label="Customer" value={query['customer']} hint="Its id or its reference" />
-        <TextField name="key" label="Key" value={query['key']} />
+        <TextField name="customer" label="Customer’s id or reference" value={query['customer']} />
+        <TextField name="key" label="Key’s id" value={query['key']} />
         <button class="main">Show</button>
       </form>
       {problems.length > 0 && (
@@ -94,12 +94,12 @@ function Report({ query, report, perDay }: ReportParts) {
 }
 
 function labelColumn(label: Label, index: number) {
-  return { head: label, cell: (row: ReportRow) => row[label] ?? '', foot: index === 0 ? 'total' : '' };
+  return { head: wordsOf(label), cell: (row: ReportRow) => row[label] ?? '', foot: index === 0 ? 'total' : '' };
 }
 
 function numberColumns({ totals }: ReadReport) {
   const counts = [...COUNTS, ...('correctedUnits' in totals ? CORRECTED : [])].map((name) => ({
-    head: name,
+    head: wordsOf(name),
     number: true,
     cell: (row: ReportRow) => fullNumber(row[name] ?? 0),
     foot: fullNumber(totals[name] ?? 0),
@@ -112,6 +112,11 @@ function numberColumns({ totals }: ReadReport) {
     foot: moneyIn(totals, name),
   }));
   return [...counts, ...money];
+}
+
+/** `correctedUnits` as `corrected units`. */
+function wordsOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Where there is no figure, why. */

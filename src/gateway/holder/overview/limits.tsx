@@ -20,12 +20,17 @@ export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'custom
           { head: 'Limit', number: true, cell: ({ limit }) => figureOf(limit) },
           { head: 'Left', number: true, cell: leftOf },
           { head: 'Whole again', cell: (window) => <Whole window={window} nowMs={atMs} /> },
-          { head: 'Granted on top', cell: ({ granted }) => <Granted granted={granted} /> },
+          ...(windows.some(({ granted }) => granted !== undefined) ? [GRANTED] : []),
         ]}
       />
     </section>
   );
 }
+
+const GRANTED = {
+  head: 'Granted on top',
+  cell: ({ granted }: WindowFigures) => <Granted granted={granted} />,
+};
 
 function Whole({
   window: { limit, remaining, resetAtMs },

@@ -27,8 +27,8 @@ export function overviewPage({ path, formToken, overview, mayRotate }: OverviewP
         <Ban {...overview} />
         <KeyFacts {...overview} />
         <Limits {...overview} />
-        <Usage usage={usage} />
         <Bill {...overview} />
+        <Usage usage={usage} />
         <Refusals {...refusals} />
         {customer !== null && <Customer customer={customer} own={record.id} />}
         {mayRotate && (

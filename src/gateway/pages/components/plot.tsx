@@ -73,28 +73,35 @@ function Drawing({ label, names, bars, write }: DrawingParts) {
   const yOf = (figure: number): number => round(TOP + INNER * (1 - figure / (step * TICKS)));
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / slot));
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-      {Array.from({ length: TICKS + 1 }, (_, n) => (
-        <g>
-          <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(n * step)} y2={yOf(n * step)} />
-          <text class="tick" x={LEFT - 8} y={yOf(n * step) + 4} text-anchor="end">
-            {shortNumber(n * step)}
-          </text>
-        </g>
-      ))}
-      {bars.map((bar, n) => (
-        <Column {...{ bar, names, slot, yOf, write }} left={LEFT + n * slot} />
-      ))}
-      {bars.map(
-        (bar, n) =>
-          n % every === 0 && (
-            <text class="tick" x={round(LEFT + (n + 0.5) * slot)} y={HEIGHT - 12} text-anchor="middle">
-              {bar.label}
+    <div class="scroll" role="region" aria-label={`${label}, drawn`} tabindex={0}>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+        {Array.from({ length: TICKS + 1 }, (_, n) => (
+          <g>
+            <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(n * step)} y2={yOf(n * step)} />
+            <text class="tick" x={LEFT - 8} y={yOf(n * step) + 4} text-anchor="end">
+              {shortNumber(n * step)}
             </text>
-          ),
-      )}
-      <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(0)} y2={yOf(0)} />
-    </svg>
+          </g>
+        ))}
+        {bars.map((bar, n) => (
+          <Column {...{ bar, names, slot, yOf, write }} left={LEFT + n * slot} />
+        ))}
+        {bars.map(
+          (bar, n) =>
+            n % every === 0 && (
+              <text
+                class="tick"
+                x={round(Math.min(LEFT + (n + 0.5) * slot, WIDTH - LABEL_WIDTH / 2))}
+                y={HEIGHT - 12}
+                text-anchor="middle"
+              >
+                {bar.label}
+              </text>
+            ),
+        )}
+        <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(0)} y2={yOf(0)} />
+      </svg>
+    </div>
   );
 }
 

@@ -10,7 +10,7 @@ t.test('signed in with the token, and out again; what is shown in between says w
   const first = await get(OVERVIEW);
   t.match(first, { status: 401, text: 'Admin token' });
   const page = await signIn();
-  t.match(page, { status: 200, text: 'Token of the environment (operator)' });
+  t.match(page, { status: 200, text: 'Environment (operator)' });
   t.notMatch(decodeURIComponent(cookie()), ADMIN_TOKEN);
   t.match(await submit(OVERVIEW, '/console/sign-out'), { status: 200, text: 'Admin token' });
   t.equal((await get(OVERVIEW)).status, 401);

@@ -16,7 +16,7 @@ t.test('usage is shown by customer, with names, corrections, a plot and a downlo
   t.match(text, 'aria-current="page">Usage');
   t.match(text, '&lt;b>Acme&lt;/b>');
   t.match(text, /growing/);
-  t.match(text, /correctedUnits/);
+  t.match(text, /corrected units/);
   t.match(text, /<svg[^>]+Units per day by plan/);
   const csv = await person.get(/href="([^"]+report\.csv[^"]*)"/.exec(text)![1]!.replaceAll('&amp;', '&'));
   t.match(csv.headers['content-type'], 'text/csv');

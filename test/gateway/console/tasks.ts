@@ -1,0 +1,260 @@
+import type { Person } from './person.js';
+
+/** What the tasks are about. */
+export interface Cast {
+  /** Ids of keys: of its own, and banned. */
+  readonly key: string;
+  readonly banned: string;
+  /** Of customers; the second is to be closed. */
+  readonly customer: string;
+  readonly leaver: string;
+  /** The id of a request that was refused. */
+  readonly refused: string;
+}
+
+interface Task {
+  /** As the table of the guide has it. */
+  readonly name: string;
+  /** The stores that it is done on: what writes on Redis, what reads on the embedded one, the most usual on both. */
+  readonly on: readonly ('embedded' | 'redis')[];
+  /** From the first page after signing in until it is done. Gives what the page has to say then. */
+  readonly act: (person: Person, cast: Cast) => Promise<RegExp>;
+}
+
+const BOTH = ['embedded', 'redis'] as const;
+const WRITES = ['redis'] as const;
+const READS = ['embedded'] as const;
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+const toKey = async (person: Person, { key }: Cast): Promise<void> => {
+  await person.link('Keys');
+  await person.one('the key', key);
+};
+const toCustomer = async (person: Person, id: string): Promise<void> => {
+  await person.link('Customers');
+  await person.one('the customer', id);
+};
+
+/** Each task of an operator, in the order of the table. */
+export const TASKS: readonly Task[] = [
+  {
+    name: 'is anything wrong?',
+    on: READS,
+    act: () => Promise.resolve(/Nothing is wrong that this gateway can see|a runbook says what to do/),
+  },
+  {
+    name: 'why was this request refused?',
+    on: BOTH,
+    act: async (person, { refused }) => {
+      await person.search(refused);
+      await person.button('Why?');
+      return /missing_api_key/;
+    },
+  },
+  {
+    name: 'create a key',
+    on: BOTH,
+    act: async (person) => {
+      await person.link('Keys');
+      await person.link('Create a key');
+      await person.type('name', 'New app');
+      await person.button('Create');
+      return /ptg_\w+/;
+    },
+  },
+  {
+    name: 'give a key a new secret',
+    on: WRITES,
+    act: async (person, cast) => {
+      await toKey(person, cast);
+      await person.open('Rotate');
+      await person.button('Make a new secret');
+      return /ptg_\w+/;
+    },
+  },
+  {
+    name: 'grant a key more for a while',
+    on: WRITES,
+    act: async (person, cast) => {
+      await toKey(person, cast);
+      await person.open('Grant more of a window');
+      await person.type('units', '500');
+      await person.type('until', '2099-01-01');
+      await person.button('Grant');
+      return /Granted\./;
+    },
+  },
+  {
+    name: 'disable a key',
+    on: WRITES,
+    act: async (person, cast) => {
+      await toKey(person, cast);
+      await person.button('Disable');
+      return /refused from the next request on/;
+    },
+  },
+  {
+    name: 'revoke a key',
+    on: WRITES,
+    act: async (person, cast) => {
+      await toKey(person, cast);
+      await person.open('Revoke');
+      await person.button('Revoke for ever');
+      return /Revoked, for ever/;
+    },
+  },
+  {
+    name: 'ban a key, with a reason',
+    on: WRITES,
+    act: async (person, { banned }) => {
+      await person.link('Bans');
+      await person.open('Ban a key');
+      await person.type('id', banned);
+      await person.type('reason', 'too eager');
+      await person.button('Ban');
+      return /too eager/;
+    },
+  },
+  {
+    name: 'lift a ban',
+    on: WRITES,
+    act: async (person) => {
+      await person.link('Bans');
+      await person.button('Lift');
+      return /The ban is lifted/;
+    },
+  },
+  {
+    name: 'create a customer',
+    on: WRITES,
+    act: async (person) => {
+      await person.link('Customers');
+      await person.link('Create a customer');
+      await person.type('name', 'New shop');
+      await person.button('Create');
+      return /New shop/;
+    },
+  },
+  {
+    name: 'change a customer’s plan',
+    on: WRITES,
+    act: async (person, { customer }) => {
+      await toCustomer(person, customer);
+      await person.open('Change');
+      await person.choose('plan', 'pro');
+      await person.button('Change');
+      return /plan: basic → pro/;
+    },
+  },
+  {
+    name: 'grant a customer more for a while',
+    on: WRITES,
+    act: async (person, { customer }) => {
+      await toCustomer(person, customer);
+      await person.open('Grant more of a window');
+      await person.type('units', '500');
+      await person.type('until', '2099-01-01');
+      await person.button('Grant');
+      return /Granted\./;
+    },
+  },
+  {
+    name: 'correct a customer’s usage',
+    on: WRITES,
+    act: async (person, { customer }) => {
+      await toCustomer(person, customer);
+      await person.open('Correct usage');
+      await person.type('day', today());
+      await person.type('units', '-5');
+      await person.type('reason', 'an outage');
+      await person.button('Correct');
+      return /Corrected/;
+    },
+  },
+  {
+    name: 'set a customer’s webhook',
+    on: WRITES,
+    act: async (person, { customer }) => {
+      await toCustomer(person, customer);
+      await person.open('Set');
+      await person.type('url', 'https://hooks.example.com/');
+      await person.button('Set');
+      return /whsec_/;
+    },
+  },
+  {
+    name: 'close a customer',
+    on: WRITES,
+    act: async (person, { leaver }) => {
+      await toCustomer(person, leaver);
+      await person.open('Close');
+      await person.button('Close for ever, with all its keys');
+      return /Closed, with all its keys/;
+    },
+  },
+  {
+    name: 'what does a customer owe this month?',
+    on: READS,
+    act: async (person, { customer }) => {
+      await toCustomer(person, customer);
+      await person.link('The bill of this month');
+      return /\d\.\d\d EUR/;
+    },
+  },
+  {
+    name: 'take the usage of a month away, as CSV',
+    on: READS,
+    act: async (person) => {
+      await person.link('Usage');
+      const download = person.page.waitForEvent('download');
+      await person.link('CSV');
+      await (await download).delete();
+      return /Usage/;
+    },
+  },
+  {
+    name: 'who is on which plan?',
+    on: READS,
+    act: async (person) => {
+      await person.link('Plans');
+      return /Plans, and who is on them/;
+    },
+  },
+  {
+    name: 'what would other plans have made of this month?',
+    on: READS,
+    act: async (person) => {
+      await person.link('Plans');
+      await person.link('Rehearse other plans');
+      await person.button('Rehearse');
+      return /with the new plans \d+\.\d\d EUR/;
+    },
+  },
+  {
+    name: 'have an event delivered now',
+    on: WRITES,
+    act: async (person) => {
+      await person.link('Events');
+      await person.link('scheduled');
+      await person.button('Redeliver');
+      return /delivered again now/;
+    },
+  },
+  {
+    name: 'which settings are in force, and who said so?',
+    on: READS,
+    act: async (person) => {
+      await person.link('Settings');
+      return /gateway\.yaml:\d+/;
+    },
+  },
+  {
+    name: 'end all sessions',
+    on: WRITES,
+    act: async (person) => {
+      await person.link('Settings');
+      await person.button('End all sessions');
+      return /Admin token/;
+    },
+  },
+];
