@@ -26,6 +26,7 @@ const READ = [
   'GET /admin/v1/exchanges',
   'GET /admin/v1/exchanges/{id}',
   'GET /admin/v1/customers/{id}/webhook',
+  'GET /admin/v1/gateways',
   'GET /admin/v1/plans',
   'POST /admin/v1/plans/check',
 ];
