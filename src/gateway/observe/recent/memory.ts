@@ -7,7 +7,7 @@ const MAX_REFUSED = 20_000;
 const MAX_OF_ONE = 50;
 /** All others. */
 const MAX_OTHERS = 1_000;
-/** … as many in a second: under load, to keep each until a thousand came after it would double the garbage collection. */
+/** … as many in a second: to keep each under load until a thousand came after it would double garbage collection. */
 const OTHERS_A_SECOND = 100;
 /** An id may be a client's own, and the same for all that it asks. */
 const MAX_FOUND = 50;
