@@ -30,7 +30,7 @@ const environment = {
   PETGATE_EVENTS_SECRET: `whsec_${Buffer.alloc(32, 'x').toString('base64')}`,
 };
 const gateways = {
-  embedded: await startGateway(t, { plans: PLANS }),
+  embedded: await startGateway(t, { plans: PLANS, environment }),
   redis: await startGateway(t, { plans: PLANS, environment: { ...environment, REDIS_URL: redis.url } }),
 };
 const casts = { embedded: await castOf(gateways.embedded), redis: await castOf(gateways.redis) };
