@@ -26,3 +26,8 @@ export function inCurrency(coins: bigint | number | string, currency: string): s
   const whole = figures.slice(0, point).replace(/\B(?=(\d{3})+$)/g, ',');
   return `${isNegative ? '-' : ''}${whole}${digits === 0 ? '' : `.${figures.slice(point)}`}`;
 }
+
+/** The same with the currency behind it: `12.05 EUR`. */
+export function withCurrency(coins: bigint | number | string, currency: string): string {
+  return `${inCurrency(coins, currency)} ${currency}`;
+}

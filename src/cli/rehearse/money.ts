@@ -1,13 +1,12 @@
 import type { MoneyView } from '../../gateway/usage/amounts/money.js';
 import type { Owed } from '../../gateway/usage/rehearsal/bills.js';
-import { inCurrency } from '../../shared/currency.js';
+import { withCurrency } from '../../shared/currency.js';
 import { cell } from '../output.js';
 
 /** Where there is no figure, why. */
 export function moneyIn(money: MoneyView | null | undefined): string {
   if (money?.amount === undefined) return cell(money?.unknown);
-  const { amount, currency = '' } = money;
-  return `${inCurrency(amount, currency)} ${currency}`;
+  return withCurrency(money.amount, money.currency ?? '');
 }
 
 /** All that is owed, and would be. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PlanRehearsal } from '../../admin/openapi/schemas.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
-import { inCurrency } from '../../../shared/currency.js';
+import { withCurrency } from '../../../shared/currency.js';
 
 type Outcome = z.output<typeof PlanRehearsal>;
 type Row = Outcome['plans'][number];
@@ -89,7 +89,7 @@ function count(units: number): string {
 /** Where there is no figure, why. */
 function moneyOf(money: Money | null | undefined): string {
   if (money?.amount === undefined) return money?.unknown ?? '';
-  return `${inCurrency(money.amount, money.currency ?? '')} ${money.currency ?? ''}`;
+  return withCurrency(money.amount, money.currency ?? '');
 }
 
 function sumOf(sums: readonly Money[] | null): string {

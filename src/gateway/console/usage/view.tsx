@@ -8,7 +8,7 @@ import { Badge, Notice } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
-import { inCurrency } from '../../../shared/currency.js';
+import { withCurrency } from '../../../shared/currency.js';
 import { daysFrom } from '../../../shared/utc-day.js';
 
 export interface UsageQuery {
@@ -124,7 +124,7 @@ function moneyIn(row: ReportRow, name: (typeof MONEY)[number]): string {
   const figure = row[name];
   if (figure === undefined) return name === 'amount' ? (row.unknown ?? '') : '';
   if (name === 'included' || name === 'overage') return fullNumber(figure);
-  return `${inCurrency(figure, row.currency ?? '')} ${row.currency ?? ''}`;
+  return withCurrency(figure, row.currency ?? '');
 }
 
 /** Every day of the range, also one without traffic. */

@@ -1,4 +1,4 @@
-import { inCurrency } from '../../../shared/currency.js';
+import { withCurrency } from '../../../shared/currency.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Badge } from '../../pages/components/notice.js';
@@ -29,7 +29,7 @@ export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
 }
 
 function factsOf({ currency = '', base, included, units, overage, amount, unknown }: BillSoFar) {
-  const money = (coins: Figure | undefined) => coins !== undefined && `${inCurrency(coins, currency)} ${currency}`;
+  const money = (coins: Figure | undefined) => coins !== undefined && withCurrency(coins, currency);
   const count = (figure: Figure | undefined) => figure !== undefined && fullNumber(figure);
   return [
     ['Base', money(base)],

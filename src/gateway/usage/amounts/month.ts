@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Price } from '../../admission/plan.js';
 import type { Accounts } from '../../store/ledger.js';
 import type { AuditEntry } from '../../store/records/record.js';
@@ -5,8 +6,31 @@ import { withRetry } from '../../store/retry.js';
 import type { Account } from './accounts.js';
 import type { Part } from './bill.js';
 
-/** What tells the plans of a month. A record that never changed has the plan that it was made with. */
-export async function historyOf(
+/** Payers whose history is read in one turn of the event loop. */
+const AT_ONCE = 32;
+
+export type WithHistory<Sums> = Account<Sums> & { readonly history: readonly AuditEntry[] };
+
+/** Each payer with what tells its plans of a month, some at a time. */
+export async function* withHistory<Sums>(
+  found: AsyncIterable<readonly Account<Sums>[]>,
+  accounts: Accounts,
+): AsyncGenerator<readonly WithHistory<Sums>[]> {
+  const read = (some: readonly Account<Sums>[]): Promise<readonly WithHistory<Sums>[]> =>
+    Promise.all(some.map(async (account) => ({ ...account, history: await historyOf(account, accounts) })));
+  let waiting: Account<Sums>[] = [];
+  for await (const some of found) {
+    waiting.push(...some);
+    if (waiting.length < AT_ONCE) continue;
+    yield await read(waiting);
+    waiting = [];
+    await nextTurn();
+  }
+  yield await read(waiting);
+}
+
+/** A record that never changed has the plan that it was made with. */
+async function historyOf(
   { id, record }: Account<unknown>,
   { keys, customers }: Accounts,
 ): Promise<readonly AuditEntry[]> {

@@ -1,20 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { planDays } from '../../accounts/plans/days.js';
 import type { Price } from '../../admission/plan.js';
 import { addCorrected, addCounts, noCorrections, noCounts, type Corrected, type Counts } from '../../store/counts.js';
 import { withoutOn } from '../../store/finality.js';
 import type { Accounts } from '../../store/ledger.js';
-import type { AuditEntry } from '../../store/records/record.js';
 import { daysFrom } from '../../../shared/utc-day.js';
 import type { Ledger, ReportRow } from '../groups.js';
 import { isFinal, labelsOf, type ReportRange } from '../range.js';
-import { accountsIn, type Account, type Summing } from './accounts.js';
+import { accountsIn, type Summing } from './accounts.js';
 import { partsOf } from './bill.js';
 import { Money, type MoneyView } from './money.js';
-import { historyOf, worthSaying } from './month.js';
-
-/** Payers whose history is read in one turn of the event loop. */
-const AT_ONCE = 32;
+import { withHistory, worthSaying, type WithHistory } from './month.js';
 
 /** What was counted by plan and day. */
 type Counted = Map<string, Map<string, Counts & Corrected>>;
@@ -59,23 +54,11 @@ export class Amounts {
   }
 
   async *rows(ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
-    let waiting: Account<Counted>[] = [];
-    for await (const accounts of accountsIn(this.#range, ledger, this.#accounts, SUMMING)) {
-      waiting.push(...accounts);
-      if (waiting.length < AT_ONCE) continue;
-      yield await this.#billed(waiting);
-      waiting = [];
-      await nextTurn();
-    }
-    yield await this.#billed(waiting);
+    const found = accountsIn(this.#range, ledger, this.#accounts, SUMMING);
+    for await (const some of withHistory(found, this.#accounts)) yield some.flatMap((account) => this.#rowsOf(account));
   }
 
-  async #billed(accounts: readonly Account<Counted>[]): Promise<readonly ReportRow[]> {
-    const histories = await Promise.all(accounts.map((account) => historyOf(account, this.#accounts)));
-    return accounts.flatMap((account, n) => this.#rowsOf(account, histories[n]!));
-  }
-
-  #rowsOf({ id, record, sums: counted }: Account<Counted>, history: readonly AuditEntry[]): readonly ReportRow[] {
+  #rowsOf({ id, record, sums: counted, history }: WithHistory<Counted>): readonly ReportRow[] {
     const days = this.#days;
     const parts = partsOf(
       {

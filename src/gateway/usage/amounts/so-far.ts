@@ -61,7 +61,7 @@ export class BillsSoFar {
     const next: Sum = { asOfMs: nowMs, bill: this.#addUp(payer, nowMs) };
     this.#sums.delete(payer);
     this.#sums.set(payer, next);
-    if (this.#sums.size > MAX_KEPT) this.#sums.delete([...this.#sums.keys()][0]!);
+    if (this.#sums.size > MAX_KEPT) this.#sums.delete(this.#sums.keys().next().value!);
     next.bill.catch((error: unknown) => {
       if (!(error instanceof TooMany) && this.#sums.get(payer) === next) this.#sums.delete(payer);
     });

@@ -14,6 +14,13 @@ export interface Owed<Sum = MoneyView> {
   readonly after: Sum;
 }
 
+/** Whether the new prices make another figure, or another reason for none; false while what was owed is not known. */
+export function isOwedOtherwise(owed: Owed | undefined): boolean {
+  const [before, after] = [owed?.before, owed?.after];
+  if (!before || !after) return false;
+  return (['amount', 'currency', 'unknown'] as const).some((name) => before[name] !== after[name]);
+}
+
 /** Units that were admitted in one month, and would have been. */
 interface Units {
   readonly plan: string;

@@ -1,5 +1,5 @@
 import type { MoneyView } from '../amounts/money.js';
-import type { Bills, Owed } from './bills.js';
+import { isOwedOtherwise, type Bills, type Owed } from './bills.js';
 import type { Rehearsed } from './replay.js';
 import type { Doubt } from './subjects.js';
 
@@ -64,7 +64,6 @@ export interface Sums {
 const MAX_LISTED = 10_000;
 
 const COUNTED = ['admitted', 'limited', 'banned', 'units'] as const;
-const OWED = ['amount', 'currency', 'unknown'] as const;
 
 /** What the new plans change, summed up: as many rows as there are subjects. */
 export class Tally {
@@ -155,9 +154,7 @@ export class Tally {
 }
 
 function isChanged({ before, after, owed }: Row): boolean {
-  if (COUNTED.some((name) => before[name] !== after[name])) return true;
-  if (owed?.before === undefined || owed.before === null) return false;
-  return OWED.some((name) => owed.before?.[name] !== owed.after[name]);
+  return COUNTED.some((name) => before[name] !== after[name]) || isOwedOtherwise(owed);
 }
 
 function rowIn(rows: Map<string, Row>, plan: string, payer: string): Row {

@@ -1,22 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { planDays, type Payer } from '../../../accounts/plans/days.js';
 import type { Price } from '../../../admission/plan.js';
 import type { Accounts } from '../../../store/ledger.js';
 import type { UsageStore } from '../../../store/port.js';
-import type { AuditEntry } from '../../../store/records/record.js';
 import { daysFrom } from '../../../../shared/utc-day.js';
-import { accountsIn, type Account } from '../../amounts/accounts.js';
+import { accountsIn } from '../../amounts/accounts.js';
 import { partsOf, type Part } from '../../amounts/bill.js';
-import { historyOf, worthSaying } from '../../amounts/month.js';
+import { withHistory, worthSaying, type WithHistory } from '../../amounts/month.js';
 import { withCorrections } from '../../corrections.js';
 import { isFinal } from '../../range.js';
 import { judge, type Judgement } from './limits.js';
 import { LedgerTally, type LedgerOutcome } from './tally.js';
 import type { LedgerScript, NewPlan } from './script.js';
 import { summingFor, type Use } from './use.js';
-
-/** Payers whose history is read in one turn of the event loop. */
-const AT_ONCE = 32;
 
 /** Tries plans on a month of the ledger: days, months and amounts. Rejects as reading the ledger does. */
 export async function rehearseLedger(
@@ -27,18 +22,8 @@ export async function rehearseLedger(
   const { from, to } = script.range;
   const ledger = withCorrections(usage.rows(from, to), accounts, { from, to });
   const rehearsal = new LedgerRehearsal(script);
-  let waiting: Account<Use>[] = [];
-  const take = async (): Promise<void> => {
-    const histories = await Promise.all(waiting.map((account) => historyOf(account, accounts)));
-    waiting.forEach((account, n) => rehearsal.add(account, histories[n]!));
-    waiting = [];
-    await nextTurn();
-  };
-  for await (const some of accountsIn({}, ledger, accounts, rehearsal.summing)) {
-    waiting.push(...some);
-    if (waiting.length >= AT_ONCE) await take();
-  }
-  await take();
+  const found = accountsIn({}, ledger, accounts, rehearsal.summing);
+  for await (const some of withHistory(found, accounts)) for (const account of some) rehearsal.add(account);
   return { from, to, final: isFinal({ ...script.range, by: [] }), ...rehearsal.tally.end() };
 }
 
@@ -65,7 +50,7 @@ class LedgerRehearsal {
     this.tally = new LedgerTally(new Set(this.#plans.keys()), isPriced);
   }
 
-  add({ id, record, sums: use }: Account<Use>, history: readonly AuditEntry[]): void {
+  add({ id, record, sums: use, history }: WithHistory<Use>): void {
     const judged = judge(use, this.#plans, record?.limits ?? null);
     const planOf = record === undefined ? this.#days.map(() => null) : planDays(record, history, this.#days);
     const parts = (prices: ReadonlyMap<string, Price | null>, unitsOf: UnitsOf): readonly Part[] => {

@@ -1,6 +1,6 @@
 import type { Part } from '../../amounts/bill.js';
 import { Money, type MoneyView } from '../../amounts/money.js';
-import type { Owed } from '../bills.js';
+import { isOwedOtherwise, type Owed } from '../bills.js';
 import { Largest } from './largest.js';
 import type { Excess, Judgement } from './limits.js';
 import type { Use } from './use.js';
@@ -150,6 +150,5 @@ function moneyOf({ money }: Sum): readonly Money[] {
 }
 
 function isChanged({ before, after, above, owed }: LedgerRow): boolean {
-  if (above > 0 || before.units !== after.units) return true;
-  return (['amount', 'currency', 'unknown'] as const).some((name) => owed?.before?.[name] !== owed?.after[name]);
+  return above > 0 || before.units !== after.units || isOwedOtherwise(owed);
 }
