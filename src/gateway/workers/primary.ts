@@ -6,12 +6,20 @@ import { WorkerMetrics } from './worker-metrics.js';
 import type { Question } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
 import { AskedWorkers } from './recall.js';
+import type { Contract } from '../contract/load.js';
 import type { Log } from '../../shared/log.js';
 import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 
 const SCRAPE_MS = 250;
 /** A worker that dies younger than this is replaced only after a pause, or a bad set-up would spin. */
 const YOUNG_MS = 1000;
+
+interface Started {
+  /** The last that it was sent. */
+  contract: Contract | null;
+  /** What resolves with the acknowledgements that are due: they come in order. */
+  readonly owed: (() => void)[];
+}
 
 /** Starts as many workers of this program as `first` says, and replaces whichever dies. `own`: our own metrics. */
 export function startWorkers(first: InForce, own: Registry, log: Log) {
@@ -20,21 +28,21 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
   let inForce: InForce = { ...first };
   const metrics = new WorkerMetrics();
   const asked = new AskedWorkers();
-  /** Of each worker, what resolves with the acknowledgements it owes: they come in order. */
-  const owed = new Map<Worker, (() => void)[]>();
+  /** Those that have asked for what is in force, and so are told of changes. */
+  const started = new Map<Worker, Started>();
   const restarts = countRestarts(own, metrics);
   let stopping = false;
   let listeningCount = 0;
   let markListening: (port: number) => void;
   const listening = new Promise<number>((resolve) => (markListening = resolve));
 
-  /** Resolves when the worker has applied what is in force, or is gone. @param isKnown whether it has the contract */
-  const publish = (worker: Worker, isKnown: boolean): Promise<void> =>
+  /** Resolves when the worker has applied what is in force, or is gone. */
+  const publish = (worker: Worker, its: Started): Promise<void> =>
     new Promise((resolve) => {
-      if (owed.has(worker)) owed.get(worker)!.push(resolve);
-      else resolve();
+      its.owed.push(resolve);
       // To one that is going, nothing gets through, and it need not.
-      worker.send(applyCommand(inForce, isKnown), () => undefined);
+      worker.send(applyCommand(inForce, its.contract === inForce.contract), () => undefined);
+      its.contract = inForce.contract;
     });
 
   // Settings hold maps, and a certificate bytes.
@@ -42,10 +50,12 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
   const start = (): void => {
     const bornMs = performance.now();
     const worker = cluster.fork();
-    owed.set(worker, []);
     worker.on('message', (message: WorkerMessage) => {
-      if (message.type === 'started') void publish(worker, false);
-      else if (message.type === 'applied') owed.get(worker)?.shift()?.();
+      if (message.type === 'started') {
+        const its: Started = { contract: null, owed: [] };
+        started.set(worker, its);
+        void publish(worker, its);
+      } else if (message.type === 'applied') started.get(worker)?.owed.shift()?.();
       else if (message.type === 'metrics') metrics.update(worker.id, message.metrics);
       else if (message.type === 'remembered') asked.answered(message.number, worker.id, message.exchanges);
       else if (message.type === 'ask') void answer(worker, message.number, message.question, asked);
@@ -54,8 +64,8 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
     // Its last metrics may come after its exit, until the channel is closed.
     void Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]).then(() => metrics.forget(worker.id));
     worker.on('exit', (code, signal) => {
-      for (const resolve of owed.get(worker) ?? []) resolve();
-      owed.delete(worker);
+      for (const resolve of started.get(worker)?.owed ?? []) resolve();
+      started.delete(worker);
       asked.forget(worker.id);
       if (stopping) return;
       restarts.inc();
@@ -81,9 +91,8 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
     recall: (question: Question) => recall(asked, question),
     /** Resolves when this is in force in all of them. */
     apply: async (next: InForce) => {
-      const isKnown = next.contract === inForce.contract;
       inForce = next;
-      await Promise.all(living().map((worker) => publish(worker, isKnown)));
+      await Promise.all([...started].map(([worker, its]) => publish(worker, its)));
     },
     /** Asks all to drain; kills what is left after the deadline. */
     stop: async (deadlineMs: number) => {

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { scrape } from '../../servers/exposition.js';
+import { childrenOf } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import { reloads, startLimited, startPair, wholeScrape, workersOf } from './pair.js';
 
@@ -26,4 +28,19 @@ t.test('"settings reloaded" is logged when every worker has taken them over', as
     await until(`reload ${round} is notified of`, () => reloads(gateway) === round);
     t.strictSame(await limits(16), [String(1000 + round)], 'whoever comes after it sees them');
   }
+});
+
+t.test('a worker that is starting during a reload has what was reloaded, and lives', async (t) => {
+  const { gateway, plan, limits } = await startLimited(t);
+  const { pid } = gateway.program;
+  for (let round = 1; round <= 3; round += 1) {
+    const before = childrenOf(pid);
+    process.kill(before[0]!, 'SIGKILL');
+    await until('its replacement starts', () => childrenOf(pid).some((child) => !before.includes(child)));
+    plan(1000 + round);
+    await until('the reload is done', () => reloads(gateway) === round);
+    await wholeScrape(gateway);
+    t.strictSame(await limits(16), [String(1000 + round)], 'whoever comes after it sees it');
+  }
+  t.equal((await scrape(gateway.adminUrl)).value('petgate_worker_restarts_total'), 3, 'only what was killed died');
 });
