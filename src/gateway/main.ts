@@ -1,5 +1,4 @@
 import cluster from 'node:cluster';
-import { setFlagsFromString } from 'node:v8';
 import { Registry } from 'prom-client';
 import { createApp } from './app.js';
 import { applyAll, askStore, openBase, type Base } from './base.js';
@@ -15,6 +14,7 @@ import { RecentExchanges } from './observe/recent/memory.js';
 import { recallHere } from './observe/recent/recall.js';
 import { oversee } from './oversee.js';
 import { drain, listen } from './server.js';
+import { tuneV8 } from './v8.js';
 import { startWorkers } from './workers/primary.js';
 import { askPrimary, recallThroughPrimary, reportToPrimary } from './workers/worker.js';
 import { onStopSignal } from '../shared/exit.js';
@@ -24,10 +24,7 @@ import { onStopSignal } from '../shared/exit.js';
  * InvalidSecret, StoreUnavailable or Node's error for a port that cannot be had.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
-  // V8 errs with this in the first seconds of some gateways, and then keeps every request until a full collection.
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  // Young collections are many (20 to 30 a second) and small: waking a second thread for them costs 4 % of a request.
-  setFlagsFromString('--no-parallel-scavenge');
+  tuneV8();
   if (cluster.isWorker) {
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);

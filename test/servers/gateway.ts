@@ -32,7 +32,16 @@ export interface GatewayOptions {
   readonly tls?: Issued;
 }
 
-/** A real gateway process on free ports; ends with the test. */
+/** What Node says last of a process that an error ended, whoever replaced it. */
+const FELL = /^Node\.js v/m;
+
+function checkNoneFell(program: Program): void {
+  const output = program.output();
+  const at = output.search(FELL);
+  if (at !== -1) throw new Error(`an error ended a process of a gateway: ${output.slice(Math.max(0, at - 2_000), at)}`);
+}
+
+/** A real gateway process on free ports; ends with the test, and fails it where a process fell over an error. */
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
   const dataFolder = options.dataFolder ?? temporaryFolder(t);
   const program = startProgram(['gateway'], {
@@ -45,7 +54,10 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
     PETGATE_CONFIG: writeConfig(dataFolder, options),
     ...options.environment,
   });
-  t.teardown(() => program.stop('SIGKILL'));
+  t.teardown(async () => {
+    await program.stop('SIGKILL');
+    checkNoneFell(program);
+  });
   const serving = await program.logged('serving');
   const { tls } = options;
   const url = `${tls === undefined ? 'http' : 'https'}://${String(serving['public'])}`;

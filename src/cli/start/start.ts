@@ -78,7 +78,7 @@ function whereAll(
   const what = contract === null ? 'every path is forwarded' : `the operations of ${contract}`;
   const ofFront = [
     `In front of ${upstream}: ${what}`,
-    `Console: ${admin}${usage === undefined ? '' : `  Usage of a key: ${gateway}${usage.path}`}`,
+    ...(usage === undefined ? [] : [`Usage of a key: ${gateway}${usage.path}`]),
     `Data: ${dataFolder}`,
     ...(isProposed
       ? [`Its clients send keys otherwise; in the settings: credentials: ${JSON.stringify(credentials)}`]
@@ -87,7 +87,7 @@ function whereAll(
   return [
     '',
     ...(upstream === null ? [] : ofFront),
-    `Metrics and admin API: ${admin}${docs === undefined ? '' : `  Docs: ${gateway}${docs.path}`}`,
+    `Console, metrics and admin API: ${admin}${docs === undefined ? '' : `  Docs: ${gateway}${docs.path}`}`,
     'Ctrl-C stops.',
   ].join('\n');
 }

@@ -27,8 +27,6 @@ export async function survive(t: Test, fleet: Fleet, gateways: number, happening
   await fleet.stop();
   t.comment(JSON.stringify([...fleet.tally]));
   t.notOk(fleet.tally.has('internal_error'), 'no fault of ours');
-  const broken = fleet.programs.map((program) => program.output()).find((output) => /^Node\.js v/m.test(output));
-  t.equal(broken?.slice(broken.search(/^Node\.js v/m) - 2_000), undefined, 'no process died of an error');
   t.notOk(fleet.tally.has('invalid_api_key'), 'a valid key is never called a bad one');
   t.notOk(fleet.tally.has('plan_unavailable'), 'no key ever loses its plan');
 }
