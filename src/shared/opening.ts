@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -41,8 +41,9 @@ export function letOthersOpen(folder: string, isIdle: () => boolean): () => void
   let timer: NodeJS.Timeout | undefined;
   const poll = (): void => {
     clearTimeout(timer);
-    if (!isRequested(turns)) return;
-    if (isIdle()) standStill(turns);
+    const asker = requestIn(turns);
+    if (asker === undefined) return;
+    if (isIdle()) standStill(turns, asker);
     else timer = setTimeout(poll, STEP_MS);
   };
   const watcher = watch(turns, { persistent: false }, poll);
@@ -90,33 +91,39 @@ function hasEnded(pid: number): boolean {
   }
 }
 
-/** undefined: there is none, or it is just being written. */
 function askerIn(turns: string): number | undefined {
+  return pidIn(join(turns, ASK));
+}
+
+/** undefined: there is none, or it is just being written. */
+function pidIn(file: string): number | undefined {
   try {
-    return Number(readFileSync(join(turns, ASK), 'utf8')) || undefined;
+    return Number(readFileSync(file, 'utf8')) || undefined;
   } catch {
     return undefined;
   }
 }
 
-function isRequested(turns: string): boolean {
+/** Of another process that still runs. */
+function requestIn(turns: string): number | undefined {
   const asker = askerIn(turns);
-  return asker !== undefined && asker !== process.pid && !hasEnded(asker);
+  return asker === undefined || asker === process.pid || hasEnded(asker) ? undefined : asker;
 }
 
 function stillOf(turns: string, pid: number): string {
   return join(turns, `still-${pid}`);
 }
 
+/** For this process: one that stood still for the opener before may be going on already. */
 function isStill(turns: string, pid: number): boolean {
-  return existsSync(stillOf(turns, pid)) || hasEnded(pid);
+  return pidIn(stillOf(turns, pid)) === process.pid || hasEnded(pid);
 }
 
-function standStill(turns: string): void {
+function standStill(turns: string, asker: number): void {
   const still = stillOf(turns, process.pid);
-  writeFileSync(still, '', { mode: 0o600 });
+  writeFileSync(still, String(asker), { mode: 0o600 });
   try {
-    waitUntil(() => !isRequested(turns), STILL_MS);
+    waitUntil(() => requestIn(turns) !== asker, STILL_MS);
   } finally {
     rmSync(still, { force: true });
   }

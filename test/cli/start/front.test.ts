@@ -76,7 +76,7 @@ t.test('without a contract every path is forwarded, and counted by its method', 
   t.equal(running.output().split(key).length, 3, 'the key is shown, with the line to paste, and never again');
   const admin = {
     PETGATE_DATA: join(folder, 'data'),
-    ADMIN_PORT: /Console: http:\/\/127\.0\.0\.1:(\d+)/.exec(running.output())![1],
+    ADMIN_PORT: /admin API: http:\/\/127\.0\.0\.1:(\d+)/.exec(running.output())![1],
   };
   const { stdout } = await petgate(['usage', '--by', 'operation', '--json'], { ...surroundings(folder), ...admin });
   t.match(stdout, '"DELETE"');

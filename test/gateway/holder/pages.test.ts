@@ -5,6 +5,7 @@ import { monthEndMs, monthStartMs } from '../../../src/shared/utc-month.js';
 import { petgate, surroundings } from '../../cli/programs.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
 import { startRedis } from '../../servers/redis.js';
+import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { ACCOUNT, Visitor } from './browser-like.js';
 
@@ -96,7 +97,12 @@ t.test('what is owed this month is what the report says, of all keys of the cust
     ])
       await gateway.admin('POST', '/admin/v1/usage/corrections', { customer, day, units, reason: 'a test' });
 
-    const { bill } = (await (await ask('/v1/usage', one)).json()) as { bill: Readonly<Record<string, unknown>> };
+    let bill: Readonly<Record<string, unknown>> = {};
+    await until('it is added up', async () => {
+      const own = (await (await ask('/v1/usage', one)).json()) as { bill?: typeof bill };
+      bill = own.bill ?? {};
+      return own.bill !== undefined;
+    });
     const nowMs = Date.now();
     const month = `from=${dayOf(monthStartMs(nowMs))}&to=${dayOf(monthEndMs(nowMs) - 1)}`;
     const { body } = await gateway.admin('GET', `/admin/v1/usage?${month}&by=customer&customer=${acme}`);

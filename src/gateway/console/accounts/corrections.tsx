@@ -1,21 +1,18 @@
 import { CorrectionPage } from '../../admin/openapi/schemas.js';
 import { fullNumber } from '../../pages/components/figure.js';
-import { PostForm, TextField } from '../../pages/components/form.js';
-import { Form } from '../../pages/form.js';
+import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
 import type { Visit } from '../page.js';
 import { action, pathOf, type Account } from './account.js';
 
 const LIST = 'GET /admin/v1/usage/corrections';
-const NO_FORM = new Form();
 const CORRECT = 'POST /admin/v1/usage/corrections';
 
 /** What was said of the usage of a key or customer since it was counted; null for those who may not see it. */
-export async function correctionsPart(account: Account, visit: Visit, said: readonly string[]) {
+export async function correctionsPart(account: Account, visit: Visit, problems: readonly string[]) {
   const { api, id, guard } = visit;
-  // Another form of the page may have been sent, with fields of the same names.
-  const [form, problems] = visit.form.has('day') ? [visit.form, said] : [NO_FORM, []];
+  const sent = sentWith('day', visit.form, problems);
   if (!api.may(LIST)) return null;
   const { corrections, cursor } = await api.ask(CorrectionPage, LIST, { query: whose(account, id) });
   return (
@@ -38,40 +35,14 @@ export async function correctionsPart(account: Account, visit: Visit, said: read
       />
       {cursor !== null && <p class="hint">There are more: petgate usage corrections.</p>}
       {api.may(CORRECT) && (
-        <details open={problems.length > 0}>
+        <details open={sent !== undefined}>
           <summary>Correct usage</summary>
           <PostForm action={`${pathOf(account.path, id)}/corrected`} guard={guard()} button="Correct">
-            <TextField name="day" label="Day (UTC)" type="date" required value={form.text('day')} problems={problems} />
-            <TextField
-              name="units"
-              label="Units"
-              type="number"
-              hint="Below 0: taken away."
-              value={form.text('units')}
-              problems={problems}
-            />
-            <TextField
-              name="requests"
-              label="Requests"
-              type="number"
-              value={form.text('requests')}
-              problems={problems}
-            />
-            <TextField
-              name="plan"
-              label="Plan"
-              hint="Empty: that at the end of the day."
-              value={form.text('plan')}
-              problems={problems}
-            />
-            <TextField
-              name="reason"
-              label="Reason"
-              required
-              maxlength={500}
-              value={form.text('reason')}
-              problems={problems}
-            />
+            <TextField name="day" label="Day (UTC)" type="date" required sent={sent} />
+            <TextField name="units" label="Units" type="number" hint="Below 0: taken away." sent={sent} />
+            <TextField name="requests" label="Requests" type="number" sent={sent} />
+            <TextField name="plan" label="Plan" hint="Empty: that at the end of the day." sent={sent} />
+            <TextField name="reason" label="Reason" required maxlength={500} sent={sent} />
           </PostForm>
         </details>
       )}

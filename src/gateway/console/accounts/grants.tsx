@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Grant } from '../../admin/openapi/schemas.js';
-import { PostForm, SelectField, TextField } from '../../pages/components/form.js';
+import { PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
 import { fullNumber } from '../../pages/components/figure.js';
@@ -17,9 +17,8 @@ interface GrantsParts {
 }
 
 /** What is granted beyond the limits for now, with the forms that grant more and take it back. */
-export function Grants({ account, visit, grants, problems: said, ended }: GrantsParts) {
-  // Another form of the page may have been sent.
-  const problems = visit.form.has('window') ? said : [];
+export function Grants({ account, visit, grants, problems, ended }: GrantsParts) {
+  const sent = sentWith('window', visit.form, problems);
   const path = pathOf(account.path, visit.id);
   const mayChange = !ended && visit.api.may(`POST ${account.api}/grants`);
   return (
@@ -45,33 +44,25 @@ export function Grants({ account, visit, grants, problems: said, ended }: Grants
         ]}
       />
       {mayChange && (
-        <details open={problems.length > 0}>
+        <details open={sent !== undefined}>
           <summary>Grant more of a window</summary>
           <PostForm action={`${path}/granted`} guard={visit.guard()} button="Grant">
             <SelectField
               name="window"
               label="Window"
               choices={['minute', 'day', 'month'].map((value) => ({ value, label: value }))}
-              value={visit.form.text('window') || 'day'}
-              problems={problems}
+              value={'day'}
+              sent={sent}
             />
-            <TextField
-              name="units"
-              label="Units"
-              type="number"
-              required
-              value={visit.form.text('units')}
-              problems={problems}
-            />
+            <TextField name="units" label="Units" type="number" required sent={sent} />
             <TextField
               name="until"
               label="Until (UTC)"
               hint="Such as 2027-01-31 or 2027-01-31T12:00:00Z."
               required
-              value={visit.form.text('until')}
-              problems={problems}
+              sent={sent}
             />
-            <TextField name="note" label="Note" maxlength={1000} value={visit.form.text('note')} problems={problems} />
+            <TextField name="note" label="Note" maxlength={1000} sent={sent} />
           </PostForm>
         </details>
       )}

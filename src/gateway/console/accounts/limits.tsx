@@ -1,27 +1,21 @@
 import type { Limits } from '../../admission/bucket.js';
 import { fullNumber } from '../../pages/components/figure.js';
-import { TextField } from '../../pages/components/form.js';
+import { TextField, type Submitted } from '../../pages/components/form.js';
 import type { Form } from '../../pages/form.js';
 
 const WINDOWS = ['minute', 'day', 'month'] as const;
 const UNLIMITED = 'unlimited';
 
 /** Limits of its own, on a plan with custom ones. */
-export function LimitFields({
-  problems,
-  of,
-}: {
-  readonly problems: readonly string[];
-  readonly of?: Form | undefined;
-}) {
+export function LimitFields({ sent }: { readonly sent: Submitted | undefined }) {
   return (
     <fieldset>
       <legend>Limits of its own</legend>
       <p class="hint">Only on a plan with custom limits: units, or “{UNLIMITED}”. Without a month there is none.</p>
       {WINDOWS.map((window) => (
-        <TextField name={`limit-${window}`} label={`Per ${window}`} value={of?.text(`limit-${window}`)} />
+        <TextField name={`limit-${window}`} label={`Per ${window}`} sent={sent} />
       ))}
-      {problems
+      {sent?.problems
         .filter((problem) => problem.startsWith('limits'))
         .map((problem) => (
           <p class="problem">{problem}</p>

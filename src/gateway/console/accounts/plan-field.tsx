@@ -1,15 +1,15 @@
-import { SelectField } from '../../pages/components/form.js';
+import { SelectField, type Submitted } from '../../pages/components/form.js';
 import type { Visit } from '../page.js';
 
 interface PlanFieldParts {
   readonly visit: Visit;
   /** The one it has, which may be retired or gone; undefined of something new. */
-  readonly plan: string | undefined;
-  readonly problems: readonly string[];
+  readonly plan?: string;
+  readonly sent: Submitted | undefined;
 }
 
-export function PlanField({ visit, plan, problems }: PlanFieldParts) {
+export function PlanField({ visit, plan, sent }: PlanFieldParts) {
   const names = new Set([...(plan === undefined ? [] : [plan]), ...visit.parts.registry.openPlans]);
   const choices = [...names].map((value) => ({ value, label: value }));
-  return <SelectField name="plan" label="Plan" choices={choices} value={plan} problems={problems} />;
+  return <SelectField name="plan" label="Plan" choices={choices} value={plan} sent={sent} />;
 }

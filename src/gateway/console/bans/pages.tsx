@@ -1,10 +1,10 @@
 import { AddressBanPage, BanPage } from '../../admin/openapi/schemas.js';
-import { PostForm, TextField } from '../../pages/components/form.js';
+import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
-import { banIn } from '../accounts/ban-form.js';
+import { BAN_FIELD, BanFields, banIn } from '../accounts/ban-fields.js';
 import { Outcome } from '../accounts/outcome.js';
 import { problemsOf } from '../api.js';
 import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
@@ -52,6 +52,7 @@ async function bans(visit: Visit, problems: readonly string[]) {
 
 async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly string[]) {
   const cursor = query.given('cursor');
+  const sent = sentWith(BAN_FIELD, form, problems);
   const page = await api.ask(BanPage, `GET ${KEYS}`, { query: { cursor, limit: PER_PAGE } });
   return (
     <section>
@@ -79,12 +80,11 @@ async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly
       />
       <Pager path={BANS} query={{}} cursor={cursor} next={page.cursor} />
       {api.may(`PUT ${KEYS}/{id}`) && (
-        <details open={problems.length > 0}>
+        <details open={sent !== undefined}>
           <summary>Ban a key</summary>
           <PostForm action={`${BANS}/started`} guard={guard()} button="Ban" kind="danger">
-            <TextField name="id" label="The key’s id" required value={form.text('id')} problems={problems} />
-            <TextField name="for" label="For" hint="Such as 5m, 1h, 7d." required value="1h" problems={problems} />
-            <TextField name="reason" label="Reason" value={form.text('reason')} problems={problems} />
+            <TextField name="id" label="The key’s id" required sent={sent} />
+            <BanFields sent={sent} />
           </PostForm>
         </details>
       )}

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Customer } from '../../admin/openapi/schemas.js';
-import { PostForm, TextField } from '../../pages/components/form.js';
+import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { pathOf } from '../accounts/account.js';
-import { BanForm } from '../accounts/ban-form.js';
+import { BAN_FIELD, BanFields } from '../accounts/ban-fields.js';
 import { LimitFields } from '../accounts/limits.js';
 import { PlanField } from '../accounts/plan-field.js';
 import type { Visit } from '../page.js';
@@ -18,7 +18,8 @@ export function CustomerActions({ visit, customer, problems }: ActionsParts) {
   const { id, name, reference, plan, note, status } = customer;
   if (!visit.api.may('PATCH /admin/v1/customers/{id}') || status === 'closed') return null;
   const path = pathOf('/customers', id);
-  const guard = visit.guard;
+  const { guard, form } = visit;
+  const [changed, banned] = ['name', BAN_FIELD].map((field) => sentWith(field, form, problems));
   return (
     <div class="actions">
       {status === 'enabled' ? (
@@ -26,16 +27,21 @@ export function CustomerActions({ visit, customer, problems }: ActionsParts) {
       ) : (
         <PostForm action={`${path}/enabled`} guard={guard()} button="Enable" inline />
       )}
-      <BanForm action={`${path}/banned`} guard={guard()} problems={problems} />
+      <details open={banned !== undefined}>
+        <summary>Ban</summary>
+        <PostForm action={`${path}/banned`} guard={guard()} button="Ban" kind="danger">
+          <BanFields sent={banned} />
+        </PostForm>
+      </details>
       <PostForm action={`${path}/lifted`} guard={guard()} button="Lift the bans of its keys" inline />
-      <details open={problems.length > 0}>
+      <details open={changed !== undefined}>
         <summary>Change</summary>
         <PostForm action={`${path}/changed`} guard={guard()} button="Change">
-          <TextField name="name" label="Name" required maxlength={100} value={name} problems={problems} />
-          <TextField name="reference" label="Reference" maxlength={100} value={reference} problems={problems} />
-          <PlanField visit={visit} plan={plan} problems={problems} />
-          <LimitFields problems={problems} />
-          <TextField name="note" label="Note" maxlength={1000} value={note} problems={problems} />
+          <TextField name="name" label="Name" required maxlength={100} value={name} sent={changed} />
+          <TextField name="reference" label="Reference" maxlength={100} value={reference} sent={changed} />
+          <PlanField visit={visit} plan={plan} sent={changed} />
+          <LimitFields sent={changed} />
+          <TextField name="note" label="Note" maxlength={1000} value={note} sent={changed} />
         </PostForm>
       </details>
       <details>

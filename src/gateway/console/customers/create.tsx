@@ -1,5 +1,5 @@
 import { Customer } from '../../admin/openapi/schemas.js';
-import { PostForm, TextField } from '../../pages/components/form.js';
+import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';
 import { changeIn } from '../accounts/change.js';
@@ -16,33 +16,24 @@ interface NewCustomerParts {
 }
 
 export function NewCustomerForm({ visit, problems = [] }: NewCustomerParts) {
-  const { form } = visit;
+  const sent = sentWith('name', visit.form, problems);
   return (
     <>
       <Problems problems={problems} />
       <PostForm action={`${CONSOLE}/customers`} guard={visit.guard()} button="Create" kind="main">
-        <TextField
-          name="name"
-          label="Name"
-          required
-          maxlength={100}
-          autofocus
-          value={form.text('name')}
-          problems={problems}
-        />
-        <PlanField visit={visit} plan={form.given('plan')} problems={problems} />
+        <TextField name="name" label="Name" required maxlength={100} autofocus sent={sent} />
+        <PlanField visit={visit} sent={sent} />
         <TextField
           name="reference"
           label="Reference"
           hint="Its id in the billing system."
           maxlength={100}
-          value={form.text('reference')}
-          problems={problems}
+          sent={sent}
         />
         <details open={problems.length > 0}>
           <summary>Limits, note</summary>
-          <LimitFields problems={problems} of={form} />
-          <TextField name="note" label="Note" maxlength={1000} value={form.text('note')} problems={problems} />
+          <LimitFields sent={sent} />
+          <TextField name="note" label="Note" maxlength={1000} sent={sent} />
         </details>
       </PostForm>
     </>

@@ -1,6 +1,6 @@
 import { KeyRefused } from '../../accounts/refused.js';
 import { IssuedWebhook, Webhook } from '../../admin/openapi/schemas.js';
-import { PostForm, TextField } from '../../pages/components/form.js';
+import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { Notice } from '../../pages/components/notice.js';
 import { action, pathOf, type Account } from '../accounts/account.js';
 import type { PageAnswer, Visit } from '../page.js';
@@ -14,15 +14,16 @@ export async function webhookPart(visit: Visit, problems: readonly string[]) {
   const webhook = await api.ask(Webhook, `GET ${API}`, { id }).catch(orNone);
   const path = pathOf('/customers', id);
   const mayChange = api.may(`PUT ${API}`);
+  const sent = sentWith('url', visit.form, problems);
   return (
     <section>
       <h2>Webhook</h2>
       <p>{webhook === null ? 'None: it is notified of nothing.' : `Events are sent to ${webhook.receiver}.`}</p>
       {mayChange && (
-        <details open={problems.length > 0}>
+        <details open={sent !== undefined}>
           <summary>{webhook === null ? 'Set' : 'Change'}</summary>
           <PostForm action={`${path}/hooked`} guard={guard()} button="Set">
-            <TextField name="url" label="Address" type="url" required placeholder="https://…" problems={problems} />
+            <TextField name="url" label="Address" type="url" required placeholder="https://…" sent={sent} />
           </PostForm>
         </details>
       )}

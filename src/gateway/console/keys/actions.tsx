@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Key } from '../../admin/openapi/schemas.js';
-import { PostForm, TextField } from '../../pages/components/form.js';
+import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { pathOf } from '../accounts/account.js';
-import { BanForm } from '../accounts/ban-form.js';
+import { BAN_FIELD, BanFields } from '../accounts/ban-fields.js';
 import { LimitFields } from '../accounts/limits.js';
 import { PlanField } from '../accounts/plan-field.js';
 import type { Visit } from '../page.js';
@@ -21,7 +21,8 @@ export function KeyActions({
 }: ActionsParts) {
   if (!visit.api.may('PATCH /admin/v1/keys/{id}') || status === 'revoked') return null;
   const path = pathOf('/keys', id);
-  const guard = visit.guard;
+  const { guard, form } = visit;
+  const [changed, banned, rotated] = ['name', BAN_FIELD, 'overlap'].map((field) => sentWith(field, form, problems));
   return (
     <div class="actions">
       {status === 'enabled' ? (
@@ -30,11 +31,16 @@ export function KeyActions({
         <PostForm action={`${path}/enabled`} guard={guard()} button="Enable" inline />
       )}
       {ban === null ? (
-        <BanForm action={`${path}/banned`} guard={guard()} problems={problems} />
+        <details open={banned !== undefined}>
+          <summary>Ban</summary>
+          <PostForm action={`${path}/banned`} guard={guard()} button="Ban" kind="danger">
+            <BanFields sent={banned} />
+          </PostForm>
+        </details>
       ) : (
         <PostForm action={`${path}/lifted`} guard={guard()} button="Lift the ban" inline />
       )}
-      <details>
+      <details open={rotated !== undefined}>
         <summary>Rotate</summary>
         <PostForm action={`${path}/rotated`} guard={guard()} button="Make a new secret">
           <TextField
@@ -42,17 +48,17 @@ export function KeyActions({
             label="The secret before stays good for"
             hint="Such as 0s, 30m, 24h, 7d."
             value="24h"
-            problems={problems}
+            sent={rotated}
           />
         </PostForm>
       </details>
-      <details open={problems.length > 0}>
+      <details open={changed !== undefined}>
         <summary>Change</summary>
         <PostForm action={`${path}/changed`} guard={guard()} button="Change">
-          <TextField name="name" label="Name" required maxlength={100} value={name} problems={problems} />
-          {customer === null && <PlanField plan={plan} visit={visit} problems={problems} />}
-          {customer === null && <LimitFields problems={problems} />}
-          <TextField name="note" label="Note" maxlength={1000} value={note} problems={problems} />
+          <TextField name="name" label="Name" required maxlength={100} value={name} sent={changed} />
+          {customer === null && <PlanField plan={plan} visit={visit} sent={changed} />}
+          {customer === null && <LimitFields sent={changed} />}
+          <TextField name="note" label="Note" maxlength={1000} value={note} sent={changed} />
         </PostForm>
       </details>
       <details>

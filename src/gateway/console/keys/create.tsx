@@ -1,5 +1,5 @@
 import { IssuedKey } from '../../admin/openapi/schemas.js';
-import { CheckFields, PostForm, SelectField, TextField } from '../../pages/components/form.js';
+import { CheckFields, PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
 import { Notice, Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';
 import { LimitFields, limitsIn } from '../accounts/limits.js';
@@ -14,32 +14,25 @@ interface NewKeyParts {
 export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
   const { form, query, parts } = visit;
   const { scopes, openPlans } = parts.registry;
+  const sent = sentWith('name', form, problems);
   return (
     <>
       <Problems problems={problems} />
       <PostForm action={`${CONSOLE}/keys`} guard={visit.guard()} button="Create" kind="main">
-        <TextField
-          name="name"
-          label="Name"
-          required
-          maxlength={100}
-          autofocus
-          value={form.text('name')}
-          problems={problems}
-        />
+        <TextField name="name" label="Name" required maxlength={100} autofocus sent={sent} />
         <SelectField
           name="plan"
           label="Plan"
           choices={['', ...openPlans].map((value) => ({ value, label: value || 'that of the customer' }))}
-          value={form.text('plan') || openPlans[0]}
-          problems={problems}
+          value={openPlans[0]}
+          sent={sent}
         />
         <TextField
           name="customer"
           label="Customer’s id"
           hint="A key of a customer shares its plan and limits."
-          value={form.text('customer') || query.text('customer')}
-          problems={problems}
+          value={query.text('customer')}
+          sent={sent}
         />
         <details open={problems.length > 0}>
           <summary>Expiry, scopes, limits, note</summary>
@@ -47,8 +40,7 @@ export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
             name="expires"
             label="Expires (UTC)"
             hint="Such as 2027-01-31; never, where it is empty."
-            value={form.text('expires')}
-            problems={problems}
+            sent={sent}
           />
           {scopes.length > 0 && (
             <CheckFields
@@ -56,12 +48,11 @@ export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
               label="Scopes"
               hint="None ticked: all of them."
               choices={scopes.map((value) => ({ value, label: value }))}
-              values={form.all('scopes')}
-              problems={problems}
+              sent={sent}
             />
           )}
-          <LimitFields problems={problems} of={form} />
-          <TextField name="note" label="Note" maxlength={1000} value={form.text('note')} problems={problems} />
+          <LimitFields sent={sent} />
+          <TextField name="note" label="Note" maxlength={1000} sent={sent} />
         </details>
       </PostForm>
     </>

@@ -1,4 +1,5 @@
 import type { Child } from '#jsx/jsx-runtime';
+import type { Form } from '../form.js';
 
 /** What each form that changes something holds, hidden: that it is of this session, and which one it is. */
 export interface Guard {
@@ -27,12 +28,23 @@ export function PostForm({ action, guard, button, kind, inline, children }: Post
   );
 }
 
+/** A form that comes back to be corrected, with what is wrong, each beginning with its field: `plan: …`. */
+export interface Submitted {
+  readonly form: Form;
+  readonly problems: readonly string[];
+}
+
+/** Of the forms of a page, the one that was sent, which a field tells that no other has. */
+export function sentWith(field: string, form: Form, problems: readonly string[]): Submitted | undefined {
+  return form.has(field) ? { form, problems } : undefined;
+}
+
 interface FieldParts {
   readonly name: string;
   readonly label: string;
   readonly hint?: Child;
-  /** Of the whole form, each beginning with its field: `plan: …`. */
-  readonly problems?: readonly string[];
+  /** What was entered comes back from it, instead of the value. */
+  readonly sent?: Submitted | undefined;
 }
 
 interface TextFieldParts extends FieldParts {
@@ -45,12 +57,15 @@ interface TextFieldParts extends FieldParts {
   readonly autofocus?: boolean;
 }
 
-export function TextField({ name, label, hint, problems, type = 'text', ...input }: TextFieldParts) {
-  const own = problemsOf(name, problems);
+export function TextField({ name, label, hint, sent, type = 'text', value, ...input }: TextFieldParts) {
+  const own = problemsOf(name, sent);
   return (
     <div class="field">
       <label for={idOf(name)}>{label}</label>
-      <input id={idOf(name)} name={name} type={type} {...input} {...described(name, hint, own)} />
+      <input
+        {...{ id: idOf(name), name, type, ...input, ...described(name, hint, own) }}
+        value={sent?.form.text(name) ?? value}
+      />
       <Help {...{ name, hint, own }} />
     </div>
   );
@@ -60,15 +75,13 @@ export function TextAreaField({
   name,
   label,
   hint,
-  problems,
   ...area
-}: FieldParts & { readonly value: string; readonly rows: number; readonly required?: boolean }) {
-  const own = problemsOf(name, problems);
+}: Omit<FieldParts, 'sent'> & { readonly value: string; readonly rows: number; readonly required?: boolean }) {
   return (
     <div class="field">
       <label for={idOf(name)}>{label}</label>
-      <textarea id={idOf(name)} name={name} spellcheck={false} {...area} {...described(name, hint, own)} />
-      <Help {...{ name, hint, own }} />
+      <textarea id={idOf(name)} name={name} spellcheck={false} {...area} {...described(name, hint, [])} />
+      <Help {...{ name, hint, own: [] }} />
     </div>
   );
 }
@@ -82,17 +95,18 @@ export function SelectField({
   name,
   label,
   hint,
-  problems,
+  sent,
   choices,
   value,
 }: FieldParts & { readonly choices: readonly Choice[]; readonly value?: string | undefined }) {
-  const own = problemsOf(name, problems);
+  const own = problemsOf(name, sent);
+  const chosen = sent?.form.text(name) ?? value;
   return (
     <div class="field">
       <label for={idOf(name)}>{label}</label>
       <select id={idOf(name)} name={name} {...described(name, hint, own)}>
         {choices.map((choice) => (
-          <option value={choice.value} selected={choice.value === value}>
+          <option value={choice.value} selected={choice.value === chosen}>
             {choice.label}
           </option>
         ))}
@@ -107,11 +121,11 @@ export function CheckFields({
   name,
   label,
   hint,
-  problems,
+  sent,
   choices,
-  values,
-}: FieldParts & { readonly choices: readonly Choice[]; readonly values: readonly string[] }) {
-  const own = problemsOf(name, problems);
+}: FieldParts & { readonly choices: readonly Choice[] }) {
+  const own = problemsOf(name, sent);
+  const ticked = sent?.form.all(name) ?? [];
   return (
     <fieldset {...described(name, hint, own)}>
       <legend>{label}</legend>
@@ -122,7 +136,7 @@ export function CheckFields({
             type="checkbox"
             name={name}
             value={value}
-            checked={values.includes(value)}
+            checked={ticked.includes(value)}
           />
           <label for={`${idOf(name)}-${index}`}>{text}</label>
         </div>
@@ -151,8 +165,9 @@ function described(name: string, hint: Child, own: readonly string[]) {
   };
 }
 
-function problemsOf(name: string, problems: readonly string[] = []): readonly string[] {
-  return problems.filter((problem) => problem.startsWith(`${name}: `)).map((text) => text.slice(name.length + 2));
+function problemsOf(name: string, sent: Submitted | undefined): readonly string[] {
+  const own = (sent?.problems ?? []).filter((problem) => problem.startsWith(`${name}: `));
+  return own.map((problem) => problem.slice(name.length + 2));
 }
 
 function idOf(name: string): string {

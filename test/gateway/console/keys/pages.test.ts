@@ -77,7 +77,12 @@ t.test('a second click does nothing twice, and a wrong entry changes nothing', a
     status: 400,
     text: 'must lie in the future',
   });
-  t.match(await submit(path, `${path}/banned`, { for: 'long' }), { status: 400, text: 'Nothing was changed' });
+  const banned = await submit(path, `${path}/banned`, { for: 'long', reason: 'eager' });
+  t.match(banned, { status: 400, text: 'Nothing was changed' });
+  t.match(banned.text, /<details open[^>]*><summary>Ban<.*value="long".*value="eager"/s, 'what was entered is there');
+  t.match(banned.text, /<details><summary>Change<.*value="Once"/s, 'of this form alone');
+  const changed = await submit(path, `${path}/changed`, { name: 'Twice', plan: 'gold', note: 'typed' });
+  t.match(changed, { status: 400, text: /<details open[^>]*><summary>Change<.*value="Twice".*value="typed"/s });
   t.equal((await get('/console/keys/zzzzzzzzzzzz')).status, 404);
 });
 

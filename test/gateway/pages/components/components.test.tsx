@@ -1,12 +1,23 @@
 import t from 'tap';
 import { renderToString } from '#jsx/render';
-import { CheckFields, PostForm, SelectField, TextField } from '../../../../src/gateway/pages/components/form.js';
+import {
+  CheckFields,
+  PostForm,
+  SelectField,
+  sentWith,
+  TextField,
+} from '../../../../src/gateway/pages/components/form.js';
 import { Notice, Problems } from '../../../../src/gateway/pages/components/notice.js';
 import { addressOf, Pager } from '../../../../src/gateway/pages/components/pager.js';
 import { BarPlot } from '../../../../src/gateway/pages/components/plot.js';
+import { Form } from '../../../../src/gateway/pages/form.js';
 import { Table } from '../../../../src/gateway/pages/components/table.js';
 
 const EVIL = `"><script>alert('1')</script>&`;
+
+function sentBack(field: string, entered: string, ...problems: readonly string[]) {
+  return sentWith(field, new Form(new Map([[field, [entered]]])), problems);
+}
 
 t.test('whatever people wrote stays text, in every component', (t) => {
   const choices = [{ value: EVIL, label: EVIL }];
@@ -16,9 +27,9 @@ t.test('whatever people wrote stays text, in every component', (t) => {
       <Notice>{EVIL}</Notice>
       <Problems problems={[EVIL]} />
       <PostForm action={EVIL} guard={{ formToken: EVIL, submission: EVIL }} button={EVIL}>
-        <TextField name={EVIL} label={EVIL} value={EVIL} hint={EVIL} problems={[`${EVIL}: ${EVIL}`]} />
+        <TextField name={EVIL} label={EVIL} value={EVIL} hint={EVIL} sent={sentBack(EVIL, EVIL, `${EVIL}: ${EVIL}`)} />
         <SelectField name={EVIL} label={EVIL} choices={choices} value={EVIL} />
-        <CheckFields name={EVIL} label={EVIL} choices={choices} values={[EVIL]} />
+        <CheckFields name={EVIL} label={EVIL} choices={choices} sent={sentBack(EVIL, EVIL)} />
       </PostForm>
       <Pager path="/x" query={{ name: EVIL }} cursor={EVIL} next={EVIL} />
       <BarPlot label={EVIL} axis={EVIL} pale={EVIL} bars={[{ label: EVIL, parts: new Map([[EVIL, 1]]), pale: true }]} />
@@ -30,16 +41,10 @@ t.test('whatever people wrote stays text, in every component', (t) => {
   t.end();
 });
 
-t.test('a field shows its own problem, and says so to a screen reader', (t) => {
-  const html = renderToString(
-    <TextField
-      name="plan"
-      label="Plan"
-      value="gold"
-      hint="A name"
-      problems={['plan: there is no plan "gold"', 'x: y']}
-    />,
-  );
+t.test('a field shows what was entered with its own problem, and says so to a screen reader', (t) => {
+  const sent = sentBack('plan', 'gold', 'plan: there is no plan "gold"', 'x: y');
+  const html = renderToString(<TextField name="plan" label="Plan" value="free" hint="A name" sent={sent} />);
+  t.match(html, 'value="gold"');
   t.match(html, 'aria-invalid="true" aria-describedby="field-plan-help"');
   t.match(html, '<p class="problem">there is no plan &quot;gold&quot;</p><p class="hint">A name</p>');
   t.notMatch(renderToString(<TextField name="plan" label="Plan" />), 'aria-');
