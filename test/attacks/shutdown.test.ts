@@ -8,6 +8,9 @@ import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { request, startFront } from './front.js';
 
+/** Whoever hears nothing for so long knocked at a dead door. */
+const DEAD_MS = 8_000;
+
 /**
  * The attack is our own: a deployment. Requests under way must be answered, those on their way must
  * find a closed door and not a dead one, and nobody may hold the process up.
@@ -24,7 +27,7 @@ for (const [workers, over] of [
       const upstream = await startUpstream(t);
       const front = await startFront(t, upstream.url, {
         ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
-        // No bar: a busy machine may take its time until the door is found closed.
+        // What is under way is not cut by a machine that is slow to find the door closed.
         config: { workers, shutdown: '60s' },
       });
       const held: ServerResponse[] = [];
@@ -49,12 +52,17 @@ for (const [workers, over] of [
 
       const stopped = front.gateway.program.stop('SIGTERM');
       await until('idle and silent connections are closed', () => idleClosed && silentClosed);
+      const unheard: string[] = [];
       await until('no new one is taken', () =>
-        exchangeRaw(front.target, request('OPTIONS *'), 1).then(
+        exchangeRaw(front.target, request('OPTIONS *'), 1, DEAD_MS).then(
           () => false,
-          () => true,
+          (error: unknown) => {
+            if (String(error).includes('no end of answers')) unheard.push(String(error));
+            return true;
+          },
         ),
       );
+      t.strictSame(unheard, [], 'the door is closed, and not dead');
       for (const response of held) response.end('[]');
       for (const answers of await Promise.all(underWay)) {
         t.same(

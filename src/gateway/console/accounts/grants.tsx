@@ -51,7 +51,7 @@ export function Grants({ account, visit, grants, problems, ended }: GrantsParts)
               name="window"
               label="Window"
               choices={['minute', 'day', 'month'].map((value) => ({ value, label: value }))}
-              value={'day'}
+              value="day"
               sent={sent}
             />
             <TextField name="units" label="Units" type="number" required sent={sent} />

@@ -4,7 +4,7 @@ import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
-import { BAN_FIELD, BanFields, banIn } from '../accounts/ban-fields.js';
+import { BAN_FIELD, BanForm, banIn } from '../accounts/ban-form.js';
 import { Outcome } from '../accounts/outcome.js';
 import { problemsOf } from '../api.js';
 import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
@@ -80,13 +80,9 @@ async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly
       />
       <Pager path={BANS} query={{}} cursor={cursor} next={page.cursor} />
       {api.may(`PUT ${KEYS}/{id}`) && (
-        <details open={sent !== undefined}>
-          <summary>Ban a key</summary>
-          <PostForm action={`${BANS}/started`} guard={guard()} button="Ban" kind="danger">
-            <TextField name="id" label="The key’s id" required sent={sent} />
-            <BanFields sent={sent} />
-          </PostForm>
-        </details>
+        <BanForm action={`${BANS}/started`} guard={guard()} sent={sent} summary="Ban a key">
+          <TextField name="id" label="The key’s id" required sent={sent} />
+        </BanForm>
       )}
     </section>
   );

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Key } from '../../admin/openapi/schemas.js';
 import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { pathOf } from '../accounts/account.js';
-import { BAN_FIELD, BanFields } from '../accounts/ban-fields.js';
+import { BAN_FIELD, BanForm } from '../accounts/ban-form.js';
 import { LimitFields } from '../accounts/limits.js';
 import { PlanField } from '../accounts/plan-field.js';
 import type { Visit } from '../page.js';
@@ -31,12 +31,7 @@ export function KeyActions({
         <PostForm action={`${path}/enabled`} guard={guard()} button="Enable" inline />
       )}
       {ban === null ? (
-        <details open={banned !== undefined}>
-          <summary>Ban</summary>
-          <PostForm action={`${path}/banned`} guard={guard()} button="Ban" kind="danger">
-            <BanFields sent={banned} />
-          </PostForm>
-        </details>
+        <BanForm action={`${path}/banned`} guard={guard()} sent={banned} />
       ) : (
         <PostForm action={`${path}/lifted`} guard={guard()} button="Lift the ban" inline />
       )}

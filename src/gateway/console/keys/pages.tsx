@@ -1,6 +1,6 @@
 import { IssuedKey } from '../../admin/openapi/schemas.js';
 import { action } from '../accounts/account.js';
-import { banIn } from '../accounts/ban-fields.js';
+import { banIn } from '../accounts/ban-form.js';
 import { changeIn } from '../accounts/change.js';
 import { correctionAction } from '../accounts/corrections.js';
 import { grantActions } from '../accounts/grants.js';
