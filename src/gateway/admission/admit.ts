@@ -44,8 +44,9 @@ const OPTIONS: Admitted['operation'] = {
 };
 
 /**
- * Fifth step, the gate: asks the store, and gives the permit or the refusal. A key that is not good
- * costs its caller's address a token; a fault or a missing path is only revealed to those let in.
+ * Fifth step, the gate: asks the store, and gives the permit or the refusal. Without a valid key the caller's address
+ * pays: one unit for a 401, the operation's cost where it is public. A fault or a missing path is only revealed to
+ * those let in.
  */
 export function createAdmit(
   admission: Admission,
@@ -62,7 +63,7 @@ export function createAdmit(
       subject,
       operation: requirements.operation,
       scope: null,
-      cost: requirements.secured ? 1 : 0,
+      cost: requirements.secured ? 1 : requirements.cost,
     } as const;
     const verdict = note(logEntry, await admission.admit(request), onVerdict);
     if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict, slot);

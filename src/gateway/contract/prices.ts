@@ -21,9 +21,13 @@ type Costs = ReadonlyMap<string, number>;
  */
 export function checkPrices(
   { settings, plans: file }: { readonly settings: { readonly plans: Plans }; readonly plans: PlanLocations },
-  operations: readonly Pick<Operation, 'id' | 'cost'>[],
+  operations: readonly (Pick<Operation, 'id' | 'cost'> & Partial<Pick<Operation, 'secured'>>)[],
 ): readonly string[] {
   const costs: Costs = new Map([...operations.map(({ id, cost }) => [id, cost] as const), [UNMATCHED, 1]]);
+  // An address pays for these, and one unit for each 401.
+  const publicCosts: Costs = new Map(
+    operations.filter(({ secured }) => secured === false).map(({ id, cost }) => [id, cost]),
+  );
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const reportTo =
@@ -33,7 +37,7 @@ export function checkPrices(
   const report = reportTo(problems);
   for (const plan of settings.plans.values()) {
     checkNames(plan, costs, report, reportTo(warnings));
-    if (plan.name !== ANONYMOUS_PLAN) checkLimits(plan, costs, report);
+    checkLimits(plan, plan.name === ANONYMOUS_PLAN ? publicCosts : costs, report);
   }
   problems.sort((a, b) => a.line - b.line || a.column - b.column);
   if (problems.length > 0) throw new ConfigError(problems, file.files);

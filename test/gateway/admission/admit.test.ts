@@ -122,6 +122,23 @@ t.test('without a valid key the address pays, and 401 says why', async (t) => {
   t.equal((await judge(engine, REQUIREMENTS, key, 'key')).end, 'admitted listPets', 'the key itself is not affected');
 });
 
+t.test('a public operation costs the address what it says, or the key that is sent', async (t) => {
+  const engine = openScratchEngine(t);
+  const login: RouteRequirements = { ...REQUIREMENTS, operation: 'login', scope: null, cost: 5, secured: false };
+  const anonymous = await judge(engine, login, ADDRESS, 'missing');
+  t.equal(anonymous.end, 'admitted listPets');
+  t.equal(windowOf(anonymous.exchange.logEntry.verdict!, 'minute').remaining, 995);
+  t.notOk(anonymous.exchange.logEntry.counted, 'the ledger knows of keys only');
+  const wrong = await judge(engine, login, { kind: 'key', id: 'AbCdEf123456', secretHash: 'wrong' }, 'key');
+  t.equal(windowOf(wrong.exchange.logEntry.verdict!, 'minute').remaining, 990, 'an invalid key pays for nothing');
+  const key = await newKey(engine, 'free');
+  const paid = await judge(engine, login, key, 'key');
+  t.equal(windowOf(paid.exchange.logEntry.verdict!, 'minute').remaining, 55);
+  t.ok(paid.exchange.logEntry.counted);
+  for (let n = 0; n < 198; n += 1) await judge(engine, login, ADDRESS, 'missing');
+  t.equal((await judge(engine, login, ADDRESS, 'missing')).end, 'rate_limited');
+});
+
 t.test('a key that was given up: whatever the store says later is written down, or that it is unknown', async (t) => {
   const engine = openScratchEngine(t);
   const key = await newKey(engine);

@@ -55,6 +55,16 @@ t.test('an operation that can never pass is refused, on each plan, for each wind
   t.end();
 });
 
+t.test('a public operation that no address could ever call is refused', (t) => {
+  const login = dear.map((each): Operation => (each.id === 'createPet' ? { ...each, secured: false } : each));
+  t.match(problemsOf(t, login), [
+    /^1:\d+ anonymous\.limits\.minute: on plan anonymous createPet costs 7, and the minute holds 3/,
+    /^1:\d+ anonymous\.limits\.day: on plan anonymous createPet costs 7, and the day holds 3/,
+  ]);
+  t.same(problemsOf(t, dear), [], 'others are not for addresses to pay');
+  t.end();
+});
+
 t.test('operations that are free are refused, and of names that the contract lacks is warned', (t) => {
   const limits = `limits: { minute: 50, day: 500 }, ${BAN}`;
   t.match(
