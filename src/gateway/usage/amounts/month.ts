@@ -29,12 +29,12 @@ export async function* withHistory<Sums>(
   yield await read(waiting);
 }
 
-/** A record that never changed has the plan that it was made with. */
+/** Also of a record that never changed: only its history says when it was imported. */
 async function historyOf(
   { id, record }: Account<unknown>,
   { keys, customers }: Accounts,
 ): Promise<readonly AuditEntry[]> {
-  if (record === undefined || record.version === 1) return [];
+  if (record === undefined) return [];
   return withRetry(() => ('secrets' in record ? keys : customers).history(id));
 }
 

@@ -22,9 +22,9 @@ export interface Judgement {
 /**
  * What the days and months of the new plans hold of a payer's units. The most they may: a plan that trickles back
  * admits up to twice its limit in one day, and who changed plans within a day is taken to have used the smaller first.
- * @param own limits of the payer, for plans whose limits are `custom`; null where nobody knows them
+ * @param ownOn limits of the payer on a day, for plans whose limits are `custom`; null where nobody knows them
  */
-export function judge(use: Use, plans: ReadonlyMap<string, NewPlan>, own: Limits | null): Judgement {
+export function judge(use: Use, plans: ReadonlyMap<string, NewPlan>, ownOn: (day: string) => Limits | null): Judgement {
   const payer = new PayerWindows();
   const units = new Map([...use.keys()].map((plan) => [plan, new Map<string, number>()]));
   const days = [...new Set([...use.values()].flatMap((of) => [...of.keys()]))].sort();
@@ -32,7 +32,7 @@ export function judge(use: Use, plans: ReadonlyMap<string, NewPlan>, own: Limits
     const parts = [...use].flatMap(([plan, of]) => {
       const [its, terms] = [of.get(day), plans.get(plan)];
       if (its === undefined) return [];
-      return [{ plan, its, terms, limits: terms?.limits === 'custom' ? own : (terms?.limits ?? null) }];
+      return [{ plan, its, terms, limits: terms?.limits === 'custom' ? ownOn(day) : (terms?.limits ?? null) }];
     });
     parts.sort((one, other) => ceilingOf(one.limits) - ceilingOf(other.limits));
     payer.begin(day);

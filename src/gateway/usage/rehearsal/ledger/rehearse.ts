@@ -1,4 +1,4 @@
-import { planDays, type Payer } from '../../../accounts/plans/days.js';
+import { termsOn, type Payer } from '../../../accounts/plans/days.js';
 import type { Price } from '../../../admission/plan.js';
 import type { Accounts } from '../../../store/ledger.js';
 import type { UsageStore } from '../../../store/port.js';
@@ -51,8 +51,9 @@ class LedgerRehearsal {
   }
 
   add({ id, record, sums: use, history }: WithHistory<Use>): void {
-    const judged = judge(use, this.#plans, record?.limits ?? null);
-    const planOf = record === undefined ? this.#days.map(() => null) : planDays(record, history, this.#days);
+    const terms = record === undefined ? [] : termsOn(record, history, this.#days);
+    const judged = judge(use, this.#plans, (day) => terms[this.#days.indexOf(day)]?.limits ?? null);
+    const planOf = this.#days.map((_, n) => terms[n]?.plan ?? null);
     const parts = (prices: ReadonlyMap<string, Price | null>, unitsOf: UnitsOf): readonly Part[] => {
       const units = [...use].map(([plan, days]) => [plan, this.#days.map((day) => unitsOf(days, plan, day))] as const);
       return worthSaying(partsOf({ planOf, units: new Map(units) }, prices), prices, use, this.#days);

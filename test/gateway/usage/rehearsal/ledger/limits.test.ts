@@ -26,7 +26,7 @@ function useOf(plans: ReadonlyMap<string, NewPlan>, ...rows: readonly string[]):
 /** Units that pass by plan and day, and excesses as `plan window day units`. */
 function judged(plans: Readonly<Record<string, NewPlan>>, rows: readonly string[], own: Limits | null = null) {
   const all = new Map(Object.entries(plans));
-  const { units, excesses } = judge(useOf(all, ...rows), all, own);
+  const { units, excesses } = judge(useOf(all, ...rows), all, () => own);
   return {
     units: Object.fromEntries([...units].map(([name, days]) => [name, [...days.values()]])),
     excesses: excesses.map((one) => `${one.plan} ${one.window} ${one.day.slice(-2)} ${one.units}`),
