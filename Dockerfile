@@ -4,16 +4,14 @@
 FROM node:24-slim AS base
 WORKDIR /app
 
-FROM base AS build
-COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json ./
-COPY src ./src
-RUN npm run build
-
 FROM base AS dependencies
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund
+
+FROM dependencies AS build
+COPY tsconfig.json ./
+COPY src ./src
+RUN node src/bootstrap.mjs transpile
 
 FROM base AS runtime
 ENV NODE_ENV=production PETGATE_DATA=/data

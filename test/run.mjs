@@ -6,7 +6,7 @@
  * The last line is `N passed, N failed`, in assertions; the exit code tells the same.
  */
 import { fileURLToPath } from 'node:url';
-import { ensureBuilt, ensureInstalled } from '../src/bootstrap.mjs';
+import { ensureReady } from '../src/bootstrap.mjs';
 import { filesOf } from './runner/files.mjs';
 import { ensureDocuments, ensureNeeds } from './runner/needs.mjs';
 import { Tally } from './runner/tally.mjs';
@@ -17,9 +17,8 @@ const suite = ['--unit', '--faults'].find((name) => name === process.argv[2]);
 const wanted = process.argv.slice(suite === undefined ? 2 : 3);
 const tally = new Tally();
 try {
-  await ensureInstalled();
+  await ensureReady();
   if (suite !== '--unit') ensureNeeds();
-  await ensureBuilt();
   const files = await filesOf(suite, wanted);
   ensureDocuments(files);
   if (files.length > 0) await runTap(files, tally);

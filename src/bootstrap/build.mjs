@@ -1,37 +1,64 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { at, filesIn, readIf, requireWritable, root, sha256, TSC } from './files.mjs';
-import { run } from './run.mjs';
+import { at, filesIn, readIf, requireWritable, root, sha256 } from './files.mjs';
 import { say, seconds, SetupFailure } from './terminal.mjs';
 
-const STAMP = at('dist', '.petgate-built');
-/** What is compiled; as in tsconfig.json. */
-const SOURCE_FOLDERS = ['src', 'test', 'grafana'];
 /** The command of package.json. */
 export const PROGRAM = at('dist', 'src', 'cli', 'main.js');
+export const PRODUCT = ['src'];
+/** As in tsconfig.json. */
+export const EVERYTHING = ['src', 'test', 'grafana'];
 
-/** Compiles unless `dist` is of these very sources. Says so in two lines when it does. */
-export async function ensureBuilt() {
-  const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(at(folder))).filter((file) =>
-    /(?<!\.d)\.tsx?$/.test(file),
-  );
-  const wanted = sha256([...sources, at('tsconfig.json'), at('package-lock.json')]);
-  const isWhole = sources.every((file) => existsSync(outputOf(file)));
-  if (isWhole && readIf(STAMP) === wanted) return;
+/**
+ * Transpiles these folders into `dist`, unless that is done already. Does not check types: `npm run lint` does.
+ * Throws SetupFailure with esbuild's messages when a file has a syntax error.
+ */
+export async function ensureBuilt(folders) {
+  const pending = folders.map(planOf).filter(({ isDone }) => !isDone);
+  if (pending.length === 0) return;
   requireWritable(at('dist'), 'the program must be built');
-  rmSync(STAMP, { force: true });
-  // What the compiler remembers of outputs that somebody removed would keep it from writing them again.
-  if (!isWhole) rmSync(at('dist', '.tsbuildinfo'), { force: true });
   const beganMs = performance.now();
   say('Building …');
-  const { code, output } = await run(process.execPath, [TSC, '-p', at('tsconfig.json')], process.env);
-  if (code !== 0) throw new SetupFailure(`${output.trimEnd()}\nThe build failed; see the errors above.`);
-  removeStale(new Set(sources.map(outputOf)));
-  // npm makes it executable only when it links it for the first time.
+  for (const { stamp } of pending) rmSync(stamp, { force: true });
+  await transpile(pending.flatMap(({ sources }) => sources));
+  for (const { folder, sources, stamp, digest } of pending) {
+    removeStale(folder, new Set(sources.map(outputOf)));
+    mkdirSync(at('dist'), { recursive: true });
+    writeFileSync(stamp, digest);
+  }
+  // npm makes the command executable only when it links it for the first time.
   chmodSync(PROGRAM, 0o755);
-  mkdirSync(at('dist'), { recursive: true });
-  writeFileSync(STAMP, wanted);
   say(`Built in ${seconds(beganMs)}.`);
+}
+
+function planOf(folder) {
+  const sources = filesIn(at(folder)).filter((file) => /(?<!\.d)\.tsx?$/.test(file));
+  const stamp = at('dist', `.built-${folder}`);
+  const digest = sha256([...sources, at('tsconfig.json'), at('package-lock.json')]);
+  const isDone = readIf(stamp) === digest && sources.every((file) => existsSync(outputOf(file)));
+  return { folder, sources, stamp, digest, isDone };
+}
+
+async function transpile(sources) {
+  // Only now: on a bare clone it was not installed when this file was loaded.
+  const { build, formatMessages } = await import('esbuild');
+  try {
+    await build({
+      entryPoints: sources,
+      outdir: at('dist'),
+      outbase: root,
+      absWorkingDir: root,
+      tsconfig: at('tsconfig.json'),
+      platform: 'node',
+      format: 'esm',
+      sourcemap: true,
+      logLevel: 'silent',
+    });
+  } catch (error) {
+    if (!Array.isArray(error.errors)) throw error;
+    const messages = await formatMessages(error.errors, { kind: 'error' });
+    throw new SetupFailure(`${messages.join('').trimEnd()}\nThe build failed; see the errors above.`);
+  }
 }
 
 function outputOf(source) {
@@ -39,8 +66,6 @@ function outputOf(source) {
 }
 
 /** A test whose source is gone would still run, and pass. */
-function removeStale(outputs) {
-  for (const file of SOURCE_FOLDERS.flatMap((folder) => filesIn(at('dist', folder)))) {
-    if (!outputs.has(file.replace(/\.map$/, ''))) rmSync(file);
-  }
+function removeStale(folder, outputs) {
+  for (const file of filesIn(at('dist', folder))) if (!outputs.has(file.replace(/\.map$/, ''))) rmSync(file);
 }

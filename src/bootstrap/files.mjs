@@ -7,7 +7,6 @@ import { SetupFailure } from './terminal.mjs';
 /** The project's folder. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const at = (...parts) => join(root, ...parts);
-export const TSC = at('node_modules', 'typescript', 'bin', 'tsc');
 
 /** Why this user may not write in `folder`, as Node's code of the error; undefined when they may. */
 export function writeError(folder) {

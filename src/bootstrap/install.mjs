@@ -1,44 +1,37 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { at, readIf, requireWritable, sha256, writeError } from './files.mjs';
-import { run } from './run.mjs';
+import { runNpm } from './npm.mjs';
 import { say, seconds, SetupFailure } from './terminal.mjs';
 
-const STAMP = at('node_modules', '.petgate-installed');
-/** The only npm settings passed on from the environment: the registry and how to reach it. */
-const NPM_SETTINGS = new RegExp(
-  '^npm_config_(registry|@|//|_auth|proxy|https?[-_]proxy|noproxy|ca$|cafile|strict[-_]ssl|cache$|' +
-    'userconfig|globalconfig)',
-  'i',
-);
-
-/** Installs the pinned dependencies unless they are there already. Says so in two lines when it does. */
-export async function ensureInstalled() {
+/**
+ * Installs the pinned dependencies, unless they are there already.
+ * @param developer true: with the tools that build, test and lint need; only what is missing is added
+ */
+export async function ensureInstalled({ developer }) {
   checkNode();
+  const stamp = at('node_modules', developer ? '.petgate-installed-all' : '.petgate-installed');
   const wanted = `${sha256([at('package-lock.json')])} node${process.versions.node.split('.')[0]}`;
-  if (readIf(STAMP) === wanted) return;
+  if (readIf(stamp) === wanted) return;
   const folder = at('node_modules');
-  if (isInstalled()) {
-    // Where it can't be noted down it is found out again at the next start.
-    if (writeError(folder) === undefined) writeFileSync(STAMP, wanted);
+  if (isInstalled(developer)) {
+    // Where this cannot be written, the next start checks again.
+    if (writeError(folder) === undefined) writeFileSync(stamp, wanted);
     return;
   }
   requireWritable(folder, 'the dependencies must be installed');
-  rmSync(STAMP, { force: true });
+  rmSync(stamp, { force: true });
   const beganMs = performance.now();
-  say('Installing dependencies (a minute or so, once) …');
-  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const [command, ...before] = npm;
-  const { code, output } = await run(
-    command,
-    [...before, 'ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund'],
-    npmEnvironment(),
-  );
-  if (code !== 0)
-    throw new SetupFailure(
-      `${output.trimEnd()}\nThe dependencies could not be installed. Is the package registry reachable? Then ` +
-        'start again.',
-    );
-  writeFileSync(STAMP, wanted);
+  say(developer ? 'Installing the developer tools (once) …' : 'Installing dependencies (once) …');
+  // `npm ci` starts from nothing; with a part in place, `npm install` adds the rest of the same lock.
+  const adds = developer && isInstalled(false);
+  await runNpm([
+    ...(adds ? ['install', '--no-save'] : ['ci']),
+    '--ignore-scripts',
+    developer ? '--include=dev' : '--omit=dev',
+    '--no-audit',
+    '--no-fund',
+  ]);
+  writeFileSync(stamp, wanted);
   say(`Installed in ${seconds(beganMs)}.`);
 }
 
@@ -56,26 +49,20 @@ function checkNode() {
   }
 }
 
-/** True when npm finished an install of exactly this lock by itself: it writes its own list of packages last. */
-function isInstalled() {
+/** True when npm finished an install of exactly this lock: it writes its own list of packages last. */
+function isInstalled(developer) {
   const installed = readIf(at('node_modules', '.package-lock.json'));
   if (installed === undefined) return false;
   try {
     const have = JSON.parse(installed).packages;
     const want = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages;
     return Object.entries(want).every(
-      ([path, { version, optional, devOptional }]) =>
-        path === '' || (have[path]?.version ?? (optional || devOptional ? version : undefined)) === version,
+      ([path, { version, dev, optional, devOptional }]) =>
+        path === '' ||
+        (dev && !developer) ||
+        (have[path]?.version ?? (optional || devOptional ? version : undefined)) === version,
     );
   } catch {
     return false;
   }
-}
-
-/** Without what `npm start` hands down (omit, prefix, ignore-scripts …): it is meant for that npm, not for the next. */
-function npmEnvironment() {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => name !== 'NODE_ENV' && (!/^npm_/i.test(name) || NPM_SETTINGS.test(name)),
-  );
-  return Object.fromEntries(kept);
 }

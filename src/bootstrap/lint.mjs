@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { ensureBuilt, EVERYTHING } from './build.mjs';
 import { at } from './files.mjs';
-import { ensureBuilt } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { run } from './run.mjs';
-import { complain, say, seconds, SetupFailure } from './terminal.mjs';
+import { complain, say, seconds } from './terminal.mjs';
 
 const installed = (...parts) => at('node_modules', ...parts);
 const ARROWS = installed('dependency-cruiser', 'bin', 'dependency-cruise.mjs');
 /** By name: a program of Node, and what it is called with. */
 const CHECKS = {
+  types: [installed('typescript', 'bin', 'tsc'), '-p', at('tsconfig.json')],
   eslint: [installed('eslint', 'bin', 'eslint.js'), '.'],
   format: [installed('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,tsx,js,mjs,cjs}'],
   arrows: [ARROWS, 'src', 'test', '--config', at('.dependency-cruiser.cjs')],
@@ -25,27 +26,21 @@ const LUACHECK = (process.env.PATH ?? '')
 
 /** Runs every check, also after one failed, and says which did. */
 export async function lint() {
-  await ensureInstalled();
-  await types();
-  const { eslint, ...others } = Object.fromEntries(
+  await ensureInstalled({ developer: true });
+  const { eslint, format, ...others } = Object.fromEntries(
     Object.entries(CHECKS).map(([name, args]) => [name, [process.execPath, args]]),
   );
   if (LUACHECK === undefined) say('skipped lua: luacheck is not installed (Debian: apt-get install lua-check)');
   else others.lua = [LUACHECK, ['src', '--quiet', '--no-color']];
-  // Two processors, and eslint takes as long as all others.
-  await Promise.all([inTurn({ eslint }), inTurn(others)]);
+  // Two processors: these two take as long as all others.
+  await Promise.all([inTurn({ eslint, format }), inTurn(others)]);
 }
 
-/** The build checks them, and is done only where `dist` is not of these very sources. */
-async function types() {
-  const beganMs = performance.now();
-  try {
-    await ensureBuilt();
-    report('types', 0, '', beganMs);
-  } catch (error) {
-    if (!(error instanceof SetupFailure) || error.exitCode !== 1) throw error;
-    report('types', 1, error.message, beganMs);
-  }
+/** Checks the types, then transpiles everything. */
+export async function build() {
+  await ensureInstalled({ developer: true });
+  await inTurn({ types: [process.execPath, CHECKS.types] });
+  if (process.exitCode === undefined) await ensureBuilt(EVERYTHING);
 }
 
 async function inTurn(checks) {

@@ -3,17 +3,24 @@ import { constants } from 'node:os';
 import { root } from './files.mjs';
 import { SetupFailure } from './terminal.mjs';
 
-/** Runs a program quietly in the project's folder. A signal to this process ends both. */
-export function run(command, args, env) {
+/**
+ * Runs a program quietly in the project's folder. A signal to this process ends both.
+ * @param onOutput is called with each piece of output @param signal ends the program when aborted
+ */
+export function run(command, args, env, { onOutput = () => undefined, signal } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const chunks = [];
-    child.stdout.on('data', (chunk) => chunks.push(chunk));
-    child.stderr.on('data', (chunk) => chunks.push(chunk));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        chunks.push(chunk);
+        onOutput(chunk.toString());
+      });
+    signal?.addEventListener('abort', () => child.kill('SIGKILL'));
     let signalled;
-    const unhook = onSignals((signal) => {
-      signalled = signal;
-      child.kill(signal);
+    const unhook = onSignals((received) => {
+      signalled = received;
+      child.kill(received);
     });
     child.on('error', (error) => {
       unhook();

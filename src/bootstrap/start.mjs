@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
+import { watch } from 'node:fs';
 import { constants } from 'node:os';
-import { ensureBuilt, PROGRAM } from './build.mjs';
-import { at, root, TSC } from './files.mjs';
+import { ensureBuilt, PRODUCT, PROGRAM } from './build.mjs';
+import { at } from './files.mjs';
 import { ensureInstalled } from './install.mjs';
 import { onSignals } from './run.mjs';
+import { complain, SetupFailure } from './terminal.mjs';
+
+/** An editor writes a file in several steps. */
+const SETTLE_MS = 100;
 
 /** Starts `petgate start` on this terminal. The channel breaks when this process is killed, and it stops too. */
 function spawnStart() {
@@ -13,8 +18,8 @@ function spawnStart() {
 }
 
 export async function start() {
-  await ensureInstalled();
-  await ensureBuilt();
+  await ensureInstalled({ developer: false });
+  await ensureBuilt(PRODUCT);
   const child = spawnStart();
   // Ctrl-C reaches the child from the terminal too; it takes both for one.
   onSignals((signal) => child.kill(signal));
@@ -27,13 +32,9 @@ export async function start() {
   );
 }
 
-/** Compiles on each change, and starts anew after each compile without an error. */
+/** Builds on each change, and starts again after each build without an error. */
 export async function dev() {
-  await ensureInstalled();
-  const compiler = spawn(process.execPath, [TSC, '-p', at('tsconfig.json'), '--watch', '--preserveWatchOutput'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  await ensureInstalled({ developer: false });
   let app;
   let leaving = false;
   const restart = () => {
@@ -42,17 +43,25 @@ export async function dev() {
       app = spawnStart();
       return;
     }
-    // One more compile while the old one stops must not start two.
+    // One more build while the old program stops must not start two.
     if (app.listenerCount('exit') === 0) app.once('exit', restart);
     app.kill('SIGTERM');
   };
-  compiler.stdout.on('data', (chunk) => {
-    process.stdout.write(chunk);
-    if (chunk.includes('Found 0 errors')) restart();
+  const rebuild = () =>
+    ensureBuilt(PRODUCT).then(restart, (error) => {
+      if (!(error instanceof SetupFailure)) throw error;
+      complain(error.message);
+    });
+  let building = rebuild();
+  let timer;
+  const watcher = watch(at('src'), { recursive: true }, () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => (building = building.then(rebuild)), SETTLE_MS);
   });
   onSignals((signal) => {
     leaving = true;
-    compiler.kill('SIGTERM');
+    clearTimeout(timer);
+    watcher.close();
     app?.kill(signal);
   });
 }

@@ -3,16 +3,15 @@
  * (main.ts tells what; docs/guides/speed.md tells how, and all options).
  */
 import { fileURLToPath } from 'node:url';
-import { ensureBuilt, ensureInstalled } from '../../src/bootstrap.mjs';
+import { ensureReady } from '../../src/bootstrap.mjs';
 import { ensureGithub } from '../contracts/github.mjs';
 import { ensureNeeds } from '../runner/needs.mjs';
 import { runInOwnNetwork } from './network.mjs';
 import { installPeers } from './peers/install.mjs';
 
 try {
-  await ensureInstalled();
+  await ensureReady();
   ensureNeeds();
-  await ensureBuilt();
   installPeers();
   fetchGithub();
 } catch (error) {

@@ -19,10 +19,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
 
-/** All that these programs use of Node: its types take longer to read than the rest to compile. */
-const DECLARED =
-  `declare const process: { argv: string[]; exitCode: ` + `number; stdout: { write(text: string): void } };\n`;
-
 /** A small project of the same shape, whose `petgate` says how it was called and ends with code 7. */
 function project(
   t: Test,
@@ -43,11 +39,8 @@ function project(
   symlinkSync(join(packageRoot, 'node_modules'), at('node_modules'));
   const files = {
     'package.json': readFileSync(join(packageRoot, 'package.json'), 'utf8'),
-    'tsconfig.json': readFileSync(join(packageRoot, 'tsconfig.json'), 'utf8').replace(
-      '"types": ["node"]',
-      '"types": []',
-    ),
-    'src/cli/main.ts': `${DECLARED}process.stdout.write('called ' + process.argv[2] + '\\n');\nprocess.exitCode = 7;\n`,
+    'tsconfig.json': readFileSync(join(packageRoot, 'tsconfig.json'), 'utf8'),
+    'src/cli/main.ts': `process.stdout.write('called ' + process.argv[2] + '\\n');\nprocess.exitCode = 7;\n`,
     ...more,
   };
   for (const [path, text] of Object.entries(files)) write(path, text);
@@ -61,17 +54,18 @@ interface Ran {
 }
 
 function bootstrap(script: string, ...args: string[]): Promise<Ran> {
-  return bootstrapAs({}, script, ...args);
+  return bootstrapAs({}, {}, script, ...args);
 }
 
 async function bootstrapAs(
   user: { readonly uid?: number; readonly gid?: number },
+  env: NodeJS.ProcessEnv,
   script: string,
   ...args: string[]
 ): Promise<Ran> {
   const child = spawn(process.execPath, [script, ...args], {
     ...user,
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production' },
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -91,26 +85,38 @@ t.test('start builds once, hands over, and ends with the same exit code', async 
 });
 
 t.test('a changed source, a lost output and a lost source are each built again', async (t: Test) => {
-  const { at, write } = project(t, { 'test/old.test.ts': 'export const old = 1;\n' });
+  const { at, write } = project(t, { 'src/old.ts': 'export const old = 1;\n' });
   await bootstrap(at('src/bootstrap.mjs'), 'start');
-  t.ok(existsSync(at('dist/test/old.test.js')));
-  write('src/cli/main.ts', `${DECLARED}process.stdout.write('changed\\n');\n`);
+  t.ok(existsSync(at('dist/src/old.js')));
+  write('src/cli/main.ts', `process.stdout.write('changed\\n');\n`);
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in[^]*changed\n$/ });
   rmSync(at('dist/src/cli/main.js'));
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in[^]*changed\n$/ });
-  rmSync(at('test/old.test.ts'));
+  rmSync(at('src/old.ts'));
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in/ });
-  t.notOk(existsSync(at('dist/test/old.test.js')), 'a test without a source would still pass');
-  t.notOk(existsSync(at('dist/test/old.test.js.map')));
+  t.notOk(existsSync(at('dist/src/old.js')), 'an output without a source would still run');
+  t.notOk(existsSync(at('dist/src/old.js.map')));
 });
 
 t.test('a build that fails says why, ends with 1, and is tried again', async (t: Test) => {
-  const { at } = project(t, { 'src/wrong.ts': "export const wrong: number = 'text';\n" });
+  const { at } = project(t, { 'src/wrong.ts': 'export const wrong = ;\n' });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const failed = await bootstrap(at('src/bootstrap.mjs'), 'start');
-    t.match(failed, { code: 1, stderr: /src\/wrong\.ts\(1,14\): error TS2322[^]*The build failed/ });
+    t.match(failed, { code: 1, stderr: /Unexpected ";"[^]*src\/wrong\.ts:1:21[^]*The build failed/ });
     t.notMatch(failed.stdout, 'called');
   }
+});
+
+t.test('a registry that cannot be reached ends the first start with a sentence', async (t: Test) => {
+  const { at } = project(t);
+  rmSync(at('node_modules'));
+  const failed = await bootstrapAs(
+    {},
+    { npm_config_registry: 'http://127.0.0.1:1/', npm_config_cache: at('cache') },
+    at('src/bootstrap.mjs'),
+    'start',
+  );
+  t.match(failed, { code: 1, stderr: /^The package registry cannot be reached \(ECONNREFUSED\)/ });
 });
 
 t.test('too old a Node is one clear line, and an unknown command is exit code 2', async (t: Test) => {
@@ -154,7 +160,7 @@ t.test('a folder that may not be written: what is built runs, what is not says s
     folders.filter((folder) => existsSync(at(folder))).forEach((folder) => chmodSync(at(folder), 0o755));
   t.teardown(open);
   close();
-  t.match(await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'), {
+  t.match(await bootstrapAs(STRANGER, {}, at('src/bootstrap.mjs'), 'start'), {
     code: 7,
     stdout: /^called start\n$/,
     stderr: '',
@@ -167,7 +173,7 @@ t.test('a folder that may not be written: what is built runs, what is not says s
       '(?:dependencies must be installed|program must be built) in it\\. Run npm start.*\n$',
   );
   t.match(
-    await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'),
+    await bootstrapAs(STRANGER, {}, at('src/bootstrap.mjs'), 'start'),
     { code: 1, stdout: '', stderr: line },
     'not built',
   );
@@ -175,7 +181,7 @@ t.test('a folder that may not be written: what is built runs, what is not says s
   rmSync(at('node_modules'), { recursive: true });
   close();
   t.match(
-    await bootstrapAs(STRANGER, at('src/bootstrap.mjs'), 'start'),
+    await bootstrapAs(STRANGER, {}, at('src/bootstrap.mjs'), 'start'),
     { code: 1, stdout: '', stderr: line },
     'not installed',
   );

