@@ -38,8 +38,8 @@ function readToken(folder: string): string {
   const token = readSecretFile(folder, 'admin-token', 'PETGATE_ADMIN_TOKEN') ?? '';
   if (token !== '') return token;
   throw new CommandError(
-    `There is no admin token: ${join(folder, 'admin-token')} does not exist and PETGATE_ADMIN_TOKEN is not set.\nThe ` +
-      'gateway writes the file when it starts (npm start); for another data folder set PETGATE_DATA.',
+    `There is no admin token: ${join(folder, 'admin-token')} does not exist and PETGATE_ADMIN_TOKEN is not set.\nRun ` +
+      'the command in the folder the gateway was started in, or set PETGATE_DATA to its data folder.',
   );
 }
 

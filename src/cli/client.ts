@@ -76,8 +76,9 @@ export class AdminClient {
     const said = typeof message === 'string' ? message : `The admin API answered ${status}.`;
     if (status === 401)
       throw new CommandError(
-        `The gateway at ${this.#address.url.origin} does not take the admin token from ${this.#address.tokenSource}.` +
-          '\nSet PETGATE_ADMIN_TOKEN to the one it has, or to a valid one of "petgate tokens create".',
+        `The gateway at ${this.#address.url.origin} rejected the admin token in ${this.#address.tokenSource}.\n` +
+          'Run the command in the folder the gateway was started in, or set PETGATE_DATA to its data folder, or ' +
+          'PETGATE_ADMIN_TOKEN to one of its tokens.',
       );
     // Each problem begins with its field.
     throw new CommandError(said.replace(/; (?=[\w.]+: )/g, '\n'));

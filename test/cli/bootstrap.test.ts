@@ -79,7 +79,7 @@ async function bootstrapAs(
 t.test('start builds once, hands over, and ends with the same exit code', async (t: Test) => {
   const { at } = project(t);
   const first = await bootstrap(at('src/bootstrap.mjs'), 'start');
-  t.ok(statSync(at('dist/src/cli/main.js')).mode & 0o100, '`npx petgate` can run what was built');
+  t.ok(statSync(at('dist/src/cli/main.js')).mode & 0o100, '`./petgate` can run what was built');
   t.match(first, { code: 7, stdout: /^Building …\nBuilt in [\d.]+ s\.\ncalled start\n$/, stderr: '' });
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 7, stdout: /^called start\n$/, stderr: '' });
 });

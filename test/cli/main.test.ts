@@ -168,7 +168,7 @@ t.test(
     t.match(away, { code: 1, stderr: /The gateway is not running at http:\/\/127\.0\.0\.1:1\. Start it with/ });
     const { port } = await listen(t);
     const wrong = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }));
-    t.match(wrong, { code: 1, stderr: /does not take the admin token from .*admin-token.\nSet PETGATE_ADMIN_TOKEN/ });
+    t.match(wrong, { code: 1, stderr: /rejected the admin token in .*admin-token.\nRun the command in the folder/ });
     t.notMatch(wrong.stderr, 'not-the-one');
     writeFileSync(join(folder, 'admin-token'), `${ADMIN_TOKEN}\n`);
     t.equal(

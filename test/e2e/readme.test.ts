@@ -61,7 +61,7 @@ t.test('what the README shows is what a new user sees', async (t) => {
   const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
   const [first, second, ...examples] = examplesOf(readme);
   t.equal(first?.command, 'npm start');
-  t.equal(second?.command, 'npx petgate start --upstream http://localhost:3000');
+  t.equal(second?.command, './petgate start --upstream http://localhost:3000');
   t.ok(examples.length >= 6, 'the examples were found');
   const [port, adminPort, petsPort] = [await freePort(), await freePort(), await freePort()];
   const environment = {
@@ -78,7 +78,7 @@ t.test('what the README shows is what a new user sees', async (t) => {
   const [KEY = ''] = /ptg_\w+/.exec(program.output()) ?? [];
   const cli = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
   for (const { command, shown } of examples) {
-    const line = command.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replaceAll('npx petgate', cli);
+    const line = command.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replaceAll('./petgate', cli);
     const env = { PATH: process.env['PATH'], KEY, ...environment };
     const { stdout } = await run('bash', ['-c', line], { env });
     t.strictSame(missing(shown, stdout), [], command);

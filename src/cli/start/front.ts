@@ -1,5 +1,5 @@
-import { join, resolve } from 'node:path';
-import { loadSources } from '../../gateway/config/load.js';
+import { join } from 'node:path';
+import { loadSettings } from '../../gateway/config/load.js';
 import type { Settings } from '../../gateway/config/settings.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { readVariable } from '../../shared/names/variables.js';
@@ -21,7 +21,7 @@ export interface Plan {
 
 /**
  * An address of an upstream, or a contract with an upstream of its own, is another API. Without its contract
- * everything is forwarded, and data is kept in the folder in which this was started.
+ * everything is forwarded.
  */
 export function planStart(surroundings: NodeJS.ProcessEnv, { upstream, contract }: StartOptions): Plan {
   const given: NodeJS.ProcessEnv = {
@@ -29,7 +29,7 @@ export function planStart(surroundings: NodeJS.ProcessEnv, { upstream, contract 
     ...(upstream === undefined ? {} : { UPSTREAM_URL: upstream }),
     ...(contract === undefined ? {} : { PETGATE_CONTRACT: contract }),
   };
-  const { settings, gateway } = loadSources(given);
+  const settings = loadSettings(given);
   const isOurs = settings.contract === join(packageRoot, 'config/openapi.yaml');
   const { default: other } = settings.upstreams;
   if (contract !== undefined && other === undefined)
@@ -39,7 +39,6 @@ export function planStart(surroundings: NodeJS.ProcessEnv, { upstream, contract 
   const environment = {
     ...given,
     ...(isOurs && readVariable(given, 'PETGATE_CONTRACT') === '' ? { PETGATE_CONTRACT: 'none' } : {}),
-    ...(gateway.decides(['data']) === undefined ? { PETGATE_DATA: resolve('data') } : {}),
   };
-  return { environment, settings: loadSources(environment).settings, upstream: other.addresses.join(', ') };
+  return { environment, settings: loadSettings(environment), upstream: other.addresses.join(', ') };
 }

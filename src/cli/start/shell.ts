@@ -8,6 +8,7 @@ export function quoted(text: string): string {
 
 /** How this program is called in the folder that this process was started in. */
 export function programName(script = process.argv[1] ?? ''): string {
-  if (process.cwd() === packageRoot.replace(/\/$/, '') || script.includes('/node_modules/.bin/')) return 'npx petgate';
+  if (process.cwd() === packageRoot.replace(/\/$/, '')) return './petgate';
+  if (script.includes('/node_modules/.bin/')) return 'npx petgate';
   return basename(script) === 'petgate' ? 'petgate' : `node ${quoted(script)}`;
 }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { readVariable } from '../../shared/names/variables.js';
@@ -97,6 +97,7 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
   const upstreams = openUpstreamFiles(problems, gateway, file, need, environment);
   const files = filesOf(gateway, plans, tls, upstreams.paths);
   const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
+  if (gateway) problems.push(...dataInPackages(gateway));
   if (need === 'required' && gateway) problems.push(...archivedFiles(gateway));
   if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
@@ -223,7 +224,17 @@ function pathsAt(gateway: Layers, setting: readonly string[]): readonly string[]
 }
 
 function dataFolderOf(gateway: Layers): string {
-  return pathAt(gateway, ['data']) ?? join(packageRoot, 'data');
+  return pathAt(gateway, ['data']) ?? resolve('data');
+}
+
+/** npm replaces `node_modules` with the next install, and the keys and the ledger with it. */
+function dataInPackages(gateway: Layers): Problem[] {
+  const folder = dataFolderOf(gateway);
+  if (!folder.split(sep).includes('node_modules')) return [];
+  const message =
+    `the data folder ${folder} is below node_modules, which npm replaces at every install. Move it elsewhere and ` +
+    'name it with PETGATE_DATA, or start in another folder';
+  return [{ ...gateway.location(['data'], 'value'), path: 'data', message }];
 }
 
 /** Days that 0.2 archived there would be in no report. */

@@ -27,7 +27,7 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   t.equal(await first.ended, 0);
   const second = begin(t, ['start'], env);
   await ready(second);
-  const hint = /^ {2}(.*)npx petgate (keys create --plan free --name "My app")$/m.exec(second.output());
+  const hint = /^ {2}(.*).\/petgate (keys create --plan free --name "My app")$/m.exec(second.output());
   const bare = { PATH: env['PATH'], HOME: env['HOME'] };
   const program = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
   const pasted = await promisify(execFile)('bash', ['-c', `${hint![1]!}${program} ${hint![2]!}`], { env: bare });

@@ -24,7 +24,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   http2: true,
   admin: { host: '127.0.0.1', port: 9090, hosts: [] },
   workers: 1,
-  dataFolder: join(packageRoot, 'data'),
+  dataFolder: resolve('data'),
   contract: join(packageRoot, 'config/openapi.yaml'),
   overlays: [],
   basePath: null,
@@ -192,6 +192,15 @@ t.test('days that 0.2 archived in files refuse a start, and nothing else', (t) =
   t.end();
 });
 
+t.test('the data folder is ./data of the working directory, and never below node_modules', (t) => {
+  t.equal(loadSettings({}).dataFolder, resolve('data'));
+  const folder = '/srv/api/node_modules/petgate/data';
+  t.throws(() => loadSettings({ PETGATE_DATA: folder }), {
+    message: /PETGATE_DATA: data: .* is below node_modules, which npm replaces at every install\. Move it elsewhere/,
+  });
+  t.end();
+});
+
 t.test('Redis without an archive is told apart from one that is to have none', (t) => {
   const unarchived = (environment: NodeJS.ProcessEnv): boolean => loadSettings(environment).store.unarchived;
   const redis = { REDIS_URL: 'redis://127.0.0.1:1' };
@@ -254,7 +263,7 @@ t.test('every setting tells who said it, and passwords stay unseen', (t) => {
     value: 'redis://***@host:6379/0',
     source: 'environment variable REDIS_URL',
   });
-  t.match(row('data'), { value: join(packageRoot, 'data'), source: 'default' });
+  t.match(row('data'), { value: resolve('data'), source: 'default' });
   t.match(row('plans.free.limits.minute'), { value: 60, source: /plans\.yaml:\d+$/ });
   t.end();
 });

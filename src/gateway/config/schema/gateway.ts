@@ -58,7 +58,7 @@ export const gatewayFile = mapping({
     })
     .prefault(1)
     .describe('Processes that serve the public port; auto is one per CPU.'),
-  data: path.optional().describe('Folder for all the gateway keeps on disk; relative to this file.'),
+  data: path.optional().describe('Folder for everything the gateway keeps on disk; relative to this file. Default: data in the working directory.'),
   plans: path.prefault('plans.yaml').describe('The file of plans; relative to this file.'),
   contract: path
     .optional()
