@@ -18,29 +18,35 @@ export function monthsToSend(done: string | null, from: string, finalDay: string
   return months;
 }
 
-/**
- * The events of a month, from the file that the first attempt to send it made: an id has one content for ever,
- * whatever is corrected, or costs another price, in between.
- */
+/** Whether a file has the amounts of its month: an id has one content permanently, whatever is corrected later. */
+export function areFixed(file: string): boolean {
+  return existsSync(file);
+}
+
+/** What is owed for a month, as it stands now. */
 export async function amountsOf(
   client: AdminClient,
-  file: string,
   month: string,
   source: string,
   payerOf: Payers,
 ): Promise<readonly UsageEvent[]> {
-  if (!existsSync(file)) {
-    const events: UsageEvent[] = [];
-    const days = { from: `${month}-01`, to: lastDayOf(month), by: 'customer,plan' };
-    for await (const row of readLedger(client, { ...days, amounts: 'true', corrections: 'true' })) {
-      if (row.get('final') !== 'true')
-        throw new CommandError(`${month} is not final by the gateway's clock. Run the same command again later.`);
-      events.push(amountEvent(row, month, source, payerOf));
-    }
-    writeFileSync(`${file}.tmp`, JSON.stringify(events), { mode: 0o600, flush: true });
-    renameSync(`${file}.tmp`, file);
-    syncFolderOf(file);
+  const events: UsageEvent[] = [];
+  const days = { from: `${month}-01`, to: lastDayOf(month), by: 'customer,plan' };
+  for await (const row of readLedger(client, { ...days, amounts: 'true', corrections: 'true' })) {
+    if (row.get('final') !== 'true')
+      throw new CommandError(`${month} is not final by the gateway's clock. Run the same command again later.`);
+    events.push(amountEvent(row, month, source, payerOf));
   }
+  return events;
+}
+
+export function fixAmounts(file: string, events: readonly UsageEvent[]): void {
+  writeFileSync(`${file}.tmp`, JSON.stringify(events), { mode: 0o600, flush: true });
+  renameSync(`${file}.tmp`, file);
+  syncFolderOf(file);
+}
+
+export function fixedAmounts(file: string): readonly UsageEvent[] {
   return JSON.parse(readFileSync(file, 'utf8')) as readonly UsageEvent[];
 }
 

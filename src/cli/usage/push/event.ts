@@ -12,7 +12,7 @@ export interface UsageEvent {
   /** Beginning of the day: falls into the period it is billed in. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
-  readonly data: Readonly<Record<string, string | number>>;
+  readonly data: Readonly<Record<string, string | number | true>>;
 }
 
 const DIMENSIONS = ['day', 'key', 'plan', 'operation'] as const;

@@ -4,16 +4,19 @@ import { CommandError } from '../../command-error.js';
 import type { Progress } from '../../progress.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
 import { readLedger, type LedgerRow } from '../ledger.js';
-import { amountsOf, forgetAmounts, monthsToSend } from './amounts.js';
-import { correctionEvent, newCorrections, withSent } from './corrections.js';
+import { amountsOf, areFixed, fixAmounts, fixedAmounts, forgetAmounts, monthsToSend } from './amounts.js';
+import { correctionEvent, idOf, monthOf, unsentCorrections } from './corrections.js';
 import { deliver, type Receiver } from './deliver.js';
 import { eventOf, type UsageEvent } from './event.js';
 import { appendGrowth, readJournal } from './journal.js';
 import type { Payers } from './payers.js';
+import { SentCorrections } from './sent.js';
 import { StateFile, type PushedDay } from './state.js';
 
 /** As the report has it: an hour after its end a day changes no more. */
 const SETTLE_MS = 3_600_000;
+/** How often the amounts of a month that is being corrected are made anew. */
+const FIXING_TRIES = 5;
 
 /** UTC days, both included. */
 interface Days {
@@ -52,6 +55,7 @@ interface PushParts {
 export class Pusher {
   readonly #parts: PushParts;
   readonly #file: StateFile;
+  readonly #sent: SentCorrections;
   /** Acknowledged. */
   events = 0;
   /** What was pushed, in order. */
@@ -66,6 +70,7 @@ export class Pusher {
   constructor(parts: PushParts) {
     this.#parts = parts;
     this.#file = new StateFile(parts.stateFile);
+    this.#sent = new SentCorrections(this.#file);
   }
 
   /** First the range that was left unfinished, then the days asked for. What was done stays done. */
@@ -93,10 +98,11 @@ export class Pusher {
 
   /** What is owed for each month that is over, once. */
   async #pushAmounts(from: string, finalDay: string): Promise<void> {
-    const { client, source, payerOf, batch } = this.#parts;
+    const { batch } = this.#parts;
     for (const month of monthsToSend(this.#file.state.amountsThrough, from, finalDay)) {
-      const file = `${this.#file.path}.${month}-amounts`;
-      const events = await amountsOf(client, file, month, source, payerOf);
+      const file = this.#amountsFile(month);
+      if (!areFixed(file)) await this.#fixAmounts(month);
+      const events = fixedAmounts(file);
       for (let at = 0; at < events.length; at += batch) await this.#deliver(events.slice(at, at + batch));
       this.#file.save({ amountsThrough: month });
       forgetAmounts(file);
@@ -104,16 +110,42 @@ export class Pusher {
     }
   }
 
+  /** So that they include the very corrections that were sent before, whatever is corrected meanwhile. */
+  async #fixAmounts(month: string): Promise<void> {
+    const { client, source, payerOf } = this.#parts;
+    for (let tried = 0; tried < FIXING_TRIES; tried += 1) {
+      const events = await amountsOf(client, month, source, payerOf);
+      const made = await unsentCorrections(client, this.#sent.ids());
+      if (!made.some((correction) => monthOf(correction) === month)) {
+        fixAmounts(this.#amountsFile(month), events);
+        return;
+      }
+      await this.#pushCorrections();
+    }
+    throw new CommandError(`${month} is being corrected just now. Run the same command again later.`);
+  }
+
+  #amountsFile(month: string): string {
+    return `${this.#file.path}.${month}-amounts`;
+  }
+
   /** Whatever day they are of. */
   async #pushCorrections(): Promise<void> {
     const { client, source, payerOf, batch } = this.#parts;
-    const found = await newCorrections(client, this.#file.state.corrections);
+    await this.#sent.takeOver(client);
+    const found = await unsentCorrections(client, this.#sent.ids());
     for (let from = 0; from < found.length; from += batch) {
       const some = found.slice(from, from + batch);
-      await this.#deliver(some.map((correction) => correctionEvent(correction, source, payerOf)));
-      this.#file.save({ corrections: withSent(this.#file.state.corrections, some) });
+      await this.#deliver(
+        some.map((correction) => correctionEvent(correction, source, payerOf, this.#isAmountSent(monthOf(correction)))),
+      );
+      await this.#sent.add(some.map(idOf));
       this.corrections += some.length;
     }
+  }
+
+  #isAmountSent(month: string): boolean {
+    return month <= (this.#file.state.amountsThrough ?? '') || areFixed(this.#amountsFile(month));
   }
 
   /** As the gateway has it: it may wait for the counts of another one. */

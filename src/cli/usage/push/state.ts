@@ -20,11 +20,9 @@ export interface PushedDay {
   readonly growth: 'none' | 'possible' | 'over';
 }
 
-/** Corrections that were acknowledged. */
-export interface SentCorrections {
-  /** When the last of them was made, ISO 8601. */
+/** Corrections that version 0.3 sent: those made until ten minutes before `to`, ISO 8601, and these ids. */
+export interface SentBefore {
   readonly to: string;
-  /** Ids of the events of those that were made shortly before. */
   readonly ids: readonly string[];
 }
 
@@ -35,8 +33,10 @@ interface PushState {
   readonly doneThrough: string | null;
   readonly running: Running | null;
   readonly days: Readonly<Record<string, PushedDay>>;
-  /** Null before the first. */
-  readonly corrections: SentCorrections | null;
+  /** Null once their ids are in the file of `correctionBytes`. */
+  readonly corrections: SentBefore | null;
+  /** Length of the file beside this one that has the ids of the corrections that were acknowledged. */
+  readonly correctionBytes: number;
   /** Amounts of all months up to this one were acknowledged; null before the first. */
   readonly amountsThrough: string | null;
 }
@@ -47,6 +47,7 @@ const NOTHING: PushState = {
   running: null,
   days: {},
   corrections: null,
+  correctionBytes: 0,
   amountsThrough: null,
 };
 

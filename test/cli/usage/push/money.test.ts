@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Plan } from '../../../../src/gateway/admission/plan.js';
@@ -40,7 +42,8 @@ async function stage(t: Test) {
     t.equal(code, 0, stderr);
     return JSON.parse(stdout) as { readonly events: number; readonly corrections: number; readonly amounts: string[] };
   };
-  return { ...listener, receiver, customer: id, key: key.id, tried: tried.id, push };
+  const setClock = (atMs: number): void => void (nowMs = atMs);
+  return { ...listener, receiver, customer: id, key: key.id, tried: tried.id, push, setClock };
 }
 
 t.test('each correction is an event, once, whatever day it is of', async (t: Test) => {
@@ -91,4 +94,48 @@ t.test('what is owed for a month is an event for each payer and plan, once it is
     'who sent nothing on a plan without price',
   );
   t.match(await push('--amounts'), { events: 0, amounts: [] }, 'and not again');
+});
+
+t.test('a correction is sent though the clock was behind when it was made, and says when that was', async (t: Test) => {
+  const { registry, receiver, key, push, setClock } = await stage(t);
+  const [day, nowMs] = [dayBack(2), Date.now()];
+  await registry.correct(key, { day, units: -2, reason: 'first', id: 'M-1' }, 'ops');
+  await push();
+  setClock(nowMs - 3_600_000);
+  await registry.correct(key, { day, units: -3, reason: 'an hour before', id: 'M-2' }, 'ops');
+  t.match(await push(), { events: 1, corrections: 1 });
+  const sent = receiver.events.get(`urn:petgate:usage correction=M-2&of=${key}`);
+  t.match(sent?.data, { units: -3, at: new Date(nowMs - 3_600_000).toISOString() });
+  t.match(await push(), { events: 0, corrections: 0 }, 'and not again');
+  t.equal(receiver.repeats, 0);
+});
+
+t.test('a correction says so when the amount of its month was sent without it', async (t: Test) => {
+  const { registry, receiver, key, push } = await stage(t);
+  const correct = (id: string, units: number) =>
+    registry.correct(key, { day: `${MONTH}-04`, units, reason: 'an outage', id }, 'ops');
+  await correct('M-1', -1);
+  t.match(await push('--amounts'), { amounts: [MONTH], corrections: 1 });
+  await correct('M-2', -1);
+  await registry.correct(key, { day: dayBack(0), units: -1, reason: 'this month', id: 'M-3' }, 'ops');
+  t.match(await push('--amounts'), { amounts: [], corrections: 2 });
+  const flagOf = (id: string) =>
+    receiver.events.get(`urn:petgate:usage correction=${id}&of=${key}`)?.data['notInAmount'];
+  t.same(['M-1', 'M-2', 'M-3'].map(flagOf), [undefined, true, undefined]);
+});
+
+t.test('what an earlier version sent is not sent again', async (t: Test) => {
+  const { registry, receiver, key, push } = await stage(t);
+  const [day, state] = [dayBack(2), join(dataFolder(t), 'push.json')];
+  const first = await registry.correct(key, { day, units: -2, reason: 'sent', id: 'M-1' }, 'ops');
+  await push('--state', state);
+  const old = JSON.parse(readFileSync(state, 'utf8')) as Record<string, unknown>;
+  rmSync(`${state}.corrections`);
+  const to = new Date(first.atMs).toISOString();
+  const corrections = { to, ids: [`correction=M-1&of=${key}`] };
+  writeFileSync(state, JSON.stringify({ ...old, correctionBytes: undefined, corrections }));
+  await registry.correct(key, { day, units: -3, reason: 'new', id: 'M-2' }, 'ops');
+  t.match(await push('--state', state), { events: 1, corrections: 1 });
+  t.match(await push('--state', state), { events: 0 });
+  t.equal(receiver.repeats, 0);
 });

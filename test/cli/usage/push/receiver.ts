@@ -9,7 +9,7 @@ export interface Received {
   readonly type: string;
   readonly subject: string;
   readonly time: string;
-  readonly data: Readonly<Record<string, string | number>>;
+  readonly data: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** What the receiver does with a request: takes it, or fails before or after it has stored the events. */
