@@ -67,8 +67,14 @@ export function begin(
 }
 
 /** Runs `petgate …` to its end. */
-export async function petgate(args: readonly string[], env: NodeJS.ProcessEnv, input = ''): Promise<Finished> {
+export async function petgate(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  input = '',
+  cwd?: string,
+): Promise<Finished> {
   const child = spawn(process.execPath, [...process.execArgv, PROGRAM, ...args], {
+    cwd,
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
   });

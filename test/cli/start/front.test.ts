@@ -75,17 +75,22 @@ t.test('without a contract every path is forwarded, and counted by its method', 
     t.equal((await ask(t, url, '', `GET /_petgate/${path}`)).status, 200, path);
   t.equal(running.output().split(key).length, 3, 'the key is shown, with the line to paste, and never again');
   const admin = {
-    PETGATE_DATA: join(folder, 'data'),
+    PETGATE_DATA: '',
     ADMIN_PORT: /admin API: http:\/\/127\.0\.0\.1:(\d+)/.exec(running.output())![1],
   };
-  const { stdout } = await petgate(['usage', '--by', 'operation', '--json'], { ...surroundings(folder), ...admin });
+  const { stdout } = await petgate(
+    ['usage', '--by', 'operation', '--json'],
+    { ...surroundings(folder), ...admin },
+    '',
+    folder,
+  );
   t.match(stdout, '"DELETE"');
   await end(running, t);
 
   const again = await startIn(t, folder, [], { UPSTREAM_URL: upstream.url });
   t.match(
     again.running.output(),
-    /The data of the last start is kept\. Another key:\n {2}PETGATE_DATA=\S+ .*keys create /,
+    /The data of the last start is kept\. Another key:\n {2}ADMIN_PORT=\S+ .*keys create /,
   );
   t.notMatch(again.running.output(), 'ptg_');
   const { headers, status } = await ask(t, again.url, key, 'GET /b');
