@@ -15,6 +15,7 @@ const CHECKS = {
   format: [installed('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,tsx,js,mjs,cjs}'],
   arrows: [ARROWS, 'src', 'test', '--config', at('.dependency-cruiser.cjs')],
   unused: [installed('knip', 'bin', 'knip.js'), '--no-progress'],
+  regexes: [at('src', 'bootstrap', 'regexes.mjs')],
   contract: [installed('@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'config/openapi.yaml'],
 };
 

@@ -85,7 +85,7 @@ function tokenCheck(internalToken: string): (request: FastifyRequest) => boolean
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const expected = digest(internalToken);
   return (request) => {
-    const sent = /^Bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const sent = /^Bearer +([^ ].*)$/i.exec(request.headers.authorization ?? '')?.[1];
     return sent !== undefined && timingSafeEqual(digest(sent), expected);
   };
 }

@@ -15,8 +15,8 @@ export interface Fault {
 
 export const fault = (message: string): Fault => ({ kind: 'fault', message });
 
-/** What a valid text is made of, beside blanks: strings, numbers, literals, punctuation. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[-+.0-9eE]+|true|false|null|[{}[\]:,]/g;
+/** What a valid text is made of, each behind its blanks: strings, numbers, literals, punctuation. */
+const TOKEN = /[ \t\n\r]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.0-9eE]+|true|false|null|[{}[\]:,])/gy;
 
 /**
  * Reads a JSON object (RFC 8259) whose fields hold no objects or arrays. Stricter than JSON.parse, which says whether
@@ -41,7 +41,7 @@ export function readFlatObject(body: Uint8Array): ReadonlyMap<string, Scalar | F
 function fieldsIn(text: string): ReadonlyMap<string, Scalar | Fault> {
   const fields = new Map<string, Scalar | Fault>();
   let [depth, name, isValue] = [0, '', false];
-  for (const [token] of text.matchAll(TOKEN)) {
+  for (const [, token = ''] of text.matchAll(TOKEN)) {
     if (depth === 1) {
       if (isValue) fields.set(name, fields.has(name) ? twice(name) : valueOf(name, token));
       else if (token.startsWith('"')) name = JSON.parse(token) as string;

@@ -15,6 +15,7 @@ const CODES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 export function isCurrency(code: string): boolean {
   return CODES.has(code);
 }
+const GROUPED = new Intl.NumberFormat('en-US');
 
 /** An amount as people read it: 1205 of EUR is `12.05`. @param coins of the smallest coin, a whole number */
 export function inCurrency(coins: bigint | number | string, currency: string): string {
@@ -23,7 +24,7 @@ export function inCurrency(coins: bigint | number | string, currency: string): s
   const isNegative = text.startsWith('-');
   const figures = (isNegative ? text.slice(1) : text).padStart(digits + 1, '0');
   const point = figures.length - digits;
-  const whole = figures.slice(0, point).replace(/\B(?=(\d{3})+$)/g, ',');
+  const whole = GROUPED.format(BigInt(figures.slice(0, point)));
   return `${isNegative ? '-' : ''}${whole}${digits === 0 ? '' : `.${figures.slice(point)}`}`;
 }
 

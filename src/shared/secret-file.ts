@@ -76,7 +76,7 @@ function checked(secret: string, what: string, advice: string): string {
 
 /** Not `trim`, which takes a no-break space for a blank. */
 function trimmed(text: string): string {
-  return text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
 }
 
 function read(path: string): string | null {

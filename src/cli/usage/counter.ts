@@ -11,8 +11,8 @@ export interface Counter {
 }
 
 const SAMPLE = /^petgate_admitted_total\{(.*)\} (\S+)/;
-const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
-const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/m;
+const LABEL = /,?(\w+)="((?:[^"\\]|\\.)*)"/gy;
+const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/;
 
 /** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws CommandError. */
 export async function readCounter(client: AdminClient, urls: readonly string[]): Promise<Counter> {
@@ -22,7 +22,9 @@ export async function readCounter(client: AdminClient, urls: readonly string[]):
   let total = 0;
   let sinceMs: number | null = 0;
   for (const page of pages) {
+    let start: string | undefined;
     for (const line of page.split('\n')) {
+      start ??= START.exec(line)?.[1];
       const [, labels, value] = SAMPLE.exec(line) ?? [];
       if (labels === undefined) continue;
       const { plan = '', operation = '' } = labelsIn(labels);
@@ -30,7 +32,6 @@ export async function readCounter(client: AdminClient, urls: readonly string[]):
       counts.set(name, (counts.get(name) ?? 0) + Number(value));
       total += Number(value);
     }
-    const start = START.exec(page)?.[1];
     sinceMs = start === undefined || sinceMs === null ? null : Math.max(sinceMs, Number(start) * 1000);
   }
   return { counts, total, sinceMs };

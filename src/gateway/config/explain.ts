@@ -64,5 +64,7 @@ function masked(path: Path, value: unknown): unknown {
 /** Of a store's address user, password and options go; any other text stays. */
 export function maskedAddress(text: string): string {
   if (!/^(?:rediss?(?:\+[a-z]+)?|postgres(?:ql)?):/.test(text)) return text;
-  return text.replace(/\/\/.*@/, '//***@').replace(/\?.*/, '?***');
+  const [start, end] = [text.indexOf('//') + 2, text.lastIndexOf('@')];
+  const masked = end > start ? `${text.slice(0, start)}***${text.slice(end)}` : text;
+  return masked.replace(/\?.*/, '?***');
 }

@@ -95,7 +95,7 @@ function readSecret(
     if (path === null) refuse(setting, `${source} is not set; set it where the gateway runs`);
     return null;
   }
-  const text = given.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  const text = given.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
   if (text === '') return refuse(setting, `${source} is empty; put the secret there`);
   return Buffer.byteLength(text) > MAX_SECRET_BYTES ? refuse(setting, `${source} is too long for a secret`) : text;
 }

@@ -19,7 +19,7 @@ export function withRefusals(contract: string): string {
     }
     if (own.length === 0) addExample(document, { code, message, status });
   }
-  return document.toString({ lineWidth: 0 }).replaceAll(/(: |- )\[ (.*) \]/g, '$1[$2]');
+  return document.toString({ lineWidth: 0 }).replaceAll(/(: |- )\[ ([^[\]\n]*) \]/g, '$1[$2]');
 }
 
 /** Puts new codes before those of the upstream, which stand behind a comment of their own. */

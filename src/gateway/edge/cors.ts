@@ -69,8 +69,9 @@ function patternOf(origin: string): string {
 /** The Origin fields in the first bytes of a request that could not be read, flat. */
 export function originIn(packet: Buffer | undefined): string[] {
   const head = packet?.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
-  return [...head.matchAll(/\r\norigin:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n|$)/gi)].flatMap(([, origin]) => [
-    'Origin',
-    origin ?? '',
-  ]);
+  const fields = head.split('\r\n').slice(1);
+  return fields.flatMap((field) => {
+    const colon = field.indexOf(':');
+    return field.slice(0, colon).toLowerCase() === 'origin' ? ['Origin', field.slice(colon + 1).trim()] : [];
+  });
 }

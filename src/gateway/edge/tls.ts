@@ -77,8 +77,8 @@ export function handshakeFailureOf({ code = '' }: NodeJS.ErrnoException): Handsh
   if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'timeout';
   if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain_http';
   if (/_(?:UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|WRONG_VERSION_NUMBER)$/.test(code)) return 'no_common_version';
-  if (/_NO_(?:SHARED_CIPHER|APPLICATION_PROTOCOL|SUITABLE_\w+)$/.test(code)) return 'no_common_version';
-  if (/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)$/.test(code))
+  if (/_NO_(?:SHARED_CIPHER$|APPLICATION_PROTOCOL$|SUITABLE_)/.test(code)) return 'no_common_version';
+  if (/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED)/.test(code))
     return 'distrusted';
   return 'other';
 }

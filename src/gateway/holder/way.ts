@@ -26,7 +26,9 @@ export function isOwnPost({ received, host }: Exchange, way: Way): boolean {
 
 /** What proxies say of how they were asked: the first was the browser's. */
 function schemesIn(received: readonly string[]): readonly string[] {
-  return valuesOf(received, 'x-forwarded-proto').flatMap((value) => value.toLowerCase().split(/ *, */));
+  return valuesOf(received, 'x-forwarded-proto').flatMap((value) =>
+    value.split(',').map((scheme) => scheme.trim().toLowerCase()),
+  );
 }
 
 /** All values of a field. */

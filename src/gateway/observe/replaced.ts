@@ -53,7 +53,7 @@ export function logReplaced(
 /** Without the word at the end, if it was cut: half a token would not be known for one. */
 function beginning(body: Buffer): string {
   const text = body.toString('latin1', 0, READ_BYTES);
-  return body.length > READ_BYTES ? text.replace(/[^\s]*$/, '') : text;
+  return body.length > READ_BYTES ? text.slice(0, text.search(/(?:^|(?<=\s))\S*$/)) : text;
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {

@@ -54,7 +54,7 @@ const TLS_REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 function tlsReason(code: string): string {
-  if (/_ALERT_.*(?:CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)/.test(code))
+  if (code.includes('_ALERT_') && /CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE/.test(code))
     return 'it does not accept our certificate, or wants one (cert, key)';
   return TLS_REASONS.get(code) ?? 'it speaks no TLS, or another one than we do (1.2 and 1.3)';
 }

@@ -34,8 +34,7 @@ const OURS = VARIABLES.filter((name) => name.startsWith('PETGATE_'));
 /** A shorter name that is one letter off may well be somebody else's. */
 const LEAST_LETTERS = 8;
 /** The variables that Kubernetes makes of a Service in the namespace, for every container beside it. */
-const SERVICE_LINK =
-  /_(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+const SERVICE_LINK = /_(?:SERVICE_HOST$|SERVICE_PORT(?:_|$)|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$)/;
 const LINKED_PORT = /^(?:tcp|udp|sctp):\/\//;
 
 /**
@@ -43,7 +42,7 @@ const LINKED_PORT = /^(?:tcp|udp|sctp):\/\//;
  * it is not set, or is Kubernetes' word for a Service of that name (`PETS_PORT=tcp://…`).
  */
 export function readVariable(environment: NodeJS.ProcessEnv, name: string): string {
-  const value = environment[name]?.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '') ?? '';
+  const value = environment[name]?.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '') ?? '';
   return isServiceLink(name, value) ? '' : value;
 }
 

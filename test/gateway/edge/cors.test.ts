@@ -148,6 +148,8 @@ t.test('of a request that could not be read the origin is found where it stands'
     'not in other fields, and not in a body',
   );
   t.same(originIn(undefined), []);
+  const blanks = ' '.repeat(60_000);
+  t.same(found(`GET / HTTP/1.1\r\nOrigin:${blanks}\r`), ['Origin', ''], 'however many blanks it has');
   t.end();
 });
 

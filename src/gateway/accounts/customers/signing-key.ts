@@ -10,7 +10,7 @@ export function signingKey(secret: string): Buffer | undefined {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const key = Buffer.from(encoded, 'base64');
   // What isn't base64 is passed over by Buffer.
-  const isWhole = key.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
+  const isWhole = key.toString('base64').replace(/={1,2}$/, '') === encoded.replace(/={1,2}$/, '');
   return isWhole && key.length >= LEAST_BYTES && key.length <= MAX_BYTES ? key : undefined;
 }
 

@@ -42,7 +42,7 @@ function addressOf(bucket: string): string {
 
 /** What the store remembers an address under. Throws AdminRefusal 400. */
 function bucketIn(text: string): string {
-  const address = text.replace(/(?<=:.*)\/64$/, '');
+  const address = text.includes(':') && text.endsWith('/64') ? text.slice(0, -3) : text;
   if (isIP(address) !== 0) return bucketOf(reader.read(address, null));
   if (SHARED.test(text)) return text;
   throw new AdminRefusal(400, 'invalid_address', 'Give an address such as 192.0.2.7, 2001:db8::7 or 2001:db8::/64.');

@@ -36,7 +36,7 @@ function parseStrictly(text: string): unknown {
 function repeatedField(text: string): string | undefined {
   const open: Set<string>[] = [];
   let lastString = '""';
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}:]/g)) {
+  for (const [, token = ''] of text.matchAll(/[^"{}:]*("(?:[^"\\]|\\.)*"|[{}:])/gy)) {
     if (token === '{') open.push(new Set());
     else if (token === '}') open.pop();
     else if (token !== ':') lastString = token;

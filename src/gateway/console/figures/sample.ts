@@ -53,6 +53,6 @@ export class Sample {
 }
 
 function labelsIn(text: string): Readonly<Record<string, string>> {
-  const pairs = text.matchAll(/(\w+)="((?:\\.|[^"\\])*)"/g);
+  const pairs = text.matchAll(/,?(\w+)="((?:\\.|[^"\\])*)"/gy);
   return Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value.replace(/\\(.)/g, '$1')]));
 }

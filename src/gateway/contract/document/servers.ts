@@ -11,7 +11,7 @@ export function serverPaths(servers: unknown): readonly string[] {
     const path = url.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '');
     if (!URL.canParse(path, 'http://host')) return [];
     const { pathname } = new URL(path, 'http://host');
-    return [(normalPath(pathname) ?? pathname).replace(/\/+$/, '')];
+    return [(normalPath(pathname) ?? pathname).replace(/(?<!\/)\/+$/, '')];
   });
 }
 

@@ -22,7 +22,7 @@ export interface Written {
 }
 
 /** A text that may refer to a part: that a link leads to an operation does not make it part of another one. */
-const POINTER = /"#(?<!"operationRef":"#)(\/(?:[^"\\]|\\.)+)"/g;
+const POINTER = /(?<!"operationRef":)"#(\/(?:[^"\\]|\\.)+)"/y;
 
 /** Writes a document member by member, so that any part of it can be cut out of its bytes later. */
 export class DocumentWriter {
@@ -64,7 +64,7 @@ export class DocumentWriter {
   #part(at: readonly string[], value: unknown, text: string): void {
     const start = this.#bytes;
     this.#put(text);
-    const pointers = new Set([...text.matchAll(POINTER)].map(([, pointer]) => pointer!));
+    const pointers = new Set(pointersIn(text));
     this.#parts.push({
       at,
       start,
@@ -78,6 +78,15 @@ export class DocumentWriter {
     const chunk = Buffer.from(text);
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
+  }
+}
+
+function* pointersIn(text: string): Generator<string> {
+  for (let at = text.indexOf('"#/'); at !== -1; at = text.indexOf('"#/', at)) {
+    POINTER.lastIndex = at;
+    const pointer = POINTER.exec(text)?.[1];
+    if (pointer !== undefined) yield pointer;
+    at += 1 + (pointer?.length ?? 0);
   }
 }
 

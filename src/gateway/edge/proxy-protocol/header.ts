@@ -71,7 +71,7 @@ function readBinary(bytes: Buffer): ProxyReading {
   if (family === 1) return { length, source: bytes.subarray(16, 20).join('.') };
   return {
     length,
-    source: family === 2 ? canonicalIPv6(bytes.toString('hex', 16, 32).replace(/(?<=.)(?=(?:.{4})+$)/g, ':')) : null,
+    source: family === 2 ? canonicalIPv6(bytes.toString('hex', 16, 32).match(/.{4}/g)!.join(':')) : null,
   };
 }
 

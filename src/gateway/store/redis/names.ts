@@ -95,7 +95,7 @@ export function keyName(id: string): string {
 
 /** Written on the node of `key` before a WAIT, and gone at once. */
 export function waitName(key: string): string {
-  return `petgate:{${/\{([^}]+)\}/.exec(key)?.[1] ?? key}}:wait`;
+  return `petgate:{${/\{([^{}]+)\}/.exec(key)?.[1] ?? key}}:wait`;
 }
 
 export function historyName(id: string): string {

@@ -12,7 +12,7 @@ export function grantsText(grants: readonly Extra[]): string {
 
 /** The grants in such a text. */
 export function grantsIn(text: string): readonly Extra[] {
-  return [...text.matchAll(/(\w+):(\d+):(\d+)\+/g)].map(([, window, units, until]) => ({
+  return [...text.matchAll(/(\w+):(\d+):(\d+)\+/gy)].map(([, window, units, until]) => ({
     window: window as Per,
     units: Number(units),
     untilMs: Number(until),
