@@ -34,7 +34,7 @@ function createProgram(): Command {
     new AdminClient(await findAdmin(process.env, program.opts<{ adminUrl?: string }>().adminUrl));
 
   // Each program loads only its own half: the two deploy separately.
-  program
+  const start = program
     .command('start')
     .description('run gateway and pets together, or the gateway in front of another API')
     .option('--upstream <url>', 'where the other API is, such as http://localhost:3000 (else UPSTREAM_URL)')
@@ -43,7 +43,7 @@ function createProgram(): Command {
       const { start } = await import('./start/start.js');
       process.exitCode = await start(process.env, options);
     });
-  program
+  const gateway = program
     .command('gateway')
     .description('run the gateway')
     .action(async () => {
@@ -51,7 +51,7 @@ function createProgram(): Command {
       const { runGateway } = await import('../gateway/main.js');
       await runGateway(process.env);
     });
-  program
+  const pets = program
     .command('pets')
     .description('run the internal pets service')
     .action(async () => {
@@ -59,6 +59,8 @@ function createProgram(): Command {
       const { runPets } = await import('../pets/main.js');
       await runPets(process.env);
     });
+  for (const server of [start, gateway, pets])
+    server.hook('preAction', () => void process.stdout.off('error', endWithReader).on('error', () => undefined));
   for (const command of [
     keysCommand(connect),
     customersCommand(connect),
@@ -120,8 +122,11 @@ Examples:
   petgate usage --by key --format csv
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`;
 
-// "petgate keys list | head" closes the pipe early; that is no fault.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+/** "petgate keys list | head" closes the pipe early; that is not an error. Servers keep serving instead. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+}
+process.stdout.on('error', endWithReader);
 
 try {
   await createProgram().parseAsync();

@@ -23,6 +23,8 @@ export const LINES_DROPPED = 'lines of this log were dropped: nobody read it';
 interface Piece {
   text: string;
   bytes: number;
+  accessLines: number;
+  otherLines: number;
 }
 
 let program = '';
@@ -52,7 +54,7 @@ export function openLines(named: string): void {
     notifyWaiting();
     process.stdout.write(pieces.map(({ text }) => text).join(''));
   });
-  // Whoever read the log is gone: that is no reason to stop serving.
+  // The process that read the log is gone: no reason to stop serving. Its lines are counted as dropped.
   process.stdout.on('error', () => undefined);
 }
 
@@ -80,25 +82,30 @@ const writeSoon = onceATurn(() => {
 function keep(line: string | LazyLine): void {
   const isAccess = typeof line !== 'string';
   if (waitingBytes < (isAccess ? MAX_ACCESS_BYTES : MAX_BYTES)) {
-    append(textOf(line));
+    append(textOf(line), isAccess);
     return;
   }
+  drop(isAccess ? { accessLines: 1, otherLines: 0 } : { accessLines: 0, otherLines: 1 });
+}
+
+function drop({ accessLines, otherLines }: Pick<Piece, 'accessLines' | 'otherLines'>): void {
   if (dropped.since === '') dropped.since = new Date().toISOString();
-  dropped[isAccess ? 'accessLines' : 'otherLines'] += 1;
+  dropped.accessLines += accessLines;
+  dropped.otherLines += otherLines;
 }
 
 /**
  * Workers share one pipe: so whole lines go in pieces that the kernel does not tear, each once the one
  * before is out, or the stream would join them. A single line that is longer goes as it is.
  */
-function append(text: string): void {
+function append(text: string, isAccess: boolean): void {
   const bytes = Buffer.byteLength(text);
-  const last = pieces.at(-1);
-  if (last === undefined || last.bytes + bytes > pieceBytes) pieces.push({ text, bytes });
-  else {
-    last.text += text;
-    last.bytes += bytes;
-  }
+  let last = pieces.at(-1);
+  if (last === undefined || last.bytes + bytes > pieceBytes)
+    pieces.push((last = { text: '', bytes: 0, accessLines: 0, otherLines: 0 }));
+  last.text += text;
+  last.bytes += bytes;
+  last[isAccess ? 'accessLines' : 'otherLines'] += 1;
   waitingBytes += bytes;
 }
 
@@ -106,10 +113,11 @@ function writeNext(): void {
   const piece = pieces.shift();
   writing = piece !== undefined;
   if (piece === undefined) return;
-  process.stdout.write(piece.text, () => {
+  process.stdout.write(piece.text, (error) => {
     waitingBytes -= piece.bytes;
     if (piece === notice) notice = null;
-    if (notice === null) notifyWaiting();
+    if (error) drop(piece);
+    else if (notice === null) notifyWaiting();
     writeNext();
   });
 }
@@ -119,7 +127,7 @@ function notifyWaiting(): void {
   const { accessLines, otherLines } = dropped;
   if (accessLines + otherLines === 0) return;
   const fields = { time: new Date().toISOString(), program, pid: process.pid, ...dropped, msg: LINES_DROPPED };
-  append(textOf(`${JSON.stringify({ level: 'warn', ...fields })}\n`));
+  append(textOf(`${JSON.stringify({ level: 'warn', ...fields })}\n`), false);
   notice = pieces.at(-1)!;
   droppedBefore += accessLines + otherLines;
   dropped = { accessLines: 0, otherLines: 0, since: '' };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import t from 'tap';
 import { LINES_DROPPED } from '../../src/shared/log-lines.js';
 import { exchangeRaw } from '../servers/raw.js';
@@ -37,4 +38,18 @@ t.test('a log that nobody reads: requests never wait, and each line is there at 
   const told = (): number => lines(LINES_DROPPED).reduce((sum, line) => sum + Number(line['accessLines']), 0);
   await until('each line is there, or told of', () => lines('exchange').length + told() === requests);
   t.equal(told(), missing);
+});
+
+t.test('a log whose reader has gone: both workers serve on, and each lost line is counted', async (t) => {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, { environment: { PETGATE_WORKERS: '2' } });
+  const { child } = front.gateway.program;
+  child.stdout!.destroy();
+  await once(child.stdout!, 'close');
+  const rounds = 20;
+  for (let round = 0; round < rounds; round += 1) t.equal(await front.good(), 200);
+  await until('each line is counted', async () => {
+    return (await metricOf(front.gateway, 'petgate_log_dropped_lines_total')) >= rounds;
+  });
+  t.equal(child.exitCode, null);
 });

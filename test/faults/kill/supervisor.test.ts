@@ -31,6 +31,21 @@ t.test('a program that is killed is started again, and said to be', { skip: !has
   t.equal(await running.ended, 0);
 });
 
+t.test('petgate start whose output nobody reads any more runs on', { skip: !hasProc }, async (t: Test) => {
+  const running = begin(t, ['start'], surroundings(dataFolder(t)));
+  const urls = await ready(running);
+  running.child.stdout!.destroy();
+  const pid = childrenOf(running).get('gateway')!;
+  process.kill(pid, 'SIGKILL');
+  await eventually('it is started again, and that is said to nobody', () => {
+    const now = childrenOf(running).get('gateway');
+    return now !== pid && now;
+  });
+  t.equal((await untilAnswered(`${urls.get('gateway')!}/openapi.json`)).status, 200);
+  running.child.kill('SIGINT');
+  t.equal(await running.ended, 0);
+});
+
 async function untilAnswered(url: string): Promise<Response> {
   const deadlineMs = Date.now() + 20_000;
   for (;;) {
