@@ -6,6 +6,8 @@ export const PROGRAMS: readonly string[] = [
   'src/pets/main.ts',
   'src/gateway/usage/process.ts',
   'src/gateway/contract/thread.ts',
+  // `npm run lint` runs it.
+  'src/bootstrap/regexes.mjs',
   // Run by hand after a change of the settings, or of the contract.
   'src/gateway/config/schema/write.ts',
   'src/gateway/contract/write.ts',
