@@ -132,7 +132,7 @@ t.test(
     const folder = dataFolder(t);
     const redis = await startRedis();
     t.teardown(() => redis.stop());
-    const engine = openRedisEngine({ url: redis.url, deadlineMs: 5_000, plans: new Map(), usageDays: 400 });
+    const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: new Map(), usageDays: 400 });
     const record = keyRecord('abcdefghijkl', { plan: 'golden' });
     await until('the key is there', async () =>
       engine.keys.write(record, { atMs: 0, action: 'created', changed: {} }).then(

@@ -279,12 +279,22 @@ export function bans(t: Test, engine: AdmissionEngine): void {
 
   t.test('the bans in force are counted: begun by themselves and by hand, moved, lifted, and over', async (t) => {
     const before = await engine.bans.inForce();
+    const isMore = async (keys: number, addresses: number): Promise<boolean> => {
+      const now = await engine.bans.inForce();
+      return now.keys === before.keys + keys && now.addresses === before.addresses + addresses;
+    };
     const more = async (what: string, keys: number, addresses: number): Promise<void> => {
-      await until(what, async () => {
-        const now = await engine.bans.inForce();
-        return now.keys === before.keys + keys && now.addresses === before.addresses + addresses;
-      });
+      await until(what, () => isMore(keys, addresses));
       t.pass(what);
+    };
+    /** On a busy machine it may be over before it was looked at: the next one lasts twice as long. */
+    const endsSoon = async (id: string): Promise<void> => {
+      for (let lengthMs = 300; lengthMs < 100_000; lengthMs *= 2) {
+        const untilMs = Date.now() + lengthMs;
+        await engine.bans.start(id, untilMs);
+        await until('seen, or over', async () => Date.now() > untilMs || (await isMore(3, 1)));
+        if (Date.now() <= untilMs) return;
+      }
     };
     const [byItself, byHand, brief] = [
       await newKey(engine, 'strict'),
@@ -305,8 +315,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
       NOON_MS,
     );
     await more('an address', 2, 1);
-    await engine.bans.start(brief.id, Date.now() + 300);
-    await more('one that ends soon', 3, 1);
+    await endsSoon(brief.id);
     await more('and is over', 2, 1);
     await engine.bans.lift(byHand.id);
     await engine.bans.lift(byItself.id);

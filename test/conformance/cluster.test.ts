@@ -10,7 +10,7 @@ await conformance(t, 'Redis Cluster of three masters', () =>
   Promise.resolve(
     openRedisEngine({
       url: cluster.url,
-      deadlineMs: 1_000,
+      deadlineMs: 10_000,
       plans: PLANS,
       usageDays: 400,
       events: true,

@@ -12,6 +12,6 @@ const MAP_BYTES = 256 * 1_048_576;
 /** @param usageDays days that the ledger is kept */
 export function openEngine(choice: Choice, usageDays = 400): SteeredEngine {
   if (choice.engine === 'redis')
-    return openRedisEngine({ url: choice.url, deadlineMs: 2_000, plans: PLANS, usageDays, events: true });
+    return openRedisEngine({ url: choice.url, deadlineMs: 10_000, plans: PLANS, usageDays, events: true });
   return openEmbeddedEngine({ folder: choice.folder, plans: PLANS, usageDays, mapBytes: MAP_BYTES, events: true });
 }

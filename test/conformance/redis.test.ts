@@ -10,7 +10,7 @@ await conformance(t, 'redis', () =>
   Promise.resolve(
     openRedisEngine({
       url: server.url,
-      deadlineMs: 1_000,
+      deadlineMs: 10_000,
       plans: PLANS,
       usageDays: 400,
       events: true,

@@ -11,7 +11,7 @@ export async function startPair(
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const upstream = await startUpstream(t);
-  const config = { store: { deadline: '5s' }, upstreams: { pets: { addresses: [upstream.url] } } };
+  const config = { store: { deadline: '10s' }, upstreams: { pets: { addresses: [upstream.url] } } };
   const start = (): Promise<Gateway> => startGateway(t, { plans, config, environment: { REDIS_URL: redis.url } });
   return Promise.all([start(), start()]);
 }

@@ -16,7 +16,7 @@ t.test('of 200 handshakes at once on a plan of ten, exactly ten become tunnels, 
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const upstream = await startWebSocketUpstream(t);
-  const config = { store: { deadline: '5s' } };
+  const config = { store: { deadline: '10s' } };
   const options = { addresses: [upstream.url], environment: { REDIS_URL: redis.url }, config };
   const front = await startTunnelFront(t, options);
   const second = await startGateway(t, {

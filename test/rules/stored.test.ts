@@ -97,7 +97,7 @@ t.test('embedded: every kind of row is listed, as what an export and erasing do 
 
 t.test('Redis: every name and every field of keys and customers is listed', async (t: Test) => {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 5_000, plans: PLANS, usageDays: 400, events: true });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400, events: true });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { isFault } from './files.mjs';
+import { Progress } from './progress.mjs';
 
 /** Only what hangs takes so long, however busy the machine. */
 const FILE_TIMEOUT_S = Number(process.env.TAP_TIMEOUT ?? 600);
@@ -24,20 +25,24 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
   // Found only now: on a bare clone it was not there when this file was loaded.
   const { Parser } = await import(createRequire(import.meta.url).resolve('tap-parser'));
   const waiting = [...files];
+  const nameOf = (file) => relative('dist', file).replace(/\.js$/, '');
+  const progress = new Progress(files.map(nameOf));
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       const beganMs = performance.now();
-      const name = relative('dist', file).replace(/\.js$/, '');
+      const name = nameOf(file);
       const counts = await runFile(name, [node, file], env, new Parser(), tally);
       const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
       const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+      const seconds = (performance.now() - beganMs) / 1000;
       console.log(
         `${counts.failed > 0 ? 'FAIL' : 'ok  '} ${name}  ${counts.passed} passed${failed}${skipped}  ` +
-          `${((performance.now() - beganMs) / 1000).toFixed(1)} s`,
+          `${seconds.toFixed(1)} s  (${progress.done(name, seconds)})`,
       );
     }
   };
   await Promise.all(Array.from({ length: jobsFor(files) }, work));
+  progress.end();
 }
 
 async function runFile(name, [node, file], env, parser, tally) {

@@ -186,7 +186,7 @@ t.test('redis: the same, nor in any name, value or command of Redis', async (t: 
   const redis = await startRedis({ config: ['slowlog-log-slower-than 0', 'slowlog-max-len 100000'] });
   t.teardown(() => redis.stop());
   const gateway = await startGateway(t, {
-    config: { ...CONFIG, store: { deadline: '1s' } },
+    config: { ...CONFIG, store: { deadline: '10s' } },
     environment: { PETS_URL: upstream.url, REDIS_URL: redis.url },
   });
   const { secrets, seen } = await live(t, gateway);

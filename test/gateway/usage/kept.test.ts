@@ -49,7 +49,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
 t.test('redis: every day of the ledger ends by itself after the days kept, whatever wrote it first', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  const engine = openRedisEngine({ url: redis.url, deadlineMs: 5_000, plans: PLANS, usageDays: KEPT_DAYS });
+  const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: PLANS, usageDays: KEPT_DAYS });
   t.teardown(() => engine.close());
   const key = await newKey(engine, 'strict');
   const nameOf = (day: number): string => ledgerName(key.id, dayNumber(NOON_MS) + day);

@@ -32,7 +32,7 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
     plans: PLANS,
-    config: { store: { deadline: '2s' } },
+    config: { store: { deadline: '10s' } },
     environment: { ...environment, PETS_URL: upstream.url },
   });
   const { id, key } = await gateway.createKey({ plan: 'tiny' });

@@ -14,7 +14,7 @@ async function serving(t: Test, environment: Readonly<Record<string, string>>): 
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
     environment: { ...environment, PETS_URL: upstream.url },
-    config: { store: { deadline: '2s' } },
+    config: { store: { deadline: '10s' } },
   });
   await until('the store is there', async () => (await gateway.admin('GET', '/readyz')).status === 200);
   return gateway;

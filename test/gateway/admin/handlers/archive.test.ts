@@ -18,7 +18,7 @@ async function serving(t: Test, environment: Readonly<Record<'REDIS_URL' | 'LEDG
   await engine.check();
   await use(engine, 20, DAYS_AGO);
   await engine.close();
-  const gateway = await startGateway(t, { environment, config: { store: { deadline: '2s' } } });
+  const gateway = await startGateway(t, { environment, config: { store: { deadline: '10s' } } });
   await until('the store is there', async () => (await gateway.admin('GET', '/readyz')).status === 200);
   return gateway;
 }

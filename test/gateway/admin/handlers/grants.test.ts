@@ -32,6 +32,21 @@ async function limits({ engine }: Listener, key: string): Promise<unknown> {
   return verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.windows.map(({ limit }) => limit);
 }
 
+/** Grants 5 a minute for a moment, and sees them in force: on a busy machine the moment has to be longer. */
+async function grantInForce(
+  listener: Listener,
+  path: string,
+  key: string,
+): Promise<{ readonly id: number; readonly endMs: number }> {
+  for (let lengthMs = 400; ; lengthMs *= 2) {
+    const endMs = Date.now() + lengthMs;
+    const { status, json } = await listener.ask('POST', `${path}/grants`, { window: 'minute', units: 5, until: endMs });
+    const [minute] = (await limits(listener, key)) as number[];
+    if (status === 201 && minute === 65) return { id: Number(json['id']), endMs };
+    if (lengthMs > 60_000) throw new Error(`${status}, ${minute} a minute`);
+  }
+}
+
 for (const collection of ['keys', 'customers'] as const) {
   t.test(`${collection}: granted, shown, in force at once, told in the history, withdrawn`, async (t: Test) => {
     const listener = await listen(t);
@@ -65,15 +80,13 @@ for (const collection of ['keys', 'customers'] as const) {
     const listener = await listen(t);
     const { ask } = listener;
     const { path, key } = await make(listener, collection);
-    const endMs = Date.now() + 400;
-    await ask('POST', `${path}/grants`, { window: 'minute', units: 5, until: endMs });
-    t.same(await limits(listener, key), [65, 1_000]);
+    const { endMs, id: brief } = await grantInForce(listener, path, key);
     await until('it has ended', () => Date.now() >= endMs);
     t.same(await limits(listener, key), [60, 1_000]);
     t.same((await ask('GET', `${path}/grants`)).json, { grants: [] });
     t.match((await ask('GET', path)).json['grants'], []);
     const next = await ask('POST', `${path}/grants`, { window: 'day', units: 1, until: inAnHour() });
-    t.equal(next.json['id'], 3);
+    t.equal(next.json['id'], brief + 1);
     const id = path.split('/').at(-1)!;
     const { keys, customers } = listener.engine;
     t.equal((await (collection === 'keys' ? keys : customers).read(id))?.grants?.length, 1);

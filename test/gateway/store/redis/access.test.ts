@@ -40,7 +40,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   const server = await startRedis({ config: [`user petgate on >s3cret ${RIGHTS}`, 'user default off'] });
   const engine = openRedisEngine({
     url: server.url.replace('//', '//petgate:s3cret@'),
-    deadlineMs: 1_000,
+    deadlineMs: 10_000,
     plans: PLANS,
     usageDays: 400,
     events: true,

@@ -29,7 +29,7 @@ async function everything(server: RedisServer): Promise<string> {
 
 t.test('after all is erased no name is found anywhere in Redis', async (t: Test) => {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

@@ -25,7 +25,7 @@ const GRACE_MS = 10_000;
 async function setUp(t: Test, plans: Plans = PLANS): Promise<{ server: RedisServer; engine: RedisEngine }> {
   // Without fsync: while one is under way Redis puts off what it appends, and the file's size tells of other writes.
   const server = await startRedis({ config: ['appendonly yes', 'appendfsync no'] });
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 1_000, plans, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

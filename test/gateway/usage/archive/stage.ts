@@ -41,7 +41,7 @@ function settingsOf(dataFolder: string, redisUrl: string, archive: string): Ledg
     dataFolder,
     store: {
       redisUrl,
-      deadlineMs: 5_000,
+      deadlineMs: 10_000,
       usageDays: 400,
       archive,
       unarchived: false,

@@ -18,7 +18,7 @@ const LIMIT = 5;
 
 async function setUp(t: Test): Promise<{ server: RedisServer; engine: RedisEngine }> {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

@@ -28,7 +28,7 @@ function manyPlans(count: number, ending = ''): Plans {
 
 async function open(t: Test, plans: Plans): Promise<RedisEngine> {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

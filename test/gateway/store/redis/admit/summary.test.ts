@@ -12,7 +12,7 @@ async function setUp(
   t: Test,
 ): Promise<{ server: RedisServer; engine: RedisEngine; field: (key: Actor, name: string) => Promise<unknown> }> {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

@@ -12,7 +12,7 @@ const reportsOf = createReporter();
 const dayMs = (day: number): number => NOON_MS + day * DAY_MS;
 
 function open(t: Test, url: string): RedisEngine {
-  const engine = openRedisEngine({ url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
   t.teardown(() => engine.close());
   return engine;
 }

@@ -11,7 +11,7 @@ const STARTS = 4;
 
 t.test('what is remembered of credits ends with their day, however long a key has failures', async (t) => {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

@@ -31,7 +31,7 @@ import { until } from '../../../../servers/until.js';
 
 async function open(t: Test, events = true): Promise<{ readonly server: RedisServer; readonly engine: RedisEngine }> {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400, events });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400, events });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

@@ -7,7 +7,7 @@ import { startRedis, type RedisServer } from '../../../../servers/redis.js';
 
 async function setUp(t: Test): Promise<{ server: RedisServer; engine: RedisEngine }> {
   const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 2_000, plans: PLANS, usageDays: 400 });
+  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
   t.teardown(async () => {
     await engine.close();
     await server.stop();

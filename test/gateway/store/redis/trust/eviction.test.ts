@@ -25,7 +25,7 @@ t.test('a Redis is asked once, with few rights, and a Cluster node by node', asy
 t.test('a Redis that has not said yet whether it drops data is not relied on', async (t) => {
   const redis = await startRedis({ config: [...EVICTING, 'user petgate on >s3cret ~* &* +@all -info'] });
   const url = redis.url.replace('//', '//petgate:s3cret@');
-  const engine = openRedisEngine({ url, deadlineMs: 5_000, plans: PLANS, usageDays: 40 });
+  const engine = openRedisEngine({ url, deadlineMs: 10_000, plans: PLANS, usageDays: 40 });
   t.teardown(async () => {
     await engine.close();
     await redis.stop();
