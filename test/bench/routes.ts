@@ -16,6 +16,7 @@ const { values } = parseArgs({
 });
 const LOOKUPS = 200_000;
 const SIZES = [10, 1_223, 22_361];
+const RULES = { removed: [], similar: 'refuse' } as const;
 const METHODS = ['GET', 'PATCH', 'DELETE', 'POST'];
 
 interface Asked {
@@ -54,8 +55,8 @@ function requestOf({ method, path }: Operation): Asked {
 function subjects(): readonly Subject[] {
   const tables =
     values.contract === undefined
-      ? SIZES.map((size) => buildRoutes(operationsOf(size)))
-      : [buildRoutes(operationsOf(10)), loadContract(values.contract).routes];
+      ? SIZES.map((size) => buildRoutes(operationsOf(size), RULES))
+      : [buildRoutes(operationsOf(10), RULES), loadContract(values.contract).routes];
   const ten = operationsOf(10).map(requestOf);
   return tables.flatMap((table): readonly Subject[] => {
     const all = table.operations.map(requestOf);

@@ -53,13 +53,14 @@ for (const workers of ['1', '2']) {
       t.ok(await settled('/old', 200));
       const slow = fetch(`${gateway.url}/slow`, { headers });
       await until('a request is in flight', () => release.length === 1);
-      write('api.json', contractOf('/new'));
+      write('api.json', contractOf('/new', '/n{rest}'));
       await until('the new contract holds', async () => (await settled('/new', 200)) && settled('/old', 404));
       release[0]!();
       t.equal(await (await slow).text(), 'late');
 
       write('policy.yaml', `overlay: 1.0.0\nactions: [{ target: "$.paths['/new']", remove: true }]\n`);
-      await until('the overlay holds', () => settled('/new', 404));
+      await until('the overlay holds, and no template opens what it removes', () => settled('/new', 404));
+      t.ok(await settled('/next', 200));
 
       const refused = (): number =>
         gateway.program.lines().filter(({ level, msg }) => level === 'error' && /refused/.test(String(msg))).length;

@@ -88,6 +88,7 @@ export function toSettings(
     basePath: file.base_path === undefined ? null : file.base_path.replace(/\/$/, ''),
     /** Null: the contract alone says which of the gateway's own operations there are. */
     ownPaths: isOff(file.own_paths) ? null : file.own_paths,
+    similarPaths: file.similar_paths,
     /** Null: as the contract says. */
     account: file.account ?? null,
     metrics: file.metrics,

@@ -12,7 +12,7 @@ import { serve } from './document/serve.js';
 import { nameOperations } from './names.js';
 import type { RouteTable } from './operation.js';
 import { ownItems } from './own.js';
-import { buildRoutes } from './path/routes.js';
+import { buildRoutes, type PathRules } from './path/routes.js';
 import { shapeOf } from './path/segments.js';
 import { findOperations, sharedPath, type LoadedOperation } from './read.js';
 import { aboutOf, type About } from './served/about.js';
@@ -22,6 +22,8 @@ import type { Written } from './served/parts.js';
 export interface Contract extends Written {
   readonly routes: RouteTable;
   readonly about: About;
+  /** Plain, as `routes` are not: to make them again elsewhere. */
+  readonly pathRules: PathRules;
   /** Short, of the document. */
   readonly hash: string;
 }
@@ -48,6 +50,8 @@ export interface ContractSettings {
   readonly credentials?: CredentialLocations;
   /** Where the gateway's own operations are that the document doesn't name; null: nowhere. */
   readonly ownPaths?: string | null;
+  /** What becomes of paths that upstreams may read as others; `refuse` when left out. */
+  readonly similarPaths?: PathRules['similar'];
   /** Whether there are pages for holders of keys; null: of the shipped one alone. */
   readonly account?: boolean | null;
   /** No operation may take longer than its upstream's. */
@@ -75,7 +79,7 @@ function deriveContract(path: string | null, settings: ContractSettings, finding
   const { upstreams } = settings;
   const isShipped = path === SHIPPED;
   const account = (settings.account ?? isShipped) ? (isShipped ? '' : ownPaths) : null;
-  const document = openDocument(path ?? anyPathDocument(), overlays, findings);
+  const { document, removed } = openDocument(path ?? anyPathDocument(), overlays, findings);
   const base = basePath ?? sharedPath(document['servers'], ['servers'], findings) ?? '';
   const stated = findOperations(document, base, findings);
   if (stated.length === 0) findings.warning(['paths'], 'key', 'there is no operation here: every request gets 404');
@@ -87,14 +91,18 @@ function deriveContract(path: string | null, settings: ContractSettings, finding
   // Before it is served, with our own.
   const proposed = locationsIn(document);
   const served = serve(document, base, own, credentials);
+  const operations = found.map(({ operation, template }, index) => ({
+    id: names[index]!,
+    ...operation,
+    ...(path === null && template === ANY_PATH ? { anyPath: true } : {}),
+  }));
+  const pathRules: PathRules = {
+    removed: removed.map((path) => (path.base ?? base) + path.template),
+    similar: settings.similarPaths ?? 'refuse',
+  };
   return {
-    routes: buildRoutes(
-      found.map(({ operation, template }, index) => ({
-        id: names[index]!,
-        ...operation,
-        ...(path === null && template === ANY_PATH ? { anyPath: true } : {}),
-      })),
-    ),
+    routes: buildRoutes(operations, pathRules),
+    pathRules,
     credentials: proposed,
     ...served,
     about: aboutOf(document),

@@ -43,7 +43,8 @@ export type Match =
   /** The path exists; `allow` is the value of Allow (`GET, HEAD, POST, OPTIONS`). */
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'method_not_allowed'; readonly allow: string }
-  | { readonly kind: 'not_found' };
+  /** @param setting that would let the path pass, if one would */
+  | { readonly kind: 'not_found'; readonly setting?: string };
 
 export interface RouteTable {
   readonly operations: readonly Operation[];

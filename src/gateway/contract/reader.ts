@@ -50,7 +50,8 @@ export function createContractReader() {
 }
 
 function orderOf(settings: Settings): Order {
-  const { contract: path, overlays = [], basePath, ownPaths, account, credentials, upstreams = {} } = settings;
+  const { contract: path, overlays = [], upstreams = {} } = settings;
+  const { basePath, ownPaths, account, credentials, similarPaths } = settings;
   const deadlines = Object.entries(upstreams).map(([name, { deadlineMs }]) => [name, { deadlineMs }]);
   const plain = {
     overlays,
@@ -58,6 +59,7 @@ function orderOf(settings: Settings): Order {
     ownPaths,
     account,
     credentials,
+    similarPaths,
     upstreams: Object.fromEntries(deadlines) as object,
   };
   return { path, settings: JSON.parse(JSON.stringify(plain)) as ContractSettings };
@@ -68,7 +70,8 @@ async function loadApart(order: Order): Promise<LoadedContract> {
   if ('problems' in outcome) throw new ConfigError(outcome.problems, outcome.files);
   const { loaded, operations, document } = outcome;
   const { buffer, byteOffset, byteLength } = document;
-  return { ...loaded, routes: buildRoutes(operations), document: Buffer.from(buffer, byteOffset, byteLength) };
+  const routes = buildRoutes(operations, loaded.pathRules);
+  return { ...loaded, routes, document: Buffer.from(buffer, byteOffset, byteLength) };
 }
 
 function run(order: Order): Promise<Outcome> {

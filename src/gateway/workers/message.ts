@@ -48,12 +48,12 @@ interface Serialized {
 
 /** @param isKnown whether the worker has the contract already */
 export function applyCommand({ settings, certificate, contract }: InForce, isKnown: boolean): PrimaryMessage {
-  const { routes, document, parts, about, hash } = contract;
+  const { routes, pathRules, document, parts, about, hash } = contract;
   return {
     type: 'apply',
     settings,
     pem: certificate?.pem() ?? null,
-    contract: isKnown ? null : { operations: routes.operations, document, parts, about, hash },
+    contract: isKnown ? null : { operations: routes.operations, pathRules, document, parts, about, hash },
   };
 }
 
@@ -67,5 +67,5 @@ export function deserialize({ settings, pem, contract }: Serialized, before: InF
 }
 
 function revive({ operations, document, ...contract }: NonNullable<Serialized['contract']>): Contract {
-  return { ...contract, routes: buildRoutes(operations), document: Buffer.from(document) };
+  return { ...contract, routes: buildRoutes(operations, contract.pathRules), document: Buffer.from(document) };
 }

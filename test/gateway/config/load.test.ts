@@ -29,6 +29,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   overlays: [],
   basePath: null,
   ownPaths: '/_petgate',
+  similarPaths: 'refuse',
   account: null,
   metrics: { operations: 500 },
   store: {

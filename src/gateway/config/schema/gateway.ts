@@ -79,6 +79,12 @@ export const gatewayFile = mapping({
       "Below it are the gateway's own operations (usage, openapi.json, docs) that the contract doesn't name; off: " +
         'there are none.',
     ),
+  similar_paths: choice('refuse', 'forward')
+    .prefault('refuse')
+    .describe(
+      'A path that fits a parameter, and that upstreams may read as the text beside it (/admin/SECRET, ' +
+        '/admin/secret;x or /admin/secret. beside /admin/secret). refuse: it gets 404; forward: it is forwarded.',
+    ),
   account: bool
     .optional()
     .describe(

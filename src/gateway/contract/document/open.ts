@@ -3,6 +3,7 @@ import { bundle, inlinePaths } from './bundle.js';
 import type { Findings } from './findings.js';
 import { applyOverlays } from './overlay.js';
 import type { Mapping } from './references.js';
+import { rememberPaths, type RemovedPath } from './removed.js';
 import { readContract } from './source.js';
 
 /**
@@ -10,11 +11,16 @@ import { readContract } from './source.js';
  * @param source where its file is, or what it says
  * @throws ConfigError for a file that can't be read, or is none of this kind
  */
-export function openDocument(source: string | Mapping, overlays: readonly string[], findings: Findings): Mapping {
+export function openDocument(
+  source: string | Mapping,
+  overlays: readonly string[],
+  findings: Findings,
+): { readonly document: Mapping; readonly removed: readonly RemovedPath[] } {
   const document = typeof source === 'string' ? openFile(source, findings) : source;
+  const removedFrom = rememberPaths(document);
   applyOverlays(document, overlays, findings);
   inlinePaths(document, findings);
-  return toOpenApi3(document, findings);
+  return { removed: removedFrom(document), document: toOpenApi3(document, findings) };
 }
 
 function openFile(path: string, findings: Findings): Mapping {

@@ -1,6 +1,7 @@
 import type { Match, Operation, RouteTable } from '../operation.js';
 import { createFits } from './parameters.js';
-import { fitsSegment, parseTemplate } from './segments.js';
+import { findsSimilar } from './similar.js';
+import { createNode, find, insert, type Node } from './tree.js';
 
 /** What one path answers. Every Match is made at load, so that finding one allocates nothing. */
 interface Route {
@@ -8,21 +9,18 @@ interface Route {
   readonly otherwise: Match;
 }
 
-/** Where a path has led, with the segment that led there. */
-interface Node {
-  readonly texts: readonly string[];
-  /** The segment with `{}` for each parameter: its name tells no paths apart. */
-  readonly shape: string;
-  readonly operations: Operation[];
-  route: Route | undefined;
-  /** Behind a segment without a parameter, by the hash of its text. */
-  readonly byText: Map<number, Node[]>;
-  /** Behind a segment with parameters, in the order in which they are tried. */
-  readonly templated: Node[];
+/** What is closed beside what no template fits. */
+export interface PathRules {
+  /** Templates that overlays removed: no other template that fits their paths opens them. */
+  readonly removed: readonly string[];
+  /** What becomes of a path that an upstream may read as another template's (`similar.ts`). */
+  readonly similar: 'refuse' | 'forward';
 }
 
 const SLASH = 47;
 const NOT_FOUND: Match = { kind: 'not_found' };
+const SIMILAR: Match = { kind: 'not_found', setting: 'similar_paths' };
+const CLOSED: Route = { matches: new Map(), otherwise: NOT_FOUND };
 const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
@@ -36,14 +34,15 @@ const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * path, for one way leads to it and its depth says which segment it is tried with: no path costs more than the
  * document has segments.
  */
-export function buildRoutes(operations: readonly Operation[]): RouteTable {
-  const root = createNode([]);
-  const ends = new Set(operations.map((operation) => insert(root, operation)));
-  for (const end of ends) end.route = routeOf(end.operations);
+export function buildRoutes(operations: readonly Operation[], rules: PathRules): RouteTable {
+  const root = createNode<Route>();
+  const any = anyPathOf(operations);
+  const routes = insertAll(root, operations, rules.removed);
+  if (any !== undefined) routes.push([any.template, any.route]);
+  const isSimilar = rules.similar === 'refuse' ? findsSimilar(routes, any?.route) : () => false;
   // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
   const { allow, otherwise } = routeOf(operations);
   const server: Route = { matches: new Map([['OPTIONS', { kind: 'options', allow }]]), otherwise };
-  const any = anyPathOf(operations);
   // Made at first use: of so many operations most are never asked for.
   const fits = new Map<Operation, (path: string) => boolean>();
   return {
@@ -51,7 +50,8 @@ export function buildRoutes(operations: readonly Operation[]): RouteTable {
     match(method, path) {
       const found = path.charCodeAt(0) === SLASH ? find(root, path, 1) : path === '*' ? server : undefined;
       const route = found ?? (any !== undefined && path.startsWith(any.before) ? any.route : undefined);
-      return route === undefined ? NOT_FOUND : (route.matches.get(method) ?? route.otherwise);
+      if (route === undefined) return NOT_FOUND;
+      return isSimilar(route, path) ? SIMILAR : (route.matches.get(method) ?? route.otherwise);
     },
     fits(operation, path) {
       if (operation.anyPath === true) return true;
@@ -62,12 +62,36 @@ export function buildRoutes(operations: readonly Operation[]): RouteTable {
   };
 }
 
+/** The routes that upstreams answer, and closed ones, by template. The gateway itself reads paths as they are. */
+function insertAll(
+  root: Node<Route>,
+  operations: readonly Operation[],
+  removed: readonly string[],
+): (readonly [template: string, route: Route])[] {
+  const byEnd = new Map<Node<Route>, Operation[]>();
+  for (const operation of operations) {
+    const end = insert(root, operation.path);
+    byEnd.set(end, [...(byEnd.get(end) ?? []), operation]);
+  }
+  const routes: ReturnType<typeof insertAll> = [];
+  for (const [end, own] of byEnd) {
+    const route = (end.end = routeOf(own));
+    if (own.some(({ upstream }) => upstream !== 'gateway')) routes.push([own[0]!.path, route]);
+  }
+  for (const template of removed) {
+    const end = insert(root, template);
+    if (end.end === undefined) routes.push([template, (end.end = CLOSED)]);
+  }
+  return routes;
+}
+
 /** What holds for all paths that lead nowhere else, and begin with `before`. */
-function anyPathOf(operations: readonly Operation[]): { readonly before: string; readonly route: Route } | undefined {
+function anyPathOf(operations: readonly Operation[]) {
   const any = operations.filter(({ anyPath }) => anyPath === true);
   const [first] = any;
   if (first === undefined) return undefined;
-  return { before: first.path.slice(0, first.path.indexOf('{')), route: routeOf(any) };
+  const { path: template } = first;
+  return { template, before: template.slice(0, template.indexOf('{')), route: routeOf(any) as Route };
 }
 
 function routeOf(operations: readonly Operation[]): Route & { readonly allow: string } {
@@ -78,67 +102,4 @@ function routeOf(operations: readonly Operation[]): Route & { readonly allow: st
   const allow = ALLOW_ORDER.filter((method) => method === 'OPTIONS' || matches.has(method)).join(', ');
   if (!matches.has('OPTIONS')) matches.set('OPTIONS', { kind: 'options', allow });
   return { matches, otherwise: { kind: 'method_not_allowed', allow }, allow };
-}
-
-function createNode(texts: readonly string[]): Node {
-  return { texts, shape: texts.join('{}'), operations: [], route: undefined, byText: new Map(), templated: [] };
-}
-
-/** The node where its template ends. */
-function insert(root: Node, operation: Operation): Node {
-  let node = root;
-  for (const { texts } of parseTemplate(operation.path)) node = childOf(node, texts);
-  node.operations.push(operation);
-  return node;
-}
-
-function childOf(node: Node, texts: readonly string[]): Node {
-  const siblings = texts.length === 1 ? sameHash(node, texts[0]!) : node.templated;
-  const wanted = texts.join('{}');
-  const known = siblings.find(({ shape }) => shape === wanted);
-  if (known !== undefined) return known;
-  const child = createNode(texts);
-  siblings.push(child);
-  siblings.sort(inOrder);
-  return child;
-}
-
-function sameHash({ byText }: Node, text: string): Node[] {
-  let hash = 0;
-  for (let at = 0; at < text.length; at += 1) hash = addTo(hash, text.charCodeAt(at));
-  const nodes = byText.get(hash) ?? [];
-  byText.set(hash, nodes);
-  return nodes;
-}
-
-function addTo(hash: number, code: number): number {
-  return (Math.imul(hash, 31) + code) | 0;
-}
-
-function inOrder(a: Node, b: Node): number {
-  const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
-  return length(b.texts) - length(a.texts) || a.texts.length - b.texts.length || (a.shape < b.shape ? -1 : 1);
-}
-
-/** @param start of the segment that leads on from the node; beyond the path when there is none */
-function find(node: Node, path: string, start: number): Route | undefined {
-  if (start > path.length) return node.route;
-  let end = start;
-  let hash = 0;
-  for (let code = path.charCodeAt(end); end < path.length && code !== SLASH; code = path.charCodeAt(end)) {
-    hash = addTo(hash, code);
-    end += 1;
-  }
-  const same = node.byText.size === 0 ? undefined : node.byText.get(hash);
-  return (same && findIn(same, path, start, end)) ?? findIn(node.templated, path, start, end);
-}
-
-function findIn(nodes: readonly Node[], path: string, start: number, end: number): Route | undefined {
-  for (const node of nodes) {
-    // Most segments with a parameter are nothing else.
-    const fits = node.shape === '{}' ? end > start : fitsSegment(node.texts, path, start, end);
-    const route = fits ? find(node, path, end + 1) : undefined;
-    if (route !== undefined) return route;
-  }
-  return undefined;
 }

@@ -5,9 +5,9 @@ import { loadContract } from '../../../../src/gateway/contract/load.js';
 import { buildRoutes } from '../../../../src/gateway/contract/path/routes.js';
 
 t.test('without a contract any path is an operation, which is its method', (t) => {
-  const { routes, warnings, document } = loadContract(null, { ownPaths: '/_petgate' });
+  const { routes, pathRules, warnings, document } = loadContract(null, { ownPaths: '/_petgate' });
   // As a worker gets them.
-  for (const table of [routes, buildRoutes(structuredClone(routes.operations))]) {
+  for (const table of [routes, buildRoutes(structuredClone(routes.operations), pathRules)]) {
     for (const path of ['/', '/a', '/a/', '//', '/a/b/c', '/_petgate', '/_petgate/other', '/%7Bpath%7D'])
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         const found = table.match(method, path);

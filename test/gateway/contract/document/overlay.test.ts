@@ -63,6 +63,43 @@ t.test('overlays price, scope, deprecate and remove, in their order', (t) => {
   t.end();
 });
 
+t.test('what overlays remove stays closed: whole paths, and those that keep no operation', (t) => {
+  const folder = t.testdir({
+    'openapi.yaml': `openapi: 3.1.0
+servers: [{ url: /v1 }]
+paths:
+  /{page}: { get: {}, delete: {} }
+  /audit: { get: {} }
+  /keys: { parameters: [], get: {}, post: {} }
+  /stay: { get: {}, post: {} }
+  /own: { servers: [{ url: /v2 }], get: {} }
+  /v2/{page}: { servers: [{ url: / }], get: {} }
+  /moved: { get: { servers: [{ url: /v3 }] } }
+`,
+    '1.yaml': `overlay: 1.0.0
+actions:
+  - { target: "$.paths['/audit']", remove: true }
+  - { target: "$.paths['/own']", remove: true }
+  - { target: "$.paths['/moved']", remove: true }
+  - { target: "$.paths['/stay'].post", remove: true }
+`,
+    '2.yaml': `overlay: 1.0.0
+actions:
+  - { target: "$.paths['/keys'].get", remove: true }
+  - { target: "$.paths['/keys'].post", remove: true }
+`,
+  });
+  const contract = loadContract(join(folder, 'openapi.yaml'), {
+    overlays: ['1.yaml', '2.yaml'].map((name) => join(folder, name)),
+  });
+  const found = (path: string, method = 'GET'): string => contract.routes.match(method, path).kind;
+  for (const path of ['/v1/audit', '/v1/keys', '/v2/own', '/v1/AUDIT']) t.equal(found(path), 'not_found', path);
+  for (const path of ['/v1/other', '/v2/other', '/v1/stay', '/v1/moved']) t.equal(found(path), 'operation', path);
+  t.equal(found('/v1/stay', 'POST'), 'method_not_allowed');
+  t.same(contract.pathRules.removed, ['/v1/audit', '/v1/keys', '/v2/own', '/v3/moved']);
+  t.end();
+});
+
 t.test('what the settings have no upstream for is warned of where an overlay says it', (t) => {
   const weather = '  - { target: $.paths.*.get, update: { x-petgate: { upstream: weather } } }';
   t.match(load(t, weather).warnings, [

@@ -1,0 +1,43 @@
+import { normalTemplate } from '../template.js';
+import { METHODS } from './operations.js';
+import { follow, isMapping, type Mapping } from './references.js';
+import { serverPaths } from './servers.js';
+
+/** A path that the document had before overlays, and has no operation of any more. */
+export interface RemovedPath {
+  /** Of its own servers; null: that of the document. */
+  readonly base: string | null;
+  /** Its template, in the normal form of requests. */
+  readonly template: string;
+}
+
+/** Remembers the paths of a document: what is returned finds those that are gone later. */
+export function rememberPaths(document: Mapping): (later: Mapping) => readonly RemovedPath[] {
+  const before = new Map<string, readonly (string | null)[]>(
+    Object.entries(pathsIn(document)).map(([name, item]) => [name, basesOf(follow(item, document))]),
+  );
+  return (later) => {
+    const paths = pathsIn(later);
+    return [...before].flatMap(([name, bases]) => {
+      const template = normalTemplate(name);
+      return template === null || hasOperation(paths[name]) ? [] : bases.map((base) => ({ base, template }));
+    });
+  };
+}
+
+function pathsIn({ paths }: Mapping): Mapping {
+  return isMapping(paths) ? paths : {};
+}
+
+function hasOperation(item: unknown): boolean {
+  return isMapping(item) && METHODS.some((method) => isMapping(item[method]));
+}
+
+/** Where the operations of a path are; a path item and each operation may have servers of their own. */
+function basesOf(item: unknown): readonly (string | null)[] {
+  if (!isMapping(item)) return [null];
+  const own = serverPaths(item['servers'])[0] ?? null;
+  const operations = METHODS.map((method) => item[method]).filter(isMapping);
+  const bases = operations.map(({ servers }) => serverPaths(servers)[0] ?? own);
+  return bases.length === 0 ? [own] : [...new Set(bases)];
+}

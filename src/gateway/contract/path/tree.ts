@@ -1,0 +1,91 @@
+import { fitsSegment, parseTemplate } from './segments.js';
+
+/** Where a path has led, with the segment that led there. */
+export interface Node<End> {
+  readonly texts: readonly string[];
+  /** The segment with `{}` for each parameter: its name tells no paths apart. */
+  readonly shape: string;
+  /** What a path that ends here has found. */
+  end: End | undefined;
+  /** Behind a segment without a parameter, by the hash of its text. */
+  readonly byText: Map<number, Node<End>[]>;
+  /** Behind a segment with parameters, in the order in which they are tried. */
+  readonly templated: Node<End>[];
+}
+
+const SLASH = 47;
+
+export function createNode<End>(texts: readonly string[] = []): Node<End> {
+  return { texts, shape: texts.join('{}'), end: undefined, byText: new Map(), templated: [] };
+}
+
+/** The node where a template ends, made where there is none. */
+export function insert<End>(root: Node<End>, template: string): Node<End> {
+  let node = root;
+  for (const { texts } of parseTemplate(template)) node = childOf(node, texts);
+  return node;
+}
+
+/**
+ * What the preferred template that fits the path ends with.
+ * @param start of the segment that leads on from the node; beyond the path when there is none
+ */
+export function find<End>(node: Node<End>, path: string, start: number): End | undefined {
+  if (start > path.length) return node.end;
+  let end = start;
+  let hash = 0;
+  for (let code = path.charCodeAt(end); end < path.length && code !== SLASH; code = path.charCodeAt(end)) {
+    hash = addTo(hash, code);
+    end += 1;
+  }
+  const same = node.byText.size === 0 ? undefined : node.byText.get(hash);
+  return (same && findIn(same, path, start, end)) ?? findIn(node.templated, path, start, end);
+}
+
+/** Whether another template may be preferred to this one, which is in the tree, for a path that fits both. */
+export function hasRivals<End>(root: Node<End>, template: string): boolean {
+  let node = root;
+  return parseTemplate(template).some(({ texts }) => {
+    const before = node;
+    node = childOf(node, texts);
+    return texts.length > 1 && (before.byText.size > 0 || before.templated[0] !== node);
+  });
+}
+
+function findIn<End>(nodes: readonly Node<End>[], path: string, start: number, end: number): End | undefined {
+  for (const node of nodes) {
+    // Most segments with a parameter are nothing else.
+    const fits = node.shape === '{}' ? end > start : fitsSegment(node.texts, path, start, end);
+    const found = fits ? find(node, path, end + 1) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function childOf<End>(node: Node<End>, texts: readonly string[]): Node<End> {
+  const siblings = texts.length === 1 ? sameHash(node, texts[0]!) : node.templated;
+  const wanted = texts.join('{}');
+  const known = siblings.find(({ shape }) => shape === wanted);
+  if (known !== undefined) return known;
+  const child = createNode<End>(texts);
+  siblings.push(child);
+  siblings.sort(inOrder);
+  return child;
+}
+
+function sameHash<End>({ byText }: Node<End>, text: string): Node<End>[] {
+  let hash = 0;
+  for (let at = 0; at < text.length; at += 1) hash = addTo(hash, text.charCodeAt(at));
+  const nodes = byText.get(hash) ?? [];
+  byText.set(hash, nodes);
+  return nodes;
+}
+
+function addTo(hash: number, code: number): number {
+  return (Math.imul(hash, 31) + code) | 0;
+}
+
+function inOrder<End>(a: Node<End>, b: Node<End>): number {
+  const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+  return length(b.texts) - length(a.texts) || a.texts.length - b.texts.length || (a.shape < b.shape ? -1 : 1);
+}
