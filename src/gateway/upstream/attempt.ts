@@ -135,7 +135,8 @@ export class Attempt implements ResponseHandler {
   }
 
   onResponseError(what: Unanswered = this.#started ? 'sent' : 'not_sent'): void {
-    this.#finish(what !== 'sent' ? what : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+    if (typeof what === 'object') this.#finish(REFUSALS.upstream_failed);
+    else this.#finish(what !== 'sent' ? what : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
   }
 
   onFault(error: unknown): void {

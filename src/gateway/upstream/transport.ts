@@ -11,8 +11,23 @@ export interface OutgoingRequest {
   readonly host: string | null;
 }
 
-/** What became of a request without an answer: sent, and that broke or was malformed; or there was no connection. */
-export type Unanswered = 'sent' | 'not_sent' | 'tls';
+/** Why a response could not be read. */
+export type Unreadable =
+  | 'not_http'
+  | 'protocol_switched'
+  | 'too_many_interim'
+  | 'head_too_large'
+  | 'too_many_fields'
+  | 'line_end_invalid'
+  | 'field_invalid'
+  | 'content_length_twice'
+  | 'content_length_invalid'
+  | 'transfer_encoding_invalid'
+  | 'length_and_encoding'
+  | 'chunk_invalid';
+
+/** What became of a request without a response: sent, and that broke; unreadable; or there was no connection. */
+export type Unanswered = 'sent' | 'not_sent' | 'tls' | { readonly unreadable: Unreadable };
 
 /** Steers one request that was dispatched. Once its answer ended, or it failed, it does nothing. */
 export interface Controller extends ChunkSource {

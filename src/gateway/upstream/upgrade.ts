@@ -53,7 +53,9 @@ export function carryHandshake(
         const controller = follow({ exchange, handshake, address, attempt, end, outgoing });
         onReady = () => attempt.onRequestStart(controller);
       });
-      proxy.ws(request, end, NOTHING, {}, () => attempt.onResponseError(unsent));
+      proxy.ws(request, end, NOTHING, {}, ({ code = '' }: NodeJS.ErrnoException) =>
+        attempt.onResponseError(code.startsWith('HPE_') ? { unreadable: 'not_http' } : unsent),
+      );
       return null;
     });
   };

@@ -7,6 +7,7 @@ import { ResponseReader, type Progress } from './reader.js';
 import { requestHead } from './request-head.js';
 import type { UpstreamRequest } from './request.js';
 import type { ResponseHead } from './response-head.js';
+import type { Unanswered } from '../transport.js';
 import { Upload } from './upload.js';
 
 /** Bodies up to this size are worth copying beside their head: one write of one piece. */
@@ -131,16 +132,18 @@ export class Connection implements SocketReader {
     this.#proceed(this.#reader.read(bytes));
   }
 
+  /** A response that breaks off is lost, not malformed. */
   #onEnd(): void {
-    if (this.#request !== null) this.#proceed(this.#reader.finish());
+    if (this.#request !== null && this.#reader.finish() === 'done') this.#proceed('done');
     this.#socket.destroy();
+    this.#fail();
   }
 
   #proceed(progress: Progress): void {
     if (progress === 'more') return;
     if (progress === 'malformed') {
       this.#socket.destroy();
-      this.#fail();
+      this.#fail({ unreadable: this.#reader.unreadable });
       return;
     }
     const request = this.#request;
@@ -186,10 +189,10 @@ export class Connection implements SocketReader {
     else request.fail();
   }
 
-  #fail(): void {
+  #fail(why?: Unanswered): void {
     const request = this.#request;
     this.#request = null;
-    request?.fail();
+    request?.fail(why);
     this.#upload?.stop();
   }
 }

@@ -1,5 +1,6 @@
 import { ChunkedReader } from './chunked.js';
 import { parseHead, type ResponseHead } from './response-head.js';
+import type { Unreadable } from '../transport.js';
 
 /** Bytes a head may have, and how many interim ones may come before it. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -33,6 +34,8 @@ export class ResponseReader {
   #text = '';
   #remaining = 0;
   #chunks: ChunkedReader | null = null;
+  /** Why what was read is malformed. */
+  unreadable: Unreadable = 'not_http';
 
   constructor(parts: AnswerParts) {
     this.#parts = parts;
@@ -54,7 +57,7 @@ export class ResponseReader {
       if (at === bytes.length) break;
     }
     if (at < bytes.length) at = this.#readBody(bytes, at);
-    if (at === -1) return 'malformed';
+    if (at === -1) return this.#malformed('chunk_invalid');
     if (this.#expected !== 'nothing') return 'more';
     return at < bytes.length ? 'surplus' : 'done';
   }
@@ -78,20 +81,33 @@ export class ResponseReader {
     }
     if (end === -1) {
       this.#text = text;
-      return text.length >= MAX_HEAD_BYTES || !beginsWell(text) ? -1 : bytes.length;
+      const problem = text.length >= MAX_HEAD_BYTES ? 'head_too_large' : beginProblem(text);
+      if (problem === null) return bytes.length;
+      this.unreadable = problem;
+      return -1;
     }
     this.#text = '';
-    if (end + 4 > MAX_HEAD_BYTES || !this.#takeHead(text.slice(0, end + 2))) return -1;
+    const problem = end + 4 > MAX_HEAD_BYTES ? 'head_too_large' : this.#takeHead(text.slice(0, end + 2));
+    if (problem !== null) {
+      this.unreadable = problem;
+      return -1;
+    }
     return from + end + 4 - before;
   }
 
-  #takeHead(text: string): boolean {
+  #malformed(why: Unreadable): Progress {
+    this.unreadable = why;
+    return 'malformed';
+  }
+
+  #takeHead(text: string): Unreadable | null {
     const head = parseHead(text);
+    if (typeof head === 'string') return head;
     // A switch of protocols that nobody asked for ends HTTP on this connection.
-    if (head === null || head.status === 101) return false;
+    if (head.status === 101) return 'protocol_switched';
     if (head.status < 200) {
       this.#interim += 1;
-      return this.#interim <= MAX_INTERIM;
+      return this.#interim <= MAX_INTERIM ? null : 'too_many_interim';
     }
     const { status, chunked, length } = head;
     if (this.#isHead || status === 204 || status === 304 || length === 0) this.#expected = 'nothing';
@@ -106,7 +122,7 @@ export class ResponseReader {
       head.keepAliveMs = 0;
     }
     this.#parts.onHead(head);
-    return true;
+    return null;
   }
 
   /** @returns where it stopped: the end of the bytes or of the body; -1 when it is malformed */
@@ -141,7 +157,8 @@ export class ResponseReader {
   }
 }
 
-/** Whether this can become a head: what can't is not waited for. */
-function beginsWell(text: string): boolean {
-  return 'HTTP/1.'.startsWith(text.slice(0, 7)) && !BARE.test(text);
+/** Why this can't become a head any more: what can't is not waited for. */
+function beginProblem(text: string): Unreadable | null {
+  if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return 'not_http';
+  return BARE.test(text) ? 'line_end_invalid' : null;
 }

@@ -66,10 +66,10 @@ export class UpstreamRequest implements Controller {
     complete(this.#handler);
   }
 
-  /** @param unsent why, where it had no connection */
-  fail(unsent: Unanswered = 'not_sent'): void {
+  /** @param why left out: it depends on whether it had a connection */
+  fail(why: Unanswered = this.#connection === null ? 'not_sent' : 'sent'): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#handler.onResponseError(this.#connection === null ? unsent : 'sent');
+    this.#handler.onResponseError(why);
   }
 }

@@ -1,4 +1,5 @@
 import { connectionOptions, remembered } from '../../edge/fields.js';
+import type { Unreadable } from '../transport.js';
 
 /** Fields one head may have. */
 const MAX_FIELDS = 256;
@@ -37,19 +38,23 @@ const timeoutMs = remembered((value) => 1000 * Number(/(?:^|[\s,])timeout=(\d{1,
 /**
  * Reads status line and fields. Strict, because whoever reads it differently finds the next answer somewhere else:
  * lines end in CRLF, nothing is folded, there is at most one length, and the one transfer coding is chunked.
- * @returns null when it is malformed
+ * @returns why not, when it is malformed
  */
-export function parseHead(text: string): ResponseHead | null {
+export function parseHead(text: string): ResponseHead | Unreadable {
   const head = parseStatusLine(text);
-  if (head === null || CONTROL.test(text)) return null;
+  if (head === null) return 'not_http';
+  if (CONTROL.test(text)) return 'field_invalid';
   let at = lineEnd(text, 0);
   while (at !== text.length - 2) {
     const next = at === -1 ? -1 : lineEnd(text, at + 2);
-    if (next === -1 || head.fields.length >= 2 * MAX_FIELDS || !parseField(head, text, at + 2, next)) return null;
+    if (next === -1) return 'line_end_invalid';
+    if (head.fields.length >= 2 * MAX_FIELDS) return 'too_many_fields';
+    const problem = parseField(head, text, at + 2, next);
+    if (problem !== null) return problem;
     at = next;
   }
   // An HTTP/1.0 server knows no codings: its framing is not to be trusted (RFC 9112 §6.1).
-  return head.chunked && head.minor === 0 ? null : head;
+  return head.chunked && head.minor === 0 ? 'transfer_encoding_invalid' : head;
 }
 
 /** Fields of a trailer (RFC 9112 §7.1.2); they mean nothing here, but must be some. */
@@ -81,11 +86,11 @@ function lineEnd(text: string, from: number): number {
   return text.indexOf('\n', from) === end + 1 ? end : -1;
 }
 
-function parseField(head: ResponseHead, text: string, from: number, to: number): boolean {
+function parseField(head: ResponseHead, text: string, from: number, to: number): Unreadable | null {
   const colon = text.indexOf(':', from);
-  if (colon === -1 || colon >= to) return false;
+  if (colon === -1 || colon >= to) return 'field_invalid';
   const name = fieldName(text.slice(from, colon));
-  if (name === '') return false;
+  if (name === '') return 'field_invalid';
   const value = trimmed(text, colon + 1, to);
   head.fields.push(name, value);
   switch (name) {
@@ -94,12 +99,13 @@ function parseField(head: ResponseHead, text: string, from: number, to: number):
     case 'transfer-encoding':
       return takeCoding(head, value);
     case 'connection':
-      return takeOptions(head, value);
+      takeOptions(head, value);
+      return null;
     case 'keep-alive':
       head.keepAliveMs = Math.min(head.keepAliveMs, timeoutMs(value));
-      return true;
+      return null;
     default:
-      return true;
+      return null;
   }
 }
 
@@ -116,25 +122,27 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB;
 }
 
-function takeLength(head: ResponseHead, value: string): boolean {
-  if (head.length !== -1 || head.chunked || !DIGITS.test(value)) return false;
+function takeLength(head: ResponseHead, value: string): Unreadable | null {
+  if (head.length !== -1) return 'content_length_twice';
+  if (head.chunked) return 'length_and_encoding';
+  if (!DIGITS.test(value)) return 'content_length_invalid';
   head.length = Number(value);
-  return true;
+  return null;
 }
 
-function takeCoding(head: ResponseHead, value: string): boolean {
-  if (head.length !== -1 || head.chunked || value.toLowerCase() !== 'chunked') return false;
+function takeCoding(head: ResponseHead, value: string): Unreadable | null {
+  if (head.length !== -1) return 'length_and_encoding';
+  if (head.chunked || value.toLowerCase() !== 'chunked') return 'transfer_encoding_invalid';
   head.chunked = true;
-  return true;
+  return null;
 }
 
 /** `close` counts, whatever else is said (RFC 9112 §9.3). */
-function takeOptions(head: ResponseHead, value: string): boolean {
+function takeOptions(head: ResponseHead, value: string): void {
   if (value === 'keep-alive') head.keepAlive = true;
   else {
     const options = connectionOptions(value);
     if (options.includes('close')) head.keepAliveMs = 0;
     if (options.includes('keep-alive')) head.keepAlive = true;
   }
-  return true;
 }
