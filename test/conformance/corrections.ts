@@ -43,12 +43,44 @@ export function corrections(t: Test, engine: AdmissionEngine): void {
     const made = await Promise.all([1, 2, 3].map(() => registry.correct(id, body, 'ops')));
     t.same(new Set(made.map(({ atMs }) => atMs)).size, 1);
     t.equal(correctionsIn(await engine.keys.history(id)).length, 1);
-    await t.rejects(registry.correct(id, { ...body, units: 6 }, 'ops'), { kind: 'conflict', message: /M-1/ });
+    for (const other of [{ units: 6 }, { plan: 'pro' }, { reason: 'y' }])
+      await t.rejects(registry.correct(id, { ...body, ...other }, 'ops'), {
+        kind: 'correction_exists',
+        message: /M-1/,
+      });
     await registry.correct(id, { ...body, id: 'M-2' }, 'ops');
     t.same(
       correctionsIn(await engine.keys.history(id)).map((one) => one.id),
       ['M-1', 'M-2'],
     );
+  });
+
+  t.test('the same id for a key and its customer counts once, whichever comes first', async (t) => {
+    const customer = await newCustomer(engine, 'free');
+    const [one, other] = [await keyOf(engine, customer.id), await keyOf(engine, customer.id)];
+    const body = { day, units: 5, reason: 'x', id: 'M-1', plan: 'free' };
+    const exists = { kind: 'correction_exists', message: new RegExp(`${one.id}.*${customer.id}`) };
+    await registry.correct(one.id, body, 'ops');
+    await t.rejects(registry.customers.correct(customer.id, body, 'ops'), exists);
+    await registry.customers.correct(customer.id, { ...body, id: 'M-2' }, 'ops');
+    await t.rejects(registry.correct(other.id, { ...body, id: 'M-2' }, 'ops'), { ...exists, message: /M-2/ });
+    const both = await Promise.allSettled([
+      registry.correct(one.id, { ...body, id: 'M-3' }, 'ops'),
+      registry.customers.correct(customer.id, { ...body, id: 'M-3' }, 'ops'),
+    ]);
+    t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  });
+
+  t.test('sixty corrections of one key at the same time, by two gateways, are all made', async (t) => {
+    const { id } = await newKey(engine, 'free');
+    const second = new KeyRegistry({
+      ...{ engine, plans: () => PLANS, scopes: [], costs: new Map(), environment: 'staging', acceptImported: false },
+    });
+    const body = { day, units: 1, reason: 'x', plan: 'free' };
+    await Promise.all(
+      Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? registry : second).correct(id, body, `ops ${n}`)),
+    );
+    t.equal(correctionsIn(await engine.keys.history(id)).length, 60);
   });
 
   t.test('erasing takes the reason, and leaves the figures; they move with the record', async (t) => {

@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { asHistoryShows, correctionsIn, type Correction } from '../store/records/correction.js';
+import { asHistoryShows, correctionsIn, type Correction, type CorrectionOf } from '../store/records/correction.js';
 import type { AuditEntry, StoredRecord } from '../store/records/record.js';
 import { randomBase62 } from '../../shared/base62.js';
 import { isDay } from '../../shared/utc-day.js';
 import type { Change } from './edits.js';
 import { orMissing, quote, readFields, text, type Body } from './fields.js';
 import { KeyRefused } from './refused.js';
+import { isCustomerId } from './token.js';
 
 /** Of one key or customer: they stand in its history, which is read for every report. */
 const MAX_CORRECTIONS = 1_000;
@@ -34,7 +36,7 @@ export const newCorrection = (today: string) => ({
     .string(ID)
     .regex(/^[0-9A-Za-z._:-]{1,64}$/, ID)
     .optional()
-    .describe('A correction of an id is taken once, however often it is sent; random where it is left out'),
+    .describe('Taken once, however often it is sent, of a key and its customer together; random where it is left out'),
   plan: z
     .string(PLAN)
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, PLAN)
@@ -42,38 +44,57 @@ export const newCorrection = (today: string) => ({
     .describe('On which it is reckoned; that of the end of the day where it is left out'),
 });
 
-/** What a correction is measured by. */
+/** Whom a correction is of, and what it is measured by. */
 interface CorrectedRecord<R> {
   readonly record: R;
   readonly history: readonly AuditEntry[];
-  /** The plan at the end of a day; null for none. */
+  /** Of its customer, or of all keys of it, which the same id must not correct too. */
+  readonly related: readonly CorrectionOf[];
+  /** The plan that the payer had at the end of a day; null for none. */
   readonly planOn: (day: string) => string | null;
+  /** Whether the payer may owe something on this plan in the month of the day. */
+  readonly isPlanKnown: (plan: string, day: string) => Promise<boolean>;
 }
 
-/** The correction, and the change that makes it; null where it is made already. Throws KeyRefused. */
-export function corrected<R extends StoredRecord>(
-  { record, history, planOn }: CorrectedRecord<R>,
+/** The correction, and the change that makes it; null where it is made already. Rejects with KeyRefused. */
+export async function corrected<R extends StoredRecord>(
+  { record, history, related, planOn, isPlanKnown }: CorrectedRecord<R>,
   body: Body,
   nowMs: number,
   actor: string,
-): { readonly correction: Correction; readonly change: Change<R> | null } {
+): Promise<{ readonly correction: Correction; readonly change: Change<R> | null }> {
   const asked = readCorrection(body, nowMs);
-  const made = correctionsIn(history);
-  const { id = randomBase62(ID_LENGTH), day } = asked;
-  const before = made.find((one) => one.id === id);
+  const made = correctionsIn(history).map((one): CorrectionOf => ({ ...one, subject: record.id }));
+  const { id = randomBase62(ID_LENGTH), day, requests, units, reason } = asked;
+  const plan = asked.plan ?? planOn(day);
+  const before = [...made, ...related].find((one) => one.id === id);
   if (before !== undefined) {
-    if (before.day === day && before.requests === asked.requests && before.units === asked.units)
-      return { correction: before, change: null };
-    throw new KeyRefused('conflict', [`the correction ${id} is made already, and says something else; use another id`]);
+    const again = { ...before, day, requests, units, plan: asked.plan ?? before.plan, subject: record.id };
+    // Erasing leaves no reason.
+    const said = { ...again, reason: before.reason === '' ? '' : reason };
+    if (isDeepStrictEqual(said, before)) return { correction: before, change: null };
+    throw new KeyRefused('correction_exists', [
+      `there is a correction ${id} already: ${wordsOf(before)}; this one says: ${wordsOf({ ...again, reason })}; ` +
+        'use another id',
+    ]);
   }
   if (made.length >= MAX_CORRECTIONS)
     throw new KeyRefused('conflict', [`it has ${MAX_CORRECTIONS} corrections, and that is the most`]);
-  const plan = asked.plan ?? planOn(day);
   if (plan === null)
     throw new KeyRefused('invalid', [`plan: there was none at the end of ${quote(day)}; name the one to reckon with`]);
-  const { requests, units, reason } = asked;
+  if (asked.plan !== undefined && !(await isPlanKnown(plan, day)))
+    throw new KeyRefused('invalid', [
+      `plan: ${quote(plan)} is not in force, and neither the history nor the ledger of ${day.slice(0, 7)} of who ` +
+        'pays has it; an amount on it would never be known. See petgate plans list',
+    ]);
   const correction = { id, day, plan, requests, units, reason, actor, atMs: nowMs };
   return { correction, change: { next: record, action: 'corrected', changed: asHistoryShows(correction) } };
+}
+
+function wordsOf({ subject, day, plan, requests, units, reason }: CorrectionOf): string {
+  const whose = isCustomerId(subject) ? 'customer' : 'key';
+  const figures = `${units} units and ${requests} requests`;
+  return `${figures} of ${whose} ${subject} on ${day}, plan ${plan}, ${JSON.stringify(reason)}`;
 }
 
 /** Whose usage a body corrects. Throws KeyRefused for any problem with it. */

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withRetry } from '../store/retry.js';
 import { ChangeUncertain } from '../store/port.js';
 import type { Limits } from '../admission/bucket.js';
-import type { Plans } from '../admission/plan.js';
-import type { Correction } from '../store/records/correction.js';
+import { ANONYMOUS_PLAN, type Plans } from '../admission/plan.js';
+import type { Correction, CorrectionOf } from '../store/records/correction.js';
 import type { Grant } from '../store/records/grant.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
 import type { Clock } from '../store/store-clock.js';
@@ -12,9 +12,11 @@ import { untilWritten, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
 import { scan, type Page } from './listing.js';
-import { planDays, type Payer } from './plans/days.js';
+import { planDays, plansIn, type Payer } from './plans/days.js';
 import { KeyRefused, type KeyRefusedKind } from './refused.js';
 import { looksLikeToken } from './token.js';
+import type { InTurn } from '../../shared/in-turn.js';
+import { payerOf } from '../store/records/customer-id.js';
 
 /** A key or a customer. */
 export interface Account extends StoredRecord {
@@ -23,11 +25,18 @@ export interface Account extends StoredRecord {
   readonly grants?: readonly Grant[];
 }
 
+/** Plans that a payer was counted on in the month of a day. */
+export type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>;
+
+const nothingCounted: PlansCounted = () => Promise.resolve(new Set());
+
 interface RecordParts<R extends Account, Beside> {
   readonly store: RecordStore<R, Beside>;
   readonly clock: Clock;
   /** Asked each time: a reload may change them. */
   readonly plans: () => Plans;
+  /** By payer: keys and customers have one together. */
+  readonly corrections: InTurn;
 }
 
 /** What is said of a type of records. */
@@ -62,12 +71,14 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
   protected readonly clock: Clock;
   protected readonly plans: () => Plans;
   readonly #type: RecordType;
+  readonly #corrections: InTurn;
 
-  protected constructor({ store, clock, plans }: RecordParts<R, Beside>, type: RecordType) {
+  protected constructor({ store, clock, plans, corrections }: RecordParts<R, Beside>, type: RecordType) {
     this.store = store;
     this.clock = clock;
     this.plans = plans;
     this.#type = type;
+    this.#corrections = corrections;
   }
 
   /** Up to `count` records with an id after `afterId`, by id; the last may leave out what `filter` doesn't want. */
@@ -80,6 +91,9 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
 
   /** Throws KeyRefused for what has no limits of its own. */
   protected abstract refuseShared(record: R): void;
+
+  /** Those of its customer, or of all its keys. */
+  protected abstract relatedCorrections(record: R): Promise<readonly CorrectionOf[]>;
 
   /** Who pays for its usage, with its history. */
   protected abstract payerOf(record: R, history: readonly AuditEntry[]): Promise<PayerHistory>;
@@ -139,17 +153,35 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     });
   }
 
-  /** Adds to the usage of a day, or takes from it. @param body `{day, requests?, units?, reason, id?, plan?}` */
-  async correct(id: string, body: Body, actor = ANYBODY): Promise<Correction> {
+  /**
+   * Adds to the usage of a day, or takes from it. Those of one payer are made one after the other.
+   * @param body `{day, requests?, units?, reason, id?, plan?}`
+   * @param plansCounted those that a payer was counted on in the month of a day, for a plan that nothing else knows
+   */
+  async correct(
+    id: string,
+    body: Body,
+    actor = ANYBODY,
+    plansCounted: PlansCounted = nothingCounted,
+  ): Promise<Correction> {
     let made: Correction | undefined;
-    await this.edit(id, actor, async (record, nowMs) => {
-      const history = await this.store.history(record.id);
-      const payer = await this.payerOf(record, history);
-      const planOn = (day: string): string | null => planDays(payer.record, payer.history, [day])[0] ?? null;
-      const { correction, change } = corrected({ record, history, planOn }, body, nowMs, actor);
-      made = correction;
-      return change;
-    });
+    const attempt = (): Promise<R> =>
+      this.edit(id, actor, async (record, nowMs) => {
+        const history = await this.store.history(record.id);
+        const payer = await this.payerOf(record, history);
+        // An id that is made here is nobody else's.
+        const related = Object.hasOwn(body, 'id') ? await this.relatedCorrections(record) : [];
+        const planOn = (day: string): string | null => planDays(payer.record, payer.history, [day])[0] ?? null;
+        const isPlanKnown = async (plan: string, day: string): Promise<boolean> =>
+          (plan !== ANONYMOUS_PLAN && this.plans().has(plan)) ||
+          plansIn(payer.record, payer.history).has(plan) ||
+          (await plansCounted(payer.record.id, day)).has(plan);
+        const asked = { record, history, related, planOn, isPlanKnown };
+        const { correction, change } = await corrected(asked, body, nowMs, actor);
+        made = correction;
+        return change;
+      });
+    await this.#corrections.run(payerOf(id), attempt);
     return made!;
   }
 

@@ -1,5 +1,9 @@
-/** `invalid`: the problems name what to put right. `conflict`: its state forbids it. Else: there is none. */
-export type KeyRefusedKind = 'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'no_webhook' | 'conflict';
+/**
+ * `invalid`: the problems name what to put right. `conflict`: its state forbids it. `correction_exists`: its id is that
+ * of another one. Else: there is none.
+ */
+export type KeyRefusedKind =
+  'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'no_webhook' | 'conflict' | 'correction_exists';
 
 /** The registry says no; nothing was changed. `problems` are whole sentences for a person, never with a secret. */
 export class KeyRefused extends Error {

@@ -11,6 +11,7 @@ import { openPlans, type Body, type FieldRules, type Prices } from './fields.js'
 import { importKeys, type ImportLine, type ImportResult } from './transfer/import.js';
 import { lineFields } from './transfer/line.js';
 import { passes, type KeyFilter } from './listing.js';
+import { correctionsIn, type CorrectionOf } from '../store/records/correction.js';
 import { customerOf } from '../store/records/customer-id.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
@@ -20,6 +21,7 @@ import { ANYBODY, RecordRegistry } from './record-registry.js';
 import { checkOverlap, rotated } from './rotation.js';
 import { reasonsAgainst, type HeldKey } from './state.js';
 import { isKeyId, makeToken, newKeyId, parseToken } from './token.js';
+import { InTurn } from '../../shared/in-turn.js';
 import { WebhookRegistry } from './customers/webhooks.js';
 
 export interface RegistryParts {
@@ -55,8 +57,9 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
 
   constructor(parts: RegistryParts) {
     const { engine, plans, clock = storeClock(engine), costs, events = null } = parts;
+    const corrections = new InTurn();
     super(
-      { store: engine.keys, clock, plans },
+      { store: engine.keys, clock, plans, corrections },
       {
         name: 'key',
         isId: isKeyId,
@@ -66,7 +69,14 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     );
     this.#parts = parts;
     this.planUse = new PlanRegistry(engine, plans, costs);
-    this.customers = new CustomerRegistry({ store: engine.customers, clock, plans, costs });
+    this.customers = new CustomerRegistry({
+      store: engine.customers,
+      keys: engine.keys,
+      clock,
+      plans,
+      costs,
+      corrections,
+    });
     this.webhooks = new WebhookRegistry(this.customers, events);
   }
 
@@ -197,6 +207,13 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
     const customer = customerOf(record.id);
     if (customer === null) return { record, history };
     return { record: await this.customers.get(customer), history: await this.customers.history(customer) };
+  }
+
+  protected override async relatedCorrections({ id }: KeyRecord): Promise<readonly CorrectionOf[]> {
+    const subject = customerOf(id);
+    if (subject === null) return [];
+    const history = await this.#parts.engine.customers.history(subject);
+    return correctionsIn(history).map((one) => ({ ...one, subject }));
   }
 
   protected override passes(record: KeyRecord, filter: KeyFilter): boolean {

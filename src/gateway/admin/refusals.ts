@@ -17,6 +17,7 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
   no_grant: [404, 'grant_not_found'],
   no_webhook: [404, 'webhook_not_found'],
   conflict: [409, 'conflict'],
+  correction_exists: [409, 'correction_exists'],
 };
 
 /** What went wrong, as a refusal. A fault of ours goes to the log, unless the client went away in its midst. */

@@ -4,8 +4,9 @@ import { VersionConflict } from './port.js';
 
 const TRIES = 5;
 const PAUSE_MS = 250;
-/** Of a write, while somebody else writes the same record. */
-const WRITES = 8;
+/** Of a write, while others write the same record; the pause grows, and is random so that they don't meet again. */
+const WRITES = 20;
+const WRITE_PAUSE_MS = 10;
 
 /**
  * Makes a call that may be repeated again while the store is unavailable: a busy one misses a deadline now and then,
@@ -29,6 +30,7 @@ export async function untilUncontested<Answer>(attempt: () => Promise<Answer>): 
       return await attempt();
     } catch (error) {
       if (tried === WRITES || !(error instanceof VersionConflict)) throw error;
+      await sleep(Math.random() * WRITE_PAUSE_MS * tried);
     }
   }
 }

@@ -12,7 +12,7 @@ function plan(name: string, limits: Limits | 'custom'): [string, Plan] {
   return [name, { name, limits, refill: 'interval', ban: BAN }];
 }
 
-const PLANS = new Map<string, Plan>([
+export const PLANS = new Map<string, Plan>([
   plan('free', { minute: 60, day: 1_000 }),
   plan('pro', { minute: 300, day: 10_000 }),
   plan('enterprise', 'custom'),

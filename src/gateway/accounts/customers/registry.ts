@@ -1,4 +1,6 @@
 import type { CustomerRecord, CustomerStore } from '../../store/records/customer.js';
+import type { CorrectionOf } from '../../store/records/correction.js';
+import { correctionsOf, type CorrectedStore } from '../../store/records/corrections.js';
 import type { Webhook } from '../../store/records/webhook.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import type { Plans } from '../../admission/plan.js';
@@ -9,11 +11,15 @@ import type { Body, FieldRules, Prices } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 import { RecordRegistry } from '../record-registry.js';
 import { isCustomerId, looksLikeToken, newCustomerId } from '../token.js';
+import type { InTurn } from '../../../shared/in-turn.js';
 
 interface CustomersParts extends Prices {
   readonly store: CustomerStore;
   readonly plans: () => Plans;
   readonly clock: Clock;
+  /** Corrections of a customer's keys are looked for here. */
+  readonly keys: CorrectedStore;
+  readonly corrections: InTurn;
 }
 
 /** The body that makes a customer. */
@@ -51,9 +57,10 @@ interface CustomerFilter {
 /** The life of customers: create, find, change, close. */
 export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFilter, Webhook | null> {
   readonly #store: CustomerStore;
+  readonly #keys: CorrectedStore;
   readonly #prices: Prices;
 
-  constructor({ costs, ...parts }: CustomersParts) {
+  constructor({ costs, keys, ...parts }: CustomersParts) {
     super(parts, {
       name: 'customer',
       isId: isCustomerId,
@@ -61,6 +68,7 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
       idInToken: "a customer's id is the first 8 characters of its keys' ids",
     });
     this.#store = parts.store;
+    this.#keys = keys;
     this.#prices = { costs };
   }
 
@@ -152,6 +160,12 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
 
   protected override payerOf(record: CustomerRecord, history: readonly AuditEntry[]) {
     return Promise.resolve({ record, history });
+  }
+
+  protected override async relatedCorrections({ id: customer }: CustomerRecord): Promise<readonly CorrectionOf[]> {
+    const found: CorrectionOf[] = [];
+    for await (const some of correctionsOf(this.#keys, { customer })) found.push(...some);
+    return found;
   }
 
   protected override passes(record: CustomerRecord, { reference }: CustomerFilter): boolean {

@@ -1,7 +1,9 @@
 import { subjectIn } from '../../accounts/corrections.js';
 import { isKeyId } from '../../accounts/token.js';
 import { customerOf } from '../../store/records/customer-id.js';
-import { correctionsOf, type CorrectionOf, type CorrectionsAsked } from '../../usage/corrections.js';
+import type { CorrectionOf } from '../../store/records/correction.js';
+import { correctionsOf, type CorrectionsAsked } from '../../store/records/corrections.js';
+import { plansCounted } from '../plans-counted.js';
 import type { Answer } from '../answer.js';
 import { checkOrder, days, paging, textCursor, textOf, whose } from '../input/query.js';
 import { whoseOf } from '../input/whose.js';
@@ -24,11 +26,17 @@ export const CORRECTION_ROUTES: readonly Route[] = [
     takes: NewCorrection,
     status: 201,
     gives: Correction,
-    handle: async ({ parts: { registry }, body, actor }) => {
+    handle: async ({ parts, body, actor }) => {
+      const { registry } = parts;
       const { key, customer = '' } = subjectIn(body, await registry.nowMs());
       const accounts = key === undefined ? registry.customers : registry;
       const { id: subject } = await (key === undefined ? registry.customers.find(customer) : registry.get(key));
-      return { json: correctionView({ ...(await accounts.correct(subject, body, actor)), subject }) };
+      return {
+        json: correctionView({
+          ...(await accounts.correct(subject, body, actor, (payer, day) => plansCounted(parts, payer, day))),
+          subject,
+        }),
+      };
     },
   }),
 ];

@@ -18,6 +18,11 @@ export interface Correction {
   readonly atMs: number;
 }
 
+/** A correction with the id of the key or customer that it is of. */
+export interface CorrectionOf extends Correction {
+  readonly subject: string;
+}
+
 export function isCorrection({ action }: AuditEntry): boolean {
   return action === 'corrected';
 }

@@ -38,6 +38,9 @@ export function partsOf(month: Month, prices: ReadonlyMap<string, Price | null>)
 function partsOn(plan: string, { planOf, units: all }: Month, price: Price | null): readonly Part[] {
   const count = planOf.length;
   const units = all.get(plan) ?? [];
+  // A plan that the payer never had at a day's end, and of which nothing is left: a correction undid another.
+  if (price === null && !planOf.includes(plan) && units.reduce<number>((sum, more = 0) => sum + more, 0) === 0)
+    return [];
   const shareOn = (day: number, total: number | undefined): bigint =>
     planOf[day] === plan && total !== undefined ? shareOf(total, day, count) : 0n;
   let room = planOf.reduce((sum, _, day) => sum + shareOn(day, price?.included), 0n);

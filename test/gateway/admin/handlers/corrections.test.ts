@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { dayOf } from '../../../../src/shared/utc-day.js';
 import { dataFolder, petgate, surroundings } from '../../../cli/programs.js';
+import { PLANS } from '../../accounts/store.js';
 import { ADMIN_TOKEN, listen, type Listener } from '../listener.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -83,6 +84,40 @@ t.test('what is wrong with a correction is said, and nothing is changed', async 
   t.match(await refused({ key, day: '2020-01-01' }), /^400 .*plan.*none/, 'before there was a plan');
   t.match(await refused({ key, unit: 1 }), /^400 .*units/);
   t.equal((await registry.history(key)).length, 1);
+});
+
+t.test('a repeated id with another content is refused, and both are named', async (t: Test) => {
+  const { ask, key, customer } = await stage(t);
+  const body = { day: TODAY, units: -2, reason: 'an outage', id: 'M-1' };
+  t.equal((await ask('POST', CORRECTIONS, { key, ...body })).status, 201);
+  t.equal((await ask('POST', CORRECTIONS, { key, ...body, plan: 'free' })).status, 201, 'its plan named is the same');
+  const refused = async (more: Row) => ask('POST', CORRECTIONS, { ...body, ...more });
+  for (const more of [{ key, plan: 'pro' }, { key, reason: 'by mail' }, { key, units: 7 }, { customer }]) {
+    const { status, json } = await refused(more);
+    t.match({ status, code: json['code'] }, { status: 409, code: 'correction_exists' });
+    const other = 'customer' in more ? `customer ${customer}` : String(Object.values(more)[1]);
+    t.match(json['message'], `-2 units and 0 requests of key ${key} on ${TODAY}, plan free, "an outage"`);
+    t.match(json['message'], new RegExp(`this one says: .*${other}`));
+  }
+});
+
+t.test('a plan that nothing knows is refused; one that the payer had, or was counted on, is taken', async (t: Test) => {
+  const plans = new Map(PLANS);
+  const { ask, registry, engine } = await listen(t, {}, { plans: () => plans });
+  const { record } = await registry.create({ plan: 'pro', name: 'k' });
+  await registry.change(record.id, { plan: 'free' });
+  const { record: counted } = await registry.create({ plan: 'free', name: 'counted' });
+  const counts = { requests: 1, units: 1, limited: 0, banned: 0, failed: 0 };
+  await engine.transfer.raise([{ key: counted.id, day: TODAY, plan: 'gold', operation: 'listPets', ...counts }]);
+  const correct = async (plan: string, key = record.id): Promise<unknown> =>
+    (await ask('POST', CORRECTIONS, { key, day: TODAY, units: 1, reason: 'x', plan })).json['message'] ?? 'made';
+  t.match(await correct('fre'), /plan: "fre" is not in force.*history.*ledger/);
+  t.match(await correct('anonymous'), /not in force/, 'the plan of callers without a key');
+  plans.delete('pro');
+  t.equal(await correct('pro'), 'made', 'it had it');
+  t.match(await correct('pro', counted.id), /not in force/, 'another had it');
+  t.equal(await correct('gold', counted.id), 'made', 'it was counted on it');
+  t.match(await correct('gold'), /not in force/);
 });
 
 t.test('they are listed, a page at a time, and by the command line', async (t: Test) => {

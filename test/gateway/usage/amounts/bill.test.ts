@@ -141,3 +141,17 @@ t.test('the days of any month add up to what its plans owe as a whole', (t) => {
   );
   t.end();
 });
+
+t.test('units on a plan that is gone make nothing unknown once the opposite was added', (t) => {
+  const planOf = Array<string>(30).fill('basic');
+  const plansIn = (...days: readonly (readonly [number, number])[]): unknown => {
+    const all = new Map([
+      ['basic', units([1, 1])],
+      ['gone', units(...days)],
+    ]);
+    return [...new Set(partsOf({ planOf, units: all }, PRICES).map(({ plan }) => plan))];
+  };
+  t.same(plansIn([3, -5]), ['basic', 'gone']);
+  t.same(plansIn([3, -5], [9, 5]), ['basic']);
+  t.end();
+});

@@ -1,0 +1,47 @@
+import { withRetry } from '../retry.js';
+import { correctionsIn, isOf, type CorrectionOf } from './correction.js';
+import type { RecordStore, StoredRecord } from './record.js';
+
+export type CorrectedStore = Pick<RecordStore<StoredRecord, never>, 'corrected' | 'history'>;
+
+/** Histories read in one turn of the event loop. */
+const AT_ONCE = 32;
+
+/** Which corrections are asked for. */
+export interface CorrectionsAsked {
+  /** UTC days, both included. */
+  readonly from?: string;
+  readonly to?: string;
+  /** Of this key alone, or of this customer and its keys; ids. */
+  readonly key?: string;
+  readonly customer?: string;
+}
+
+/** Those of keys, then those of customers, by id, each in the order in which they were made. */
+export async function* correctionsOf(
+  store: CorrectedStore,
+  { from = '', to = '9999', key, customer }: CorrectionsAsked,
+  after: string | null = null,
+): AsyncGenerator<readonly CorrectionOf[]> {
+  const first = key ?? customer ?? '';
+  for (let afterId = after ?? rightBefore(first); ;) {
+    const begin = afterId;
+    const ids = await withRetry(() => store.corrected(begin, AT_ONCE));
+    const wanted = ids.filter(
+      (id) => (key === undefined || id === key) && (customer === undefined || isOf(customer, id)),
+    );
+    const histories = await Promise.all(wanted.map((id) => withRetry(() => store.history(id))));
+    const found = histories.flatMap((history, n) =>
+      correctionsIn(history).map((correction) => ({ ...correction, subject: wanted[n]! })),
+    );
+    yield found.filter(({ day }) => from <= day && day <= to);
+    if (ids.length < AT_ONCE || ids.at(-1)!.slice(0, first.length) > first) return;
+    afterId = ids.at(-1)!;
+  }
+}
+
+/** What comes before this id, and behind all that come before it: no id has a `~`. Of nothing nothing. */
+function rightBefore(id: string): string | null {
+  const last = id.length - 1;
+  return id === '' ? null : `${id.slice(0, last)}${String.fromCharCode(id.charCodeAt(last) - 1)}~`;
+}
