@@ -94,9 +94,9 @@ t.test('pictures are small: everybody who installs Petgate gets them', (t) => {
   t.end();
 });
 
-t.test('every file of docs is reached from its index, and the index from the README', (t) => {
+t.test('every file of docs is reached from its index or the README', (t) => {
   const reached = new Set<string>();
-  const queue = [INDEX];
+  const queue = [INDEX, ...linksOf('README.md').map(({ target }) => target)];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (reached.has(path) || !docs.includes(path)) continue;
     reached.add(path);

@@ -21,11 +21,31 @@ function rowsOf(path: string): readonly (readonly string[])[] {
 
 const bare = (cell: string | undefined): string => (cell ?? '').replaceAll('`', '');
 
-t.test('the README lists the steps of the pipeline, in order', (t) => {
+t.test('docs/architecture.md lists the steps of the pipeline, in order', (t) => {
   t.strictSame(
-    rowsOf('README.md').map(([step]) => bare(step)),
+    rowsOf('docs/architecture.md').map(([step]) => bare(step)),
     STEPS,
   );
+  t.end();
+});
+
+t.test('the figures of the README are those of docs/guides/speed.md, each with its condition', (t) => {
+  const cellsOf = (path: string, first: RegExp): readonly (readonly string[])[] =>
+    [...readFileSync(join(packageRoot, path), 'utf8').matchAll(/^\| (.*) \|$/gm)]
+      .map(([, row = '']) => row.split('|').map((cell) => cell.trim()))
+      .filter(([name = '']) => first.test(name));
+  // The first table of the page: gateway µs, Redis µs, × bare, × nginx, × fastify, × express.
+  const measured = new Map(
+    cellsOf('docs/guides/speed.md', /^(embedded|redis)(\+log)?$/)
+      .slice(0, 4)
+      .map(([name = '', , , overBare, , fastify]) => [name, [overBare, fastify]]),
+  );
+  const shown = cellsOf('README.md', /^(embedded|Redis)$/);
+  t.equal(shown.length, 4);
+  for (const [store = '', log = '', ...figures] of shown) {
+    const name = `${store.toLowerCase()}${log.startsWith('on') ? '+log' : ''}`;
+    t.strictSame(figures, measured.get(name), name);
+  }
   t.end();
 });
 
