@@ -8,8 +8,8 @@ const CLOSED_RETRY_S = 1;
 
 /** The form of errors. */
 export interface ErrorForm {
-  /** True: as problems (RFC 9457), whatever a client accepts. */
-  readonly problems: boolean;
+  /** `problem`: as problems (RFC 9457), whatever a client accepts. The others: for clients that accept them. */
+  readonly form: 'petgate' | 'problem' | 'nested';
   /** The path of the page that explains them. */
   readonly docs: string;
   /** Of what people ask for with a browser; null where there are no such pages. */
@@ -65,11 +65,12 @@ export function renderRefusal(
 }
 
 /** For programs. Adds what the answer says of it to its fields. */
-function bodyOf(exchange: Exchange, refusal: Refusal, { problems, docs }: ErrorForm, headers: string[]): string {
-  const asProblem = problems || acceptsProblem(exchange.headers);
-  if (asProblem && !problems) addVary(headers, 'Accept');
+function bodyOf(exchange: Exchange, refusal: Refusal, { form, docs }: ErrorForm, headers: string[]): string {
+  const asProblem = form === 'problem' || acceptsProblem(exchange.headers);
+  if (asProblem && form !== 'problem') addVary(headers, 'Accept');
   headers.push('Content-Type', asProblem ? PROBLEM : 'application/json');
-  return asProblem ? problemOf(refusal, docs, exchange.id) : refusal.body;
+  if (asProblem) return problemOf(refusal, docs, exchange.id);
+  return form === 'nested' ? refusal.nested : refusal.body;
 }
 
 /** Whether a client names the form in Accept. */

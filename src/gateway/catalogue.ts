@@ -6,6 +6,8 @@ export interface CatalogueEntry {
   /** For operators: when it is given, and what to do. Markdown. */
   readonly meaning: string;
   readonly remedy: string;
+  /** The setting that would change it, for `petgate why`; null: none would. */
+  readonly setting: string | null;
   /** Seconds a client should wait at least. */
   readonly retryAfterS?: number;
   /** The connection cannot be read on and ends after the answer. */
@@ -16,6 +18,7 @@ export interface CatalogueEntry {
 export const CATALOGUE = {
   malformed_request: {
     status: 400,
+    setting: null,
     message:
       'The request is not valid HTTP. Check the target (no control characters, escaped or not), Host, ' +
       'Content-Length and Transfer-Encoding, then send it again.',
@@ -27,6 +30,7 @@ export const CATALOGUE = {
   },
   malformed_handshake: {
     status: 400,
+    setting: null,
     message:
       'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and ' +
       'nothing more before the answer (RFC 6455).',
@@ -38,6 +42,7 @@ export const CATALOGUE = {
   },
   unexpected_body: {
     status: 400,
+    setting: 'requestBody of the operation in the contract',
     message: 'This method takes no body. Send the request without Content-Length and Transfer-Encoding.',
     meaning: 'a body where the operation takes none',
     remedy: 'leave out the body',
@@ -45,12 +50,14 @@ export const CATALOGUE = {
   },
   missing_api_key: {
     status: 401,
+    setting: 'credentials; security of the operation in the contract',
     message: 'No API key was sent. Send it as "Authorization: Bearer <API_KEY>".',
     meaning: 'no `Authorization`',
     remedy: 'send `Authorization: Bearer <API_KEY>`',
   },
   invalid_api_key: {
     status: 401,
+    setting: 'credentials, keys.accept_imported, environment; the key itself (petgate keys show)',
     message:
       'The API key is not valid: it is malformed, unknown, disabled, expired, revoked or of another environment. ' +
       'Send it as "Authorization: Bearer <API_KEY>", or ask for a new one.',
@@ -61,12 +68,14 @@ export const CATALOGUE = {
   },
   insufficient_scope: {
     status: 403,
+    setting: 'scopes of the key; x-petgate: { scope } of the operation',
     message: 'The API key lacks the scope this operation needs. Use another key, or ask for the scope to be added.',
     meaning: 'the key may not do this',
     remedy: 'use another key, or add the scope',
   },
   cost_exceeds_limit: {
     status: 403,
+    setting: "limits of the key's plan; x-petgate: { cost } of the operation",
     message:
       'One request of this operation costs more than a limit of this API key ever holds, so that no retry can ' +
       'succeed. Ask for a higher limit.',
@@ -75,6 +84,7 @@ export const CATALOGUE = {
   },
   insecure_connection: {
     status: 403,
+    setting: 'tls, trusted_proxies',
     message:
       'An API key may be sent to this page over HTTPS only, or from the machine that the gateway runs on. Open it ' +
       'with https.',
@@ -85,6 +95,7 @@ export const CATALOGUE = {
   },
   invalid_form: {
     status: 403,
+    setting: null,
     message:
       'This form did not come from a page of this site in your session, so that nothing was done. Open the page ' +
       'again, and send the form from there.',
@@ -95,18 +106,21 @@ export const CATALOGUE = {
   },
   not_found: {
     status: 404,
+    setting: 'contract, overlays, base_path',
     message: 'There is no such path, or a parameter in it is not valid. The API reference has them all.',
     meaning: 'no such path in the contract, or a parameter in it that its schema does not allow',
     remedy: 'see the API reference',
   },
   method_not_allowed: {
     status: 405,
+    setting: 'contract, overlays',
     message: 'This path does not take this method. The Allow header names those it takes.',
     meaning: 'the path has no such method',
     remedy: 'see `Allow`',
   },
   request_timeout: {
     status: 408,
+    setting: 'limits.headers_time, limits.request_time; lifetime of the upstream for a long body',
     message: 'The request did not arrive in time. Send it again, faster.',
     meaning: 'header or body came too slowly',
     remedy: 'send faster; raise `limits.headers_time`, `limits.request_time`',
@@ -114,26 +128,37 @@ export const CATALOGUE = {
   },
   operation_removed: {
     status: 410,
+    setting: 'x-sunset of the operation',
     message: 'This operation was removed. The Link header names its successor.',
     meaning: 'past its sunset date',
     remedy: 'use the successor in `Link`',
   },
   body_too_large: {
     status: 413,
-    message: 'The request body is larger than this operation takes. Send less.',
+    setting: 'limits.body_size; x-petgate: { body_size } of the operation',
+    message: 'The request body is larger than the 1MiB that this operation takes. Send less.',
     meaning: 'over `limits.body_size`, or what the operation has instead (`x-petgate: { body_size }`)',
     remedy: 'send less, or raise it',
     closes: true,
   },
   uri_too_long: {
     status: 414,
+    setting: 'limits.url_size',
     message: 'The request target is too long. Shorten the path or the query.',
     meaning: 'over `limits.url_size`',
     remedy: 'shorten',
     closes: true,
   },
+  grpc_not_supported: {
+    status: 415,
+    setting: null,
+    message: 'This gateway does not forward gRPC. Call the service directly, or use gRPC-Web.',
+    meaning: 'a request with `Content-Type: application/grpc`: gRPC needs HTTP/2 and trailers to the upstream',
+    remedy: 'call the service directly, or use gRPC-Web',
+  },
   expectation_failed: {
     status: 417,
+    setting: null,
     message: 'Only "Expect: 100-continue" can be met. Send the request without another Expect.',
     meaning: 'an `Expect` other than `100-continue`',
     remedy: 'leave it out',
@@ -141,12 +166,14 @@ export const CATALOGUE = {
   },
   rate_limited: {
     status: 429,
+    setting: "limits of the key's plan, or of the plan anonymous; x-petgate: { cost } of the operation",
     message: 'The rate limit "minute" is reached. Wait as long as Retry-After says, then back off exponentially.',
     meaning: 'a bucket is empty',
     remedy: 'wait `Retry-After`, then back off exponentially',
   },
   key_banned: {
     status: 429,
+    setting: "ban of the key's plan",
     message:
       'This API key is banned for a while, because it went on after being refused. Wait as long as Retry-After says.',
     meaning: 'banned after going on',
@@ -154,6 +181,7 @@ export const CATALOGUE = {
   },
   address_banned: {
     status: 429,
+    setting: 'ban of the plan anonymous',
     message:
       'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After ' +
       'says, or use a valid key.',
@@ -162,6 +190,7 @@ export const CATALOGUE = {
   },
   headers_too_large: {
     status: 431,
+    setting: 'limits.header_size, limits.header_fields',
     message: 'The request header is too large or has too many fields. Send fewer or shorter ones.',
     meaning: 'over `limits.header_size` or `limits.header_fields`',
     remedy: 'send fewer fields',
@@ -169,12 +198,14 @@ export const CATALOGUE = {
   },
   internal_error: {
     status: 500,
+    setting: null,
     message: 'The gateway failed on this request. Send it again later, and report the X-Request-Id if it persists.',
     meaning: 'a fault of the gateway',
     remedy: 'report the `X-Request-Id`; it is in the log',
   },
   upstream_error: {
     status: 500,
+    setting: 'errors of the upstream',
     message:
       'The upstream answered with an error that it did not explain. The status says what is known; report the ' +
       'X-Request-Id if it persists.',
@@ -185,12 +216,14 @@ export const CATALOGUE = {
   },
   not_implemented: {
     status: 501,
+    setting: 'addresses of the upstream',
     message: 'This operation is announced but not available yet.',
     meaning: 'announced, but no upstream yet',
     remedy: 'wait; operators: set the upstream',
   },
   upstream_failed: {
     status: 502,
+    setting: null,
     message:
       'The upstream gave no valid answer. Send the request again later; check first whether a write took effect.',
     meaning: 'the upstream gave no valid answer',
@@ -198,6 +231,7 @@ export const CATALOGUE = {
   },
   upstream_unavailable: {
     status: 503,
+    setting: 'addresses, connect, breaker and health of the upstream',
     message:
       'The upstream cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the ' +
       'request again.',
@@ -207,6 +241,7 @@ export const CATALOGUE = {
   },
   overloaded: {
     status: 503,
+    setting: 'limits.exchanges, limits.waiting, limits.bodies_size, limits.tunnels; connections of the upstream',
     message:
       'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.',
     meaning:
@@ -218,6 +253,7 @@ export const CATALOGUE = {
   },
   store_unavailable: {
     status: 503,
+    setting: 'store.on_failure, store.deadline',
     message: 'Admission cannot be decided right now. Wait as long as Retry-After says, then send the request again.',
     meaning: 'Redis (or the disk) does not answer, and the key is not known here',
     remedy: 'see the log and `/readyz`',
@@ -225,6 +261,7 @@ export const CATALOGUE = {
   },
   plan_unavailable: {
     status: 503,
+    setting: 'plans',
     message:
       'The plan of this API key is not in force right now, and nothing was counted. Send the request again ' +
       'later, and report the X-Request-Id if it persists.',
@@ -234,13 +271,18 @@ export const CATALOGUE = {
   },
   upstream_timeout: {
     status: 504,
+    setting: 'deadline, idle and lifetime of the upstream; x-petgate: { deadline } of the operation',
     message:
-      'The upstream did not answer in time. Send the request again later; check first whether a write took effect.',
-    meaning: "no whole answer within the upstream's deadline, or the operation's own",
-    remedy: 'look at the upstream',
+      'The upstream did not respond within 15s (deadline). Send the request again later; check first whether a ' +
+      'write took effect.',
+    meaning:
+      'the upstream did not begin its response within its `deadline`, or the one of the operation, or was silent for ' +
+      'as long before the response was complete; the message and `petgate why` name the limit',
+    remedy: 'look at the upstream; raise the limit',
   },
   http_version_not_supported: {
     status: 505,
+    setting: null,
     message: 'This HTTP version is not supported. Use HTTP/1.1.',
     meaning: 'a request line with a version other than 1.0 and 1.1',
     remedy: 'use HTTP/1.1, or with TLS HTTP/2',

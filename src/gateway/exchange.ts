@@ -131,6 +131,9 @@ export interface Exchange {
   readonly received: readonly string[];
   /** The value of Host; null of HTTP/1.0 without one. */
   readonly host: string | null;
+  /** How the client called, and by which name: as it reached the listener, or as a trusted proxy says. */
+  readonly scheme: 'http' | 'https';
+  readonly publicHost: string | null;
   /** The key, as Authorization says it, wherever it was sent; null when there is none. Never logged or forwarded. */
   readonly authorization: string | null;
   /** The client's Authorization where no key is read from it: for upstreams that ask for it. Never logged. */
@@ -161,6 +164,8 @@ export interface ExchangeLog {
   upstreamMs: number;
   upstream: string | null;
   refusal: Refusal | null;
+  /** The setting that ended its response early; null where none did. */
+  setting: string | null;
   /** Units that the contract asks for; 0 of what is let pass, or refused, for nothing. */
   contractCost: number;
   /** Whether a token was taken, and counted in the ledger. null: nobody knows, the store's connection died first. */
@@ -220,6 +225,8 @@ export interface RouteRequirements {
   readonly cost: number;
   readonly secured: boolean;
   readonly match: Match | null;
+  /** A CORS preflight for the upstream: nobody's key pays for it, but its caller's address. */
+  readonly isPreflight?: true;
   /** Stands once admission let the request in: 404, 405, 410, 501 or what was wrong from the start. */
   readonly refusal: Refusal | null;
 }

@@ -64,16 +64,14 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   const isServed = ({ id, upstream }: Operation): boolean =>
     upstream === 'gateway' ? ownAnswers.has(id) : upstreams.has(upstream);
 
+  const answersPreflights = ({ upstream }: Operation): boolean =>
+    cors === null && upstreams.get(upstream)?.settings.preflights === true;
+
   const run = pipeline({
     strip: createStrip(settings.credentials),
-    route: createRoute(contract.routes, isServed, parts.now ?? Date.now),
+    route: createRoute(contract.routes, isServed, parts.now ?? Date.now, answersPreflights),
     identify: createIdentify(settings.environment, settings.keys.acceptImported),
-    admit: createAdmit(
-      admission,
-      settings,
-      metrics.verdict,
-      createReserve(upstreams, settings.limits.bodyBytes, metrics.upstreamFailed),
-    ),
+    admit: createAdmit(admission, settings, metrics.verdict, createReserve(upstreams, metrics.upstreamFailed)),
     forward: createForward(
       upstreams,
       ownAnswers,
@@ -90,7 +88,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
     addresses: createAddressReader(settings.trustedProxies),
     cors,
     errors: {
-      problems: settings.errors === 'problem',
+      form: settings.errors,
       docs: ownOperation(contract.routes.operations, DOCS)?.path ?? '',
       page: holder?.refusal ?? null,
     },

@@ -1,4 +1,5 @@
 import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
+import { bytesText, durationText } from './config/schema/quantity.js';
 
 /** Every refusal the gateway can give is one of the closed catalogue; `refuse` in `answer.ts` alone renders it. */
 export type RefusalCode = keyof typeof CATALOGUE;
@@ -13,6 +14,10 @@ export interface Refusal {
   readonly body: string;
   /** The same in the form of RFC 9457. */
   readonly problem: Problem;
+  /** The same as the member `error`, in which many SDKs look for it. */
+  readonly nested: string;
+  /** The setting that would change it, where only this occurrence knows which. */
+  readonly setting?: string;
   /** Rate fields in place of the verdict's, flat: of a limit that is not the plan's. */
   readonly rates?: readonly string[];
   /** Seconds a client should wait at least; null when waiting does not help. */
@@ -31,14 +36,27 @@ interface Problem {
 
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 
-type Words = Pick<Refusal, 'body' | 'problem'>;
+type Words = Pick<Refusal, 'body' | 'problem' | 'nested'>;
 
 function wordsOf(code: RefusalCode, status: number, message: string): Words {
   const title = code.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
   return {
     body: JSON.stringify({ code, message, status }),
     problem: { type: `#${code}`, members: membersOf({ title, status, detail: message, code }) },
+    nested: JSON.stringify({ error: { code, message, type: nestedType(status), param: null } }),
   };
+}
+
+/** The types that OpenAI, Anthropic and Stripe have in common, as far as they do. */
+const NESTED_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+};
+
+function nestedType(status: number): string {
+  return NESTED_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
 }
 
 function membersOf(members: object): string {
@@ -79,6 +97,26 @@ export function withHeaders(refusal: Refusal, ...headers: string[]): Refusal {
 /** The refusal in words that fit this occurrence. Render it at load time. */
 export function withMessage(refusal: Refusal, message: string): Refusal {
   return { ...refusal, ...wordsOf(refusal.code, refusal.status, message) };
+}
+
+/** A 413 that names the largest body there may be. */
+export function bodyTooLarge(maxBytes: number): Refusal {
+  const { message } = CATALOGUE.body_too_large;
+  return withMessage(REFUSALS.body_too_large, message.replace('1MiB', bytesText(maxBytes)));
+}
+
+/** A time limit of an upstream, and the setting that says it. */
+export interface TimeLimit {
+  readonly ms: number;
+  readonly name: 'deadline' | 'idle' | 'lifetime';
+  /** `upstreams.default.deadline`, for operators. */
+  readonly setting: string;
+}
+
+/** A 504 that names the time limit which was over. */
+export function upstreamTimeout({ ms, name, setting }: TimeLimit): Refusal {
+  const message = CATALOGUE.upstream_timeout.message.replace('15s (deadline)', `${durationText(ms)} (${name})`);
+  return { ...withMessage(REFUSALS.upstream_timeout, message), setting };
 }
 
 const LIMIT_REACHED = new Map<string, Refusal>();

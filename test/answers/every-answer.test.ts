@@ -129,6 +129,12 @@ for (const over of ['plain HTTP', 'TLS'])
     );
     check('long target', await send(gateway, request(`GET /v1/pets?${'x'.repeat(9000)}`, key)), 414, 'uri_too_long');
     check(
+      'gRPC',
+      await send(gateway, `${request('POST /v1/pets', key, 'Content-Type: application/grpc', 'Content-Length: 1')}x`),
+      415,
+      'grpc_not_supported',
+    );
+    check(
       'expectation',
       await send(gateway, request('GET /v1/pets', key, 'Expect: miracles')),
       417,

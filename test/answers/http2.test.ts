@@ -104,6 +104,12 @@ t.test(
     );
     await check('sent too large', { key, method: 'POST', body: 'x'.repeat(3_000_000) }, 413, 'body_too_large');
     await check('long target', { key, path: `/v1/pets?${'x'.repeat(9000)}` }, 414, 'uri_too_long');
+    await check(
+      'gRPC',
+      { key, method: 'POST', fields: { 'content-type': 'application/grpc', te: 'trailers' }, body: 'x' },
+      415,
+      'grpc_not_supported',
+    );
     await check('expectation', { key, fields: { expect: 'miracles' } }, 417, 'expectation_failed');
     await check('large header', { key, fields: { 'x-large': 'x'.repeat(20_000) } }, 431, 'headers_too_large');
     await check(

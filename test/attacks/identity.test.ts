@@ -29,7 +29,6 @@ t.test("what the upstream hears of the caller is the gateway's word alone", asyn
     'Forwarded',
     'X-Real-IP',
     'X_Real_IP',
-    'Via',
     'Proxy-Authorization',
     'traceparent',
     'TraceParent',
@@ -179,7 +178,7 @@ t.test('a trace is continued when it is one, with its state; else a new one begi
   for (const [said, flags] of [
     [`00-${trace}-${span}-01`, '01'],
     [`00-${trace}-${span}-00`, '00'],
-    [`00-${trace}-${span}-ff`, '01'],
+    [`00-${trace}-${span}-ff`, '03'],
     [`cc-${trace}-${span}-01-later`, '01'],
   ] as const) {
     const { traceparent, state } = await tell(`traceparent: ${said}`);

@@ -76,6 +76,7 @@ async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, se
       websocket: false,
       deadlineMs: null,
       bodyBytes: null,
+      stream: null,
       sunsetAtMs: null,
       headers: [],
       tags: [],

@@ -38,6 +38,8 @@ export function makeExchange(fields: Partial<Exchange> = {}): { exchange: Exchan
     headers: [],
     received: fields.headers ?? [],
     host: 'pets.example',
+    scheme: 'http',
+    publicHost: 'pets.example',
     authorization: null,
     clientAuthorization: null,
     hasBody: false,

@@ -1,11 +1,19 @@
 import t from 'tap';
-import { refuse, renderRefusal } from '../../src/gateway/answer.js';
-import { isRefusal, limitReached, REFUSALS, withHeaders, type Refusal } from '../../src/gateway/refusal.js';
+import { refuse, renderRefusal, type ErrorForm } from '../../src/gateway/answer.js';
+import {
+  bodyTooLarge,
+  isRefusal,
+  limitReached,
+  REFUSALS,
+  upstreamTimeout,
+  withHeaders,
+  type Refusal,
+} from '../../src/gateway/refusal.js';
 import type { LimitedVerdict } from '../../src/gateway/admission/verdict.js';
 import { DAY, MINUTE, STANDING } from './admission/verdict.js';
 import { makeExchange } from './exchange.js';
 
-const FORM = { problems: false, docs: '/docs' };
+const FORM: ErrorForm = { form: 'petgate', docs: '/docs' };
 const EMPTY = { limit: 60, remaining: 0, resetAtMs: 5000 };
 const LIMITED: LimitedVerdict = {
   ...STANDING,
@@ -72,13 +80,13 @@ t.test('a refusal is sent, or cuts an answer that has begun', (t) => {
 });
 
 t.test('a client that accepts problems gets one, and so does everyone where the settings say so', (t) => {
-  const typeOf = (accept: string | null, problems = false): string | undefined => {
+  const typeOf = (accept: string | null, form: ErrorForm['form'] = 'petgate'): string | undefined => {
     const { exchange } = makeExchange({
       headers: accept === null ? ['X', 'application/problem+json'] : ['accept', accept],
     });
-    const { headers, body } = renderRefusal(exchange, REFUSALS.not_found, { problems, docs: '/docs' });
+    const { headers, body } = renderRefusal(exchange, REFUSALS.not_found, { form, docs: '/docs' });
     t.equal(field(headers, 'Content-Length'), String(body.length));
-    t.equal(field(headers, 'Vary'), !problems && body.includes('"instance"') ? 'Accept' : undefined);
+    t.equal(field(headers, 'Vary'), form !== 'problem' && body.includes('"instance"') ? 'Accept' : undefined);
     return field(headers, 'Content-Type');
   };
   for (const accept of [
@@ -97,7 +105,8 @@ t.test('a client that accepts problems gets one, and so does everyone where the 
     'application/problem+json; q=0.000, */*',
   ]) {
     t.equal(typeOf(accept), 'application/json', String(accept));
-    t.equal(typeOf(accept, true), 'application/problem+json', `${accept}, by the settings`);
+    t.equal(typeOf(accept, 'problem'), 'application/problem+json', `${accept}, by the settings`);
+    t.equal(typeOf(accept, 'nested'), 'application/json', `${accept}, nested`);
   }
   t.end();
 });
@@ -105,7 +114,7 @@ t.test('a client that accepts problems gets one, and so does everyone where the 
 t.test('every problem says what the Error says, and which request it is', (t) => {
   const { exchange } = makeExchange({ id: 'a1._~+/=-' });
   const problemOf = (refusal: Refusal): unknown =>
-    JSON.parse(renderRefusal(exchange, refusal, { problems: true, docs: '/docs' }).body);
+    JSON.parse(renderRefusal(exchange, refusal, { form: 'problem', docs: '/docs' }).body);
   for (const [code, refusal] of Object.entries(REFUSALS)) {
     const { message: detail, status } = JSON.parse(refusal.body) as { message: string; status: number };
     t.match(problemOf(refusal), {
@@ -126,5 +135,39 @@ t.test('every problem says what the Error says, and which request it is', (t) =>
     'violated-policies': ['month'],
     instance: exchange.id,
   });
+  t.end();
+});
+
+t.test('nested, a refusal is the member `error`, as the SDKs of OpenAI, Anthropic and Stripe read it', (t) => {
+  const nestedOf = (refusal: Refusal): unknown => {
+    const { exchange } = makeExchange();
+    return JSON.parse(renderRefusal(exchange, refusal, { form: 'nested', docs: '/docs' }).body);
+  };
+  const types = new Map([
+    ['missing_api_key', 'authentication_error'],
+    ['insufficient_scope', 'permission_error'],
+    ['not_found', 'not_found_error'],
+    ['rate_limited', 'rate_limit_error'],
+    ['key_banned', 'rate_limit_error'],
+    ['unexpected_body', 'invalid_request_error'],
+    ['upstream_failed', 'api_error'],
+  ]);
+  for (const [code, refusal] of Object.entries(REFUSALS)) {
+    const { message } = JSON.parse(refusal.body) as { message: string };
+    const type = types.get(code) ?? /_error$/;
+    t.match(nestedOf(refusal), { error: { code, message, type, param: null } }, code);
+  }
+  t.match(nestedOf(limitReached('day')), { error: { message: /"day"/, type: 'rate_limit_error' } });
+  t.end();
+});
+
+t.test('a refusal for a limit names the limit, and the setting where only the occurrence knows it', (t) => {
+  const messageOf = ({ body }: Refusal): string => (JSON.parse(body) as { message: string }).message;
+  t.match(messageOf(bodyTooLarge(10 * 2 ** 20)), /larger than the 10MiB that/);
+  t.match(messageOf(bodyTooLarge(1000)), /larger than the 1000B that/);
+  const refusal = upstreamTimeout({ ms: 60_000, name: 'deadline', setting: 'upstreams.default.deadline' });
+  t.match(messageOf(refusal), /within 1m \(deadline\)/);
+  t.match(refusal, { status: 504, setting: 'upstreams.default.deadline' });
+  t.match(messageOf(upstreamTimeout({ ms: 1500, name: 'idle', setting: '' })), /within 1500ms \(idle\)/);
   t.end();
 });

@@ -37,6 +37,7 @@ const OPTIONS: Admitted['operation'] = {
   websocket: false,
   deadlineMs: null,
   bodyBytes: null,
+  stream: null,
   sunsetAtMs: null,
   headers: [],
   tags: [],
@@ -80,7 +81,7 @@ export function createAdmit(
     let end: Admitted | Refusal | null = null;
     try {
       // One await on the way of a valid key: each costs more than the decision around it.
-      if (subject.kind === 'key') {
+      if (subject.kind === 'key' && requirements.isPreflight !== true) {
         const { reportsAs: operation, scope, cost } = requirements;
         const verdict = note(logEntry, await admission.admit({ subject, operation, scope, cost }), onVerdict);
         if (verdict.outcome !== 'unknown_key') return (end = pass(exchange, verdict, onVerdict, slot));
@@ -90,7 +91,7 @@ export function createAdmit(
           return REFUSALS.plan_unavailable;
         }
       } else {
-        logEntry.credential = exchange.credential;
+        logEntry.credential = requirements.isPreflight === true ? null : exchange.credential;
       }
       return (end = await admitAddress(exchange, slot));
     } catch (error) {

@@ -74,7 +74,7 @@ export function toSettings(
       eviction: store.eviction,
       replicas: { replicas: store.replicas, waitMs: store.replica_wait },
     },
-    upstreams: toUpstreams(file.upstreams, contents),
+    upstreams: toUpstreams(file, contents),
     limits: toLimits(file.limits),
     cors: file.cors === undefined ? null : toCors(file.cors),
     trustedProxies: file.trusted_proxies,
@@ -103,7 +103,6 @@ function toLimits(limits: GatewayFile['limits']) {
     headerBytes: limits.header_size,
     headerFields: limits.header_fields,
     urlBytes: limits.url_size,
-    bodyBytes: limits.body_size,
     headersMs: limits.headers_time,
     requestMs: limits.request_time,
     keepAliveMs: limits.keep_alive,
@@ -131,24 +130,53 @@ function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: No
 }
 
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
-function toUpstreams(upstreams: GatewayFile['upstreams'], contents: ReadonlyMap<string, UpstreamContents>) {
+function toUpstreams({ upstreams, limits }: GatewayFile, contents: ReadonlyMap<string, UpstreamContents>) {
   const byName = Object.create(null) as Record<string, ReturnType<typeof toUpstream>>;
   for (const [name, upstream] of Object.entries(upstreams))
-    byName[name] = toUpstream(name, upstream, contents.get(name));
+    byName[name] = toUpstream(upstream, limits, defaultsOf(name), contents.get(name));
   return byName;
 }
 
-/** They trust the gateway by its token; to whom else that goes, the settings must say. */
-const KNOW_THE_TOKEN: ReadonlySet<string> = new Set(['pets', 'store']);
+/** What is left out of an upstream's settings, where that depends on whose it is. */
+interface UpstreamDefaults {
+  readonly authorization: 'internal' | 'none';
+  readonly errors: 'replace' | 'pass';
+  readonly deadlineMs: number;
+  readonly bodyBytes: number;
+  /** Whether CORS preflights are its own to answer, while `cors` says nothing. */
+  readonly preflights: boolean;
+}
+
+/** The animal store's own services: they know the gateway by its token, and have its contract. */
+const OURS: UpstreamDefaults = {
+  ...{ authorization: 'internal', errors: 'replace', preflights: false },
+  ...{ deadlineMs: 15_000, bodyBytes: 2 ** 20 },
+};
+/** An API that was not written for Petgate is changed as little as possible. */
+const FOREIGN: UpstreamDefaults = {
+  ...{ authorization: 'none', errors: 'pass', preflights: true },
+  ...{ deadlineMs: 60_000, bodyBytes: 10 * 2 ** 20 },
+};
+
+function defaultsOf(name: string): UpstreamDefaults {
+  return name === 'pets' || name === 'store' ? OURS : FOREIGN;
+}
+
 const NO_FILES = { ca: null, cert: null, key: null };
 
-function toUpstream(name: string, given: GatewayFile['upstreams'][string], contents: UpstreamContents | undefined) {
-  const { addresses, connections, health, breaker, host, errors, authorization } = given;
+function toUpstream(
+  given: GatewayFile['upstreams'][string],
+  limits: GatewayFile['limits'],
+  defaults: UpstreamDefaults,
+  contents: UpstreamContents | undefined,
+) {
+  const { addresses, connections, health, breaker, host, forwarded } = given;
   return {
     addresses,
     connections,
+    keepAliveMs: given.keep_alive,
     connectMs: given.connect,
-    deadlineMs: given.deadline,
+    deadlineMs: given.deadline ?? defaults.deadlineMs,
     idleMs: given.idle,
     lifetimeMs: given.lifetime,
     resolveMs: given.resolve,
@@ -157,8 +185,12 @@ function toUpstream(name: string, given: GatewayFile['upstreams'][string], conte
     servername: given.servername ?? null,
     stripPrefix: given.strip_prefix ?? '',
     host,
-    authorization: authorizationOf(authorization ?? (KNOW_THE_TOKEN.has(name) ? 'internal' : 'none'), contents),
-    errors,
+    forwarded,
+    authorization: authorizationOf(given.authorization ?? defaults.authorization, contents),
+    errors: given.errors ?? defaults.errors,
+    preflights: defaults.preflights,
+    /** The longest body of a request, unless its operation says otherwise. */
+    bodyBytes: limits.body_size ?? defaults.bodyBytes,
     health: health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline },
     breaker: breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap },
   };

@@ -18,10 +18,12 @@ export interface Operation {
   readonly stability: 'experimental' | 'beta' | null;
   /** True where a client may turn its connection into a tunnel to the upstream (RFC 6455). */
   readonly websocket: boolean;
-  /** From dispatch to the last byte of the upstream's answer; null: the upstream's own, which is never exceeded. */
+  /** How long the upstream may take to begin its response; null: the upstream's own, which is never exceeded. */
   readonly deadlineMs: number | null;
   /** The longest body of a request; null: that of the settings. */
   readonly bodyBytes: number | null;
+  /** Whether responses are passed on piece by piece, or as far as they fit held until complete; null: by their type. */
+  readonly stream: boolean | null;
   /** Unix ms after which the operation answers 410; null for never. */
   readonly sunsetAtMs: number | null;
   /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */

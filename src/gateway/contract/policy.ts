@@ -25,6 +25,7 @@ const policy = mapping(
     websocket: z.boolean({ error: 'must be true or false' }),
     deadline: duration('1ms', LONGEST),
     body_size: size('1B', LARGEST_BODY),
+    stream: z.boolean({ error: 'must be true or false' }),
   },
   'must be a mapping such as { upstream: pets, cost: 2, scope: pets:read }',
 ).partial();

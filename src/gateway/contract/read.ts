@@ -89,7 +89,7 @@ function readOperation(
     findings.problem([...at, 'x-petgate', field], 'value', message);
   if (own.websocket === true && !maySwitch)
     refuse('websocket', 'a WebSocket begins with a GET without a body, to an upstream; leave this out');
-  for (const field of ['deadline', 'body_size'] as const)
+  for (const field of ['deadline', 'body_size', 'stream'] as const)
     if (own[field] !== undefined && upstream === 'gateway')
       refuse(field, 'the gateway answers this itself, at once; leave this out');
   const ownBase = sharedPath(source['servers'], [...at, 'servers'], findings) ?? base;
@@ -105,6 +105,7 @@ function readOperation(
     websocket: policy.websocket === true && maySwitch,
     deadlineMs: policy.deadline ?? null,
     bodyBytes: policy.body_size ?? null,
+    stream: policy.stream ?? null,
     sunsetAtMs: lifetime['x-sunset'] === undefined ? null : Date.parse(lifetime['x-sunset']),
     headers: fixedHeaders(lifetime, policy),
     tags: tagsIn(source),

@@ -14,11 +14,13 @@ export const OPTIONS = 'options';
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
  * @param isServed false for what the contract announces but nobody answers yet
+ * @param answersPreflights whether CORS preflights for the operation are its upstream's to answer
  */
 export function createRoute(
   table: RouteTable,
   isServed: (operation: Operation) => boolean,
   now: () => number,
+  answersPreflights: (operation: Operation) => boolean = () => false,
 ): (exchange: Stripped) => Routed {
   const byOperation = new Map<Operation, RouteRequirements>(
     table.operations.map((operation) => [
@@ -38,6 +40,8 @@ export function createRoute(
 
   const requirementsOf = (exchange: Stripped): RouteRequirements => {
     if (exchange.fault !== null) return requirementsWithout(MALFORMED, null, exchange.fault);
+    const preflight = exchange.method === 'OPTIONS' ? preflightRequirements(exchange) : null;
+    if (preflight !== null) return preflight;
     const match = table.match(exchange.method, exchange.path);
     switch (match.kind) {
       case 'not_found':
@@ -52,6 +56,15 @@ export function createRoute(
     }
   };
 
+  /** Null for an OPTIONS that is no preflight (Fetch, "CORS-preflight request"), or one for the gateway. */
+  const preflightRequirements = ({ path, headers, hasBody }: Stripped): RouteRequirements | null => {
+    const method = onlyValueOf(headers, 'access-control-request-method');
+    if (method === null || hasBody || onlyValueOf(headers, 'origin') === null) return null;
+    const match = table.match(method, path);
+    if (match.kind !== 'operation' || !isServed(match.operation) || !answersPreflights(match.operation)) return null;
+    return { ...requirementsWithout(OPTIONS, match, null), cost: 1, isPreflight: true };
+  };
+
   const operationRequirements = (exchange: Stripped, operation: Operation): RouteRequirements => {
     exchange.logEntry.headers = operation.headers;
     const requirements = byOperation.get(operation)!;
@@ -63,10 +76,17 @@ export function createRoute(
     if (operation.sunsetAtMs !== null && now() >= operation.sunsetAtMs) return REFUSALS.operation_removed;
     if (!isServed(operation)) return REFUSALS.not_implemented;
     if (!table.fits(operation, exchange.path)) return REFUSALS.not_found;
-    return exchange.hasBody && !operation.hasBody ? REFUSALS.unexpected_body : null;
+    if (!exchange.hasBody) return null;
+    if (isGrpc(exchange)) return REFUSALS.grpc_not_supported;
+    return operation.hasBody ? null : REFUSALS.unexpected_body;
   };
 
   return (exchange) => toRouted(exchange, requirementsOf(exchange));
+}
+
+/** gRPC-Web is plain HTTP/1.1, and passes. */
+function isGrpc({ headers }: Stripped): boolean {
+  return /^application\/grpc(?:$|[+; ])/i.test(onlyValueOf(headers, 'content-type') ?? '');
 }
 
 function isBrowserAtRoot({ method, path, headers }: Stripped): boolean {

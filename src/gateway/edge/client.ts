@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { EdgeLimits } from '../config/settings.js';
 import type { Body, ChunkSource, Client, Peer } from '../exchange.js';
-import { REFUSALS, type Refusal } from '../refusal.js';
+import { bodyTooLarge, REFUSALS, type Refusal } from '../refusal.js';
 import { gatherBody, HELD_BYTES } from './body/gather.js';
 import { ArrivingRest } from './body/rest.js';
 import type { InFlight, Traffic } from './traffic.js';
@@ -79,7 +79,7 @@ export abstract class ServedClient implements Client, InFlight {
     if (this.#broken !== null || this.gone) return this.#broken;
     const isWhole = this.isWhole();
     const bytes = isWhole ? this.#source.readableLength : Math.min(declared ?? maxBytes, HELD_BYTES);
-    if (bytes > maxBytes) return REFUSALS.body_too_large;
+    if (bytes > maxBytes) return bodyTooLarge(maxBytes);
     const hasSlot = isWhole || this.#traffic.wait(this, this.limits);
     return hasSlot && this.#traffic.hold(this, bytes, this.limits) ? null : REFUSALS.overloaded;
   }

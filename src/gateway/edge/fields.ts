@@ -67,11 +67,14 @@ export function wantsHtml(accept: string): boolean {
   return /(?:^|,)\s*text\/html\s*(?:$|,|;(?!\s*q=0(?:\.0*)?\s*(?:$|,)))/i.test(accept);
 }
 
-/** Adds to what an answer varies by, in one field: not every cache reads a second. */
+/** Adds to what a response varies by, each name once and in one field: not every cache reads a second. */
 export function addVary(headers: string[], value: string): void {
   for (let index = 0; index < headers.length; index += 2) {
     if (headers[index] !== 'Vary') continue;
-    headers[index + 1] = `${headers[index + 1]!}, ${value}`;
+    const before = headers[index + 1]!;
+    const known = connectionOptions(before);
+    const added = value.split(',').map((name) => name.trim());
+    headers[index + 1] = [before, ...added.filter((name) => !known.includes(name.toLowerCase()))].join(', ');
     return;
   }
   headers.push('Vary', value);

@@ -32,6 +32,8 @@ const WATCHED = [
   'content-length',
   'expect',
   'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
   'x-request-id',
   'traceparent',
 ] as const;
@@ -62,6 +64,8 @@ export function open(
   const length = seen['content-length'];
   const target = parseTarget(head.target, method);
   const address = addresses.read(head.remote, seen['x-forwarded-for']);
+  const isForwarded =
+    (seen['x-forwarded-proto'] !== null || seen['x-forwarded-host'] !== null) && addresses.trusts(head.remote);
   const { traceparent, continued } = nextTraceparent(isDoubled(seen, 'traceparent') ? null : seen.traceparent);
   return {
     id: requestIdOf(seen['x-request-id']),
@@ -74,6 +78,8 @@ export function open(
     headers: fields,
     received: fields,
     host: seen.host,
+    scheme: (isForwarded ? schemeIn(seen['x-forwarded-proto']) : null) ?? (client.peer.isEncrypted ? 'https' : 'http'),
+    publicHost: (isForwarded ? hostIn(seen['x-forwarded-host']) : null) ?? seen.host,
     // Two credentials count as none: readers differ in which one they pick.
     authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,
     clientAuthorization: null,
@@ -98,6 +104,7 @@ export function newLogEntry(): ExchangeLog {
     upstream: null,
     contractCost: 0,
     refusal: null,
+    setting: null,
     counted: false,
     late: null,
     keyId: null,
@@ -117,6 +124,8 @@ function readFields(raw: readonly string[]): WatchedFields {
     'content-length': null,
     expect: null,
     'x-forwarded-for': null,
+    'x-forwarded-proto': null,
+    'x-forwarded-host': null,
     'x-request-id': null,
     traceparent: null,
     doubled: null,
@@ -129,6 +138,17 @@ function readFields(raw: readonly string[]): WatchedFields {
     seen[name] = before !== null && name === 'x-forwarded-for' ? `${before},${value}` : value;
   }
   return seen;
+}
+
+/** What the first proxy was asked by, as X-Forwarded-Proto lists it; null for anything else. */
+function schemeIn(list: string | null): Exchange['scheme'] | null {
+  const scheme = list?.split(',', 1)[0]!.trim().toLowerCase();
+  return scheme === 'http' || scheme === 'https' ? scheme : null;
+}
+
+function hostIn(list: string | null): string | null {
+  const host = list?.split(',', 1)[0]!.trim() ?? '';
+  return AUTHORITY.test(host) ? host : null;
 }
 
 function isDoubled({ doubled }: WatchedFields, name: Watched): boolean {

@@ -9,7 +9,6 @@ const OWN: ReadonlySet<string> = new Set([
   'forwarded',
   'host',
   'traceparent',
-  'via',
   'x-real-ip',
   'x-request-id',
 ]);

@@ -6,6 +6,8 @@ const TRACEPARENT =
 const REQUEST_ID = /^[A-Za-z0-9._~+/=-]{1,128}$/;
 const ZERO_TRACE = '0'.repeat(32);
 const ZERO_SPAN = '0'.repeat(16);
+/** Sampled, and random trace id. */
+const FLAGS = 3;
 
 const pool = Buffer.alloc(8192);
 let used = pool.length;
@@ -22,7 +24,7 @@ function randomHex(bytes: number): string {
 
 /**
  * The caller's trace with a span of ours, or a new trace (not sampled) when theirs is not valid. A later version is
- * read as far as version 00 goes, and of its flags only `sampled`.
+ * read as far as version 00 goes, and of its flags only `sampled` and, as level 2 asks, `random`.
  */
 export function nextTraceparent(received: string | null): { traceparent: string; continued: boolean } {
   const match = received === null ? null : TRACEPARENT.exec(received);
@@ -32,7 +34,7 @@ export function nextTraceparent(received: string | null): { traceparent: string;
     return { traceparent: `00-${randomHex(16)}-${randomHex(8)}-00`, continued: false };
   }
   const flags = Number.parseInt(match?.[3] ?? match?.[6] ?? '00', 16);
-  return { traceparent: `00-${trace}-${randomHex(8)}-${(flags & 1) === 1 ? '01' : '00'}`, continued: true };
+  return { traceparent: `00-${trace}-${randomHex(8)}-0${flags & FLAGS}`, continued: true };
 }
 
 /** The caller's X-Request-Id when it is safe to repeat, else a new one. */

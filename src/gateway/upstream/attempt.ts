@@ -3,7 +3,7 @@ import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, upstreamError, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
-import { appendResponseHeaders } from './headers.js';
+import { appendResponseHeaders, type FieldRules } from './headers.js';
 import type { Controller, ResponseHandler, Unanswered } from './transport.js';
 
 /** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
@@ -12,7 +12,9 @@ const HELD_BYTES = LONGEST_ERROR;
 const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
-/** Answers that have no end of their own, or are read as they come. */
+/** What has arrived of a response waits so long for more: small ones that come in pieces go out in one write. */
+const GATHER_MS = 100;
+/** Responses without an end of their own, or read as they come: nothing of them waits. */
 const STREAM =
   /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-ndjson|jsonl|json-seq|stream\+json|grpc-web))/i;
 const NOTHING = Buffer.alloc(0);
@@ -27,9 +29,16 @@ export interface Fault {
 /** Called for an answer of 400 and above that was no Error; `body` is decoded if possible, and cut if too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
-/** What becomes of an upstream's answers of 400 and above that are no Errors. */
-export interface ErrorRules {
-  readonly errors: 'replace' | 'pass';
+/** What an attempt tells of its response, while it lasts. */
+export interface Progress {
+  /** Its head or a piece of it came, or its client took what it was sent. */
+  moved(): void;
+  /** It is passed on from now on, whole or not. @param isStream it has no end of its own */
+  passes(isStream: boolean): void;
+}
+
+/** What becomes of an upstream's responses: their fields, and those of 400 and above that are no Errors. */
+export interface ResponseRules extends FieldRules {
   readonly onReplaced: OnReplaced;
 }
 
@@ -37,7 +46,7 @@ export interface ErrorRules {
 export class Attempt implements ResponseHandler {
   readonly #exchange: Admitted;
   readonly #onEnd: (end: End) => void;
-  readonly #onReplaced: OnReplaced;
+  readonly #rules: ResponseRules;
   readonly #passesErrors: boolean;
   readonly #dispatch: (attempt: Attempt) => Controller | null;
   #controller: Controller | null = null;
@@ -47,21 +56,23 @@ export class Attempt implements ResponseHandler {
   #headers: readonly string[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
-  #streaming = false;
-  /** Called when a stream (server-sent events and the like) begins, and with each piece of it. */
-  onStreamed: (() => void) | null = null;
-  #isStream = false;
+  /** It is passed on as it comes. */
+  #passing = false;
+  #gathering: NodeJS.Timeout | undefined;
+  /** Whether only its client keeps it from going on. */
+  awaitsClient = false;
+  progress: Progress | null = null;
 
   /** @param dispatch hands it to its transport; null where what steers it comes with its connection */
   constructor(
     exchange: Admitted,
-    { errors, onReplaced }: ErrorRules,
+    rules: ResponseRules,
     onEnd: (end: End) => void,
     dispatch: (attempt: Attempt) => Controller | null,
   ) {
     this.#exchange = exchange;
-    this.#onReplaced = onReplaced;
-    this.#passesErrors = errors === 'pass';
+    this.#rules = rules;
+    this.#passesErrors = rules.errors === 'pass';
     this.#onEnd = onEnd;
     this.#dispatch = dispatch;
   }
@@ -96,12 +107,13 @@ export class Attempt implements ResponseHandler {
     }
     this.#status = status;
     this.#headers = headers;
-    if (!this.#mayReplace && STREAM.test(onlyValueOf(headers, 'content-type') ?? '')) this.#beginStream();
+    this.progress?.moved();
+    if (!this.#mayReplace && this.#isStream()) this.#pass(true);
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
     if (this.#ended) return;
-    if (!this.#streaming && this.#heldBytes + chunk.length <= HELD_BYTES) {
+    if (!this.#passing && this.#heldBytes + chunk.length <= HELD_BYTES) {
       this.#held.push(chunk);
       if (this.#held.length > MAX_HELD) this.#held = [Buffer.concat(this.#held)];
       this.#heldBytes += chunk.length;
@@ -113,19 +125,30 @@ export class Attempt implements ResponseHandler {
       return;
     }
     const { client } = this.#exchange;
-    if (!this.#streaming) this.#startStreaming(false);
-    if (this.#isStream) this.onStreamed?.();
+    if (!this.#passing) this.#pass(false);
+    this.progress?.moved();
     if (client.write(chunk, controller)) return;
+    this.awaitsClient = true;
     controller.pause();
-    client.onDrain(() => controller.resume());
+    client.onDrain(() => {
+      this.awaitsClient = false;
+      if (this.#ended) return;
+      this.progress?.moved();
+      controller.resume();
+    });
+  }
+
+  onResponsePart(): void {
+    if (this.#ended || this.#passing || this.#mayReplace || this.#exchange.operation.stream === false) return;
+    this.#gathering ??= setTimeout(() => this.#pass(false), GATHER_MS);
   }
 
   onResponseEnd(): void {
     if (this.#ended) return;
     const { client } = this.#exchange;
     // Large pieces go out as they came: to join them would copy them once more.
-    if (!this.#streaming && !this.#mayReplace && this.#heldBytes > SINGLE_WRITE_BYTES) this.#startStreaming(true);
-    if (this.#streaming) client.end();
+    if (!this.#passing && !this.#mayReplace && this.#heldBytes > SINGLE_WRITE_BYTES) this.#begin(true);
+    if (this.#passing) client.end();
     else {
       const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held);
       if (this.#mayReplace && this.#replacesError(body)) return;
@@ -158,25 +181,30 @@ export class Attempt implements ResponseHandler {
 
   /** The client gets an Error of ours, without the fields that describe the body it replaces. */
   #replace(body: Buffer): void {
-    const received = this.#headers;
+    const [received, status, exchange] = [this.#headers, this.#status, this.#exchange];
     const headers: string[] = [];
-    appendResponseHeaders(headers, this.#status, withoutBodyFields(received), this.#exchange.logEntry.cors !== null);
-    this.#onReplaced(this.#exchange, this.#status, onlyValueOf(received, 'content-type') ?? '', body);
-    this.#finish(upstreamError(this.#status, headers));
+    appendResponseHeaders(headers, status, withoutBodyFields(status, received), exchange, this.#rules);
+    this.#rules.onReplaced(exchange, status, onlyValueOf(received, 'content-type') ?? '', body);
+    this.#finish(upstreamError(status, headers));
   }
 
-  /** Its client waits for each piece: the head goes out at once. */
-  #beginStream(): void {
-    this.#isStream = true;
-    this.onStreamed?.();
-    this.#startStreaming(false);
-    this.#exchange.client.write(NOTHING);
+  #isStream(): boolean {
+    return this.#exchange.operation.stream ?? STREAM.test(onlyValueOf(this.#headers, 'content-type') ?? '');
+  }
+
+  /** Sends what has arrived, be it the head alone, and from now on each piece as it comes. */
+  #pass(isStream: boolean): void {
+    this.progress?.passes(isStream);
+    const isHeadAlone = this.#held.length === 0;
+    this.#begin(false);
+    if (isHeadAlone) this.#exchange.client.write(NOTHING);
   }
 
   /** @param complete all of the body is held */
-  #startStreaming(complete: boolean): void {
+  #begin(complete: boolean): void {
     const { client } = this.#exchange;
-    this.#streaming = true;
+    this.#passing = true;
+    clearTimeout(this.#gathering);
     client.start(this.#status, this.#answerHeaders(complete));
     for (const chunk of this.#held) client.write(chunk, this.#controller);
     this.#held = [];
@@ -185,7 +213,7 @@ export class Attempt implements ResponseHandler {
   #answerHeaders(complete: boolean): string[] {
     const headers = commonHeaders(this.#exchange);
     const received = this.#headers;
-    appendResponseHeaders(headers, this.#status, received, this.#exchange.logEntry.cors !== null);
+    appendResponseHeaders(headers, this.#status, received, this.#exchange, this.#rules);
     const bodiless = this.#status === 204 || this.#status === 304 || this.#exchange.method === 'HEAD';
     if (complete && !bodiless && onlyValueOf(received, 'content-length') === null)
       headers.push('Content-Length', String(this.#heldBytes));
@@ -195,6 +223,7 @@ export class Attempt implements ResponseHandler {
   #finish(end: End): void {
     if (this.#ended) return;
     this.#ended = true;
+    clearTimeout(this.#gathering);
     this.#onEnd(end);
   }
 }

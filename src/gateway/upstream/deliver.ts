@@ -1,9 +1,9 @@
 import type { Admitted, BodyRest } from '../exchange.js';
-import { REFUSALS, type Refusal } from '../refusal.js';
+import { REFUSALS, upstreamTimeout, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { Evidence } from './addresses/breaker.js';
 import type { Attempt, End } from './attempt.js';
-import { Deadline, type LastingRules } from './deadline.js';
+import { Deadline, headLimit } from './deadline.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
@@ -41,17 +41,20 @@ export function deliver(
     let retried = false;
     const sentMs = performance.now();
 
-    const deadlineMs = Math.min(operation.deadlineMs ?? Infinity, upstream.settings.deadlineMs);
-    const deadline = new Deadline(deadlineMs, () => {
-      if (rest?.awaitsClient === true) deadline.moved();
-      else attempt?.stop(REFUSALS.upstream_timeout);
+    const { timeLimits } = upstream;
+    const deadline = new Deadline(timeLimits, headLimit(timeLimits, operation), {
+      onOver: (limit) => {
+        if (rest?.awaitsClient === true || attempt?.awaitsClient === true) deadline.moved();
+        else attempt?.stop(upstreamTimeout(limit));
+      },
+      mayGoOn: () => mayGoOn(exchange),
+      cut: (setting) => {
+        exchange.logEntry.setting = setting;
+        client.abort();
+        attempt?.stop('answered');
+      },
     });
     client.onGone(() => attempt?.stop('answered'));
-    const cut = (): void => {
-      client.abort();
-      attempt?.stop('answered');
-    };
-    const lasting: LastingRules = { mayGoOn: () => mayGoOn(exchange), cut, onTooLong: cut };
 
     const settle = (refusal: Refusal | null, nowMs: number): void => {
       rest?.stop();
@@ -80,7 +83,7 @@ export function deliver(
         share.leave(begun);
         ended(address, end, endedMs);
       });
-      begun.onStreamed = () => deadline.streamed(upstream.settings, lasting);
+      begun.progress = deadline;
       attempt = begun;
       const slot = address.underWay.add(begun);
       share.enter(begun, isTrial);
@@ -102,7 +105,7 @@ export function deliver(
     };
     upstream.retries.earn();
     send(null, sentMs);
-    if (rest !== null) deadline.sends(rest, upstream.settings, lasting, (refusal) => attempt?.stop(refusal));
+    if (rest !== null) deadline.sends(rest, (refusal) => attempt?.stop(refusal));
   });
 }
 

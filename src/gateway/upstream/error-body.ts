@@ -55,6 +55,12 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-export function withoutBodyFields(received: Received): Received {
-  return received.filter((_text, index) => !OF_BODY.test(received[index - (index % 2)]!));
+/** Fields that belong to a status: how long the representation is, and which one it is (RFC 9110 §14.4, §13.1.1). */
+const OF_STATUS: Readonly<Record<number, string>> = { 412: 'etag', 416: 'content-range' };
+
+export function withoutBodyFields(status: number, received: Received): Received {
+  return received.filter((_text, index) => {
+    const name = received[index - (index % 2)]!;
+    return !OF_BODY.test(name) || name === OF_STATUS[status];
+  });
 }

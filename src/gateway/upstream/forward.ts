@@ -1,11 +1,12 @@
 import { shed, type Admitted, type Body, type BodyRest, type Identified, type Slot } from '../exchange.js';
 import type { EdgeLimits } from '../config/settings.js';
-import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
-import { Attempt, type ErrorRules, type OnReplaced } from './attempt.js';
+import { bodyTooLarge, isRefusal, upstreamTimeout, type Refusal } from '../refusal.js';
+import { Attempt, type OnReplaced, type ResponseRules } from './attempt.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { deliver, type Carry } from './deliver.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { outgoingRequest } from './outgoing.js';
+import { ownAddressesOf } from './own-addresses.js';
 import { noSlot, type Upstream, type Upstreams } from './pools.js';
 import { carryHandshake } from './upgrade.js';
 
@@ -13,7 +14,7 @@ import { carryHandshake } from './upgrade.js';
 export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
 
 /** An upstream with what its settings make of requests and answers, worked out once. */
-interface Rules extends ErrorRules {
+interface Rules extends ResponseRules {
   readonly upstream: Upstream;
   readonly credentials: Credentials;
 }
@@ -26,7 +27,7 @@ export function createForward(
   upstreams: Upstreams,
   ownAnswers: ReadonlyMap<string, OwnAnswer>,
   internalToken: string,
-  limits: Pick<EdgeLimits, 'bodyBytes' | 'callerShare'>,
+  { callerShare: share }: Pick<EdgeLimits, 'callerShare'>,
   onFailure: OnUpstreamFailure,
   onReplaced: (secrets: readonly string[]) => OnReplaced,
   mayGoOn: (exchange: Admitted) => Promise<boolean>,
@@ -35,14 +36,15 @@ export function createForward(
   for (const [name, upstream] of upstreams) {
     const { errors } = upstream.settings;
     const credentials = credentialsOf(upstream.settings, internalToken);
-    rulesOf.set(name, { upstream, credentials, errors, onReplaced: onReplaced(credentials.secrets) });
+    const own = ownAddressesOf(upstream.settings);
+    rulesOf.set(name, { upstream, credentials, errors, own, onReplaced: onReplaced(credentials.secrets) });
   }
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
   const sendWithBody = async (exchange: Admitted, rules: Rules): Promise<Admitted | Refusal> => {
     const { client, contentLength, operation } = exchange;
-    const body = await client.readBody(contentLength, operation.bodyBytes ?? limits.bodyBytes);
+    const body = await client.readBody(contentLength, operation.bodyBytes ?? rules.upstream.settings.bodyBytes);
     if (body === 'gone') return exchange;
     if (isRefusal(body)) return body;
     return body.rest === null ? send(exchange, rules, body) : sendLong(exchange, rules, body, body.rest);
@@ -55,13 +57,13 @@ export function createForward(
     body: Body,
     rest: BodyRest,
   ): Promise<Admitted | Refusal> => {
-    const { uploads, settings } = rules.upstream;
+    const { uploads, timeLimits } = rules.upstream;
     const { addressBucket: caller, logEntry } = exchange;
     logEntry.rest = rest;
-    if (!(await uploads.enter({ caller, share: limits.callerShare }, settings.deadlineMs))) {
+    if (!(await uploads.enter({ caller, share }, timeLimits.deadline.ms))) {
       rest.stop();
       onFailure(rules.upstream.name, 'full');
-      return REFUSALS.upstream_timeout;
+      return upstreamTimeout(timeLimits.deadline);
     }
     rest.onOver(() => uploads.leave(caller));
     return send(exchange, rules, body);
@@ -100,11 +102,10 @@ export function createForward(
  */
 export function createReserve(
   upstreams: Upstreams,
-  maxBodyBytes: number,
   onFailure: OnUpstreamFailure,
 ): (exchange: Identified) => Slot | null | Promise<Slot | null> {
   const reserveBody = async ({ client, contentLength }: Identified, maxBytes: number): Promise<Refusal | null> => {
-    if (contentLength !== null && contentLength > maxBytes) return REFUSALS.body_too_large;
+    if (contentLength !== null && contentLength > maxBytes) return bodyTooLarge(maxBytes);
     // What came with the head is whole by then, and takes no place of those that are on their way.
     await new Promise((resolve) => setImmediate(resolve));
     return client.reserveBody(contentLength, maxBytes);
@@ -126,7 +127,7 @@ export function createReserve(
       return slot instanceof Promise ? slot.then(held) : held(slot);
     };
     if (!exchange.hasBody) return reserve();
-    return reserveBody(exchange, match.operation.bodyBytes ?? maxBodyBytes).then((noRoom) => {
+    return reserveBody(exchange, match.operation.bodyBytes ?? upstream.settings.bodyBytes).then((noRoom) => {
       if (noRoom === null) return reserve();
       shed(exchange, noRoom);
       return null;

@@ -4,6 +4,7 @@ import type { Address } from './addresses/address.js';
 import type { BreakerChange } from './addresses/breaker.js';
 import { openAddresses, resolve, type Resolve } from './addresses/open.js';
 import { maxOf } from './addresses/share.js';
+import { timeLimitsOf } from './deadline.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { Slots } from './addresses/slots.js';
 import { Retries } from './retries.js';
@@ -78,6 +79,7 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     name,
     addresses,
     settings,
+    timeLimits: timeLimitsOf(name, settings),
     retries: new Retries(),
     uploads: new Uploads(() => settings.connections * addresses.length),
     /** A place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */

@@ -43,6 +43,8 @@ export interface ResponseHandler {
   /** The final status, from 200 on; header fields flat, names in lower case. */
   onResponseStart(controller: Controller, status: number, headers: readonly string[]): void;
   onResponseData(controller: Controller, chunk: Buffer): void;
+  /** All that arrived was handed over, and the body goes on. */
+  onResponsePart?(): void;
   onResponseEnd(): void;
   onResponseError(what: Unanswered): void;
   onFault(error: unknown): void;

@@ -9,7 +9,7 @@ import { lowerName } from '../edge/fields.js';
 import type { Admitted, ClientEnd, Handshake } from '../exchange.js';
 import { REFUSALS } from '../refusal.js';
 import type { Address } from './addresses/address.js';
-import { Attempt, type ErrorRules } from './attempt.js';
+import { Attempt, type ResponseRules } from './attempt.js';
 import type { Carry } from './deliver.js';
 import { appendResponseHeaders } from './headers.js';
 import { onceReady, openSocket } from './http1/dial.js';
@@ -30,7 +30,7 @@ export function carryHandshake(
   handshake: Handshake,
   { target, headers, host }: OutgoingRequest,
   connectMs: number,
-  rules: ErrorRules,
+  rules: ResponseRules,
 ): Carry {
   return (address, onEnd) => {
     const fields = groupedFields([...headers, 'connection', 'Upgrade', 'upgrade', 'websocket']);
@@ -50,7 +50,7 @@ export function carryHandshake(
       proxy.on('proxyReqWs', (outgoing) => {
         // http-proxy puts paths together anew; what was routed is what is asked for.
         outgoing.path = address.prefix + target;
-        const controller = follow({ exchange, handshake, address, attempt, end, outgoing });
+        const controller = follow({ exchange, handshake, address, rules, attempt, end, outgoing });
         onReady = () => attempt.onRequestStart(controller);
       });
       proxy.ws(request, end, NOTHING, {}, ({ code = '' }: NodeJS.ErrnoException) =>
@@ -83,6 +83,7 @@ interface Followed {
   readonly exchange: Admitted;
   readonly handshake: Handshake;
   readonly address: Address;
+  readonly rules: ResponseRules;
   readonly attempt: Attempt;
   readonly end: ClientEnd;
   readonly outgoing: ClientRequest;
@@ -123,6 +124,7 @@ function pass(response: IncomingMessage, controller: Controller, attempt: Attemp
     return;
   }
   attempt.onResponseStart(controller, statusCode, receivedFields(response));
+  attempt.onResponsePart();
   response.on('data', (chunk: Buffer) => attempt.onResponseData(controller, chunk));
   response.on('end', () => {
     if (response.complete) attempt.onResponseEnd();
@@ -131,7 +133,11 @@ function pass(response: IncomingMessage, controller: Controller, attempt: Attemp
 }
 
 /** Ties the client's end to the upstream's; false when that is no answer to this handshake, or nobody hears it. */
-function join({ exchange, handshake, address, end }: Followed, response: IncomingMessage, socket: Socket): boolean {
+function join(
+  { exchange, handshake, address, rules, end }: Followed,
+  response: IncomingMessage,
+  socket: Socket,
+): boolean {
   const leave = (): void => void socket.destroy();
   socket.on('error', leave);
   const { gone, started } = exchange.client;
@@ -147,7 +153,7 @@ function join({ exchange, handshake, address, end }: Followed, response: Incomin
     if (!end.writableEnded) end.destroy();
   });
   end.on('close', leave);
-  response.headers = answerFields(exchange, response);
+  response.headers = answerFields(exchange, response, rules);
   end.open();
   return true;
 }
@@ -173,9 +179,9 @@ function receivedFields({ rawHeaders }: IncomingMessage, left: string | null = n
 }
 
 /** The head of the 101 as the client gets it; it has no body that could have a length. */
-function answerFields(exchange: Admitted, response: IncomingMessage): Fields {
+function answerFields(exchange: Admitted, response: IncomingMessage, rules: ResponseRules): Fields {
   const headers = commonHeaders(exchange);
-  appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange.logEntry.cors !== null);
+  appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange, rules);
   headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
   return groupedFields(headers);
 }

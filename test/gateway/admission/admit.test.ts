@@ -24,6 +24,7 @@ const OPERATION: Operation = {
   websocket: false,
   deadlineMs: null,
   bodyBytes: null,
+  stream: null,
   sunsetAtMs: null,
   headers: [],
   tags: [],

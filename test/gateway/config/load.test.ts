@@ -50,7 +50,6 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
     headerBytes: 16_384,
     headerFields: 100,
     urlBytes: 8192,
-    bodyBytes: 1_048_576,
     headersMs: 10_000,
     requestMs: 30_000,
     keepAliveMs: 65_000,
@@ -79,6 +78,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
 };
 const expectedUpstream = {
   connections: 256,
+  keepAliveMs: 4000,
   connectMs: 1000,
   deadlineMs: 15_000,
   idleMs: 60_000,
@@ -89,7 +89,10 @@ const expectedUpstream = {
   stripPrefix: '',
   host: 'upstream',
   authorization: 'internal',
+  forwarded: false,
   errors: 'replace',
+  preflights: false,
+  bodyBytes: 1_048_576,
   health: null,
   breaker: { failures: 5, openMs: 1000, capMs: 10_000 },
 };

@@ -32,6 +32,36 @@ async function opening(line: string, ...fields: readonly string[]): Promise<Exch
   return opened[0]!;
 }
 
+t.test('scheme and host are those of the listener and of Host, unless a trusted proxy knows better', async (t) => {
+  const GET = 'GET / HTTP/1.1';
+  const [host, proto, forwardedHost] = [
+    'Host: gw:8080',
+    'X-Forwarded-Proto: HTTPS, http',
+    'X-Forwarded-Host: api.example.com, gw',
+  ];
+  t.match(await opening(GET, host), { scheme: 'http', publicHost: 'gw:8080' });
+  t.match(await opening(GET, host, proto, forwardedHost), { scheme: 'https', publicHost: 'api.example.com' });
+  t.match(await opening(GET, host, 'X-Forwarded-Proto: gopher', 'X-Forwarded-Host: a b'), {
+    scheme: 'http',
+    publicHost: 'gw:8080',
+  });
+  const { exchange } = makeExchange();
+  const head = {
+    method: 'GET',
+    target: '/',
+    version: '1.1',
+    fields: ['Host', 'gw', 'X-Forwarded-Proto', 'https', 'X-Forwarded-Host', 'evil'],
+  };
+  const untrusted = open(
+    { ...head, remote: '192.0.2.7', goesOn: false },
+    exchange.client,
+    createAddressReader([]),
+    limits,
+  );
+  t.match(untrusted, { scheme: 'http', publicHost: 'gw' }, 'anyone else is not believed');
+  t.end();
+});
+
 t.test('a plain request becomes plain data', async (t) => {
   const exchange = await opening(
     'POST /v1/./pets?a=b HTTP/1.1',

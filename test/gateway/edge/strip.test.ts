@@ -13,7 +13,6 @@ t.test('fields of one connection, of identity and of framing end here, in every 
     'CONTENT-LENGTH',
     'Expect',
     'Host',
-    'Via',
     'Forwarded',
     'X-Real-IP',
     'traceparent',

@@ -9,7 +9,13 @@ t.test('a valid trace goes on with a span of its own', (t) => {
   t.ok(continued);
   t.match(traceparent, new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
   t.notMatch(traceparent, SPAN);
-  t.match(nextTraceparent(`00-${TRACE}-${SPAN}-fe`).traceparent, /-00$/, 'of the flags only sampled is known');
+  for (const [flags, kept] of [
+    ['02', '02'],
+    ['03', '03'],
+    ['fc', '00'],
+    ['fe', '02'],
+  ] as const)
+    t.match(nextTraceparent(`00-${TRACE}-${SPAN}-${flags}`).traceparent, new RegExp(`-${kept}$`), `flags ${flags}`);
   t.match(
     nextTraceparent(`01-${TRACE}-${SPAN}-01-more`).traceparent,
     new RegExp(`^00-${TRACE}-`),

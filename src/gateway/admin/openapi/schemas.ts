@@ -216,6 +216,7 @@ const EXCHANGE = z.object({
   status: COUNT,
   code: TEXT.nullable().describe('Of the error that the gateway answered with'),
   message: TEXT.nullable().describe('The same in words'),
+  setting: TEXT.nullable().describe('The setting that would change it, or that ended the response'),
   credential: TEXT.nullable().describe('What was wrong with the credential'),
   violated: TEXT.nullable().describe('The window that refused'),
   ban: z.object({ until: MOMENT, level: COUNT, started: z.boolean() }).nullable(),

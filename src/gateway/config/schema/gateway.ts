@@ -58,7 +58,11 @@ export const gatewayFile = mapping({
     })
     .prefault(1)
     .describe('Processes that serve the public port; auto is one per CPU.'),
-  data: path.optional().describe('Folder for everything the gateway keeps on disk; relative to this file. Default: data in the working directory.'),
+  data: path
+    .optional()
+    .describe(
+      'Folder for everything the gateway keeps on disk; relative to this file. Default: data in the working directory.',
+    ),
   plans: path.prefault('plans.yaml').describe('The file of plans; relative to this file.'),
   contract: path
     .optional()
@@ -121,11 +125,12 @@ export const gatewayFile = mapping({
       'Where clients send their key: bearer, or the name of a header field or parameter of the query, or the user ' +
         'name or password of Basic. The first of them that a request has counts; none of them reaches an upstream.',
     ),
-  errors: choice('petgate', 'problem')
+  errors: choice('petgate', 'problem', 'nested')
     .prefault('petgate')
     .describe(
-      'petgate: errors are {code, message, status}, and problems (RFC 9457) for clients that accept ' +
-        'application/problem+json; problem: for all.',
+      "The form of the gateway's own refusals. petgate: {code, message, status}; nested: {error: {code, message, " +
+        'type, param}}, as OpenAI and Stripe send them; with both, problems (RFC 9457) for clients that accept ' +
+        'application/problem+json. problem: problems for all.',
     ),
   keys: mapping({
     accept_imported: bool.prefault(false).describe('Whether keys of a foreign form are looked up at all.'),

@@ -6,8 +6,11 @@ export const limits = mapping({
   header_fields: whole(10, 1000).prefault(100).describe('Number of header fields; 431 above.'),
   url_size: size('256B', '64KiB').prefault('8KiB').describe('Path and query; 414 above.'),
   body_size: size('1B', LARGEST_BODY)
-    .prefault('1MiB')
-    .describe('Body of a request; 413 above. An operation may say otherwise (body_size of x-petgate).'),
+    .optional()
+    .describe(
+      'Body of a request; 413 above. An operation may say otherwise (body_size of x-petgate). ' +
+        'Left out: 1MiB for pets and store, 10MiB for all other upstreams.',
+    ),
   headers_time: duration('100ms', '5m').prefault('10s').describe('For a whole header to arrive; 408 after.'),
   request_time: duration('100ms', LONGEST)
     .prefault('30s')

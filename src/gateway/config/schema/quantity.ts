@@ -28,6 +28,21 @@ export function parseBytes(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
+/** 60000 → `1m`: the largest unit of which it is a whole number. */
+export function durationText(ms: number): string {
+  return textIn(UNITS_MS, ms);
+}
+
+/** 1048576 → `1MiB`: the largest unit of which it is a whole number. */
+export function bytesText(bytes: number): string {
+  return textIn(UNITS_BYTES, bytes);
+}
+
+function textIn(units: ReadonlyMap<string, number>, amount: number): string {
+  const [name, size] = [...units].findLast(([, unit]) => amount >= unit && amount % unit === 0) ?? [...units][0]!;
+  return `${amount / size}${name}`;
+}
+
 function parse(text: string, units: ReadonlyMap<string, number>): number {
   const digits = Number.parseInt(text, 10);
   return digits * units.get(text.replace(/^[0-9]+/, ''))!;

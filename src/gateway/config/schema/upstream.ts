@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { authorization } from './authorization.js';
-import { choice, duration, LONGEST, mapping, path, text, whole } from './values.js';
+import { bool, choice, duration, LONGEST, mapping, path, text, whole } from './values.js';
 
 const address = z
   .string({
@@ -66,10 +66,14 @@ const fields = mapping({
         'secret from a file or variable. Left out: internal for pets and store, none for all others.',
     ),
   errors: choice('replace', 'pass')
-    .prefault('replace')
+    .optional()
     .describe(
-      'What becomes of its answers of 400 and above that are no Error: replaced by one, or passed as they are.',
+      'What becomes of its responses of 400 and above that are no Error: replaced by one, or passed as they are. ' +
+        'Left out: replace for pets and store, pass for all others.',
     ),
+  forwarded: bool
+    .prefault(false)
+    .describe('Whether it gets Forwarded (RFC 7239) in addition to X-Forwarded-For, -Proto and -Host.'),
   health: health
     .optional()
     .describe(
@@ -85,14 +89,25 @@ const fields = mapping({
   connections: whole(1, 10_000)
     .prefault(256)
     .describe('Connections per address; one operation has three quarters of them at most.'),
+  keep_alive: duration('0s', '1h')
+    .prefault('4s')
+    .describe(
+      'How long an idle connection to it stays open; set less than it keeps its own. 0s: one request each. ' +
+        'A Keep-Alive timeout in its responses shortens this.',
+    ),
   connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
-  deadline: duration('1ms', LONGEST).prefault('15s').describe('From dispatch to the last byte of the answer.'),
+  deadline: duration('1ms', LONGEST)
+    .optional()
+    .describe(
+      'How long it may take to begin its response, and then how long it may be silent while the client reads. ' +
+        'Left out: 15s for pets and store, 1m for all others.',
+    ),
   idle: duration('10ms', LONGEST)
     .prefault('1m')
-    .describe('A stream (server-sent events, NDJSON and the like) has this instead: its longest silence.'),
+    .describe('How long a stream (server-sent events, NDJSON and the like) may be silent, instead of deadline.'),
   lifetime: duration('10ms', LONGEST)
     .prefault('1h')
-    .describe('And every stream ends after this; a body above 64 KiB has it to arrive.'),
+    .describe('The total time of a response; a body above 64 KiB has as much to arrive.'),
 });
 
 /** One of `upstreams` of gateway.yaml. */

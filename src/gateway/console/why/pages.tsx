@@ -83,6 +83,7 @@ function One({ exchange }: { readonly exchange: Exchange }) {
           ['Plan', exchange.plan],
           ['Address', exchange.address],
           ['Verdict', verdictOf(exchange)],
+          ['Setting', exchange.setting],
           ['Credential', exchange.credential],
           ['Could pass from', exchange.retryAt && <Moment at={exchange.retryAt} />],
           ['Cost', exchange.cost],

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { REFUSALS, type Refusal } from '../../refusal.js';
+import { bodyTooLarge, type Refusal } from '../../refusal.js';
 import { Pieces } from './pieces.js';
 
 /** Longer bodies are not gathered: they are sent on as they come. */
@@ -33,7 +33,7 @@ export function gatherBody(source: Readable, declared: number | null, gathering:
     isTooLarge = body.bytes + piece.length > maxBytes;
     if (isTooLarge) {
       body = new Pieces();
-      onRefused(REFUSALS.body_too_large);
+      onRefused(bodyTooLarge(maxBytes));
       return;
     }
     body.add(piece);

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BodyRest, BodySink, BodyWatcher } from '../../exchange.js';
-import { REFUSALS, type Refusal } from '../../refusal.js';
+import { bodyTooLarge, REFUSALS, type Refusal } from '../../refusal.js';
 
 /** Less is as good as silence: a byte now and then would hold a connection of an upstream for ever. */
 const HEARD_BYTES = 1024;
@@ -101,7 +101,7 @@ export class ArrivingRest implements BodyRest {
 
   #take(piece: Buffer): void {
     this.bytes += piece.length;
-    if (this.bytes > this.#terms.maxBytes) this.break(REFUSALS.body_too_large);
+    if (this.bytes > this.#terms.maxBytes) this.break(bodyTooLarge(this.#terms.maxBytes));
     else {
       if (this.bytes - this.#heardBytes >= HEARD_BYTES) this.#heard();
       this.#sink!.take(piece);

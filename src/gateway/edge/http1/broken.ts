@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { REFUSALS, type Refusal } from '../../refusal.js';
+import { REFUSALS, withMessage, type Refusal } from '../../refusal.js';
 import { renderRefusal } from '../../answer.js';
 import { connectionOf } from './connection.js';
 import { originIn } from '../cors.js';
@@ -42,7 +42,7 @@ export function stopReading(socket: Socket, refusal: Refusal, handler: Handler):
 /** What other codes of the parser's errors stand for than a malformed request. */
 const REFUSED_AS = new Map([
   ['HPE_HEADER_OVERFLOW', REFUSALS.headers_too_large],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', REFUSALS.body_too_large],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', withMessage(REFUSALS.body_too_large, 'Send the body without chunk extensions.')],
   ['ERR_HTTP_REQUEST_TIMEOUT', REFUSALS.request_timeout],
 ]);
 

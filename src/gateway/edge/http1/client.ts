@@ -129,9 +129,13 @@ export class HttpClient extends ServedClient implements Ongoing {
       // Node also says that it is written of what a closing connection gave up; that memory is not used again.
       if (!error && !this.#request.socket.destroyed) from?.release(chunk);
       this.#unread -= 1;
-      if (this.#unread === 0) this.drained();
+      if (this.#unread > 0) return;
+      if (!this.#response.writableEnded) this.#request.socket.setTimeout(0);
+      this.drained();
     });
-    return hasRoom && this.#unread < MAX_UNREAD;
+    if (hasRoom && this.#unread < MAX_UNREAD) return true;
+    this.#request.socket.setTimeout(this.limits.requestMs);
+    return false;
   }
 
   end(): void {

@@ -111,7 +111,9 @@ export class StreamClient extends ServedClient {
     this.bytesOut += chunk.length;
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) this.#pieces.push(chunk.subarray(at, at + PIECE_BYTES));
     this.#pump();
-    return this.#pieces.length < MAX_PIECES;
+    if (this.#pieces.length < MAX_PIECES) return true;
+    this.#cutWhenStalled(this.#taken);
+    return false;
   }
 
   end(): void {
@@ -138,7 +140,10 @@ export class StreamClient extends ServedClient {
     const taken = (): void => {
       this.#writing = false;
       this.#taken += 1;
-      if (this.#pieces.length < MAX_PIECES) this.drained();
+      if (this.#pieces.length < MAX_PIECES) {
+        if (!this.#ended) clearTimeout(this.#stall);
+        this.drained();
+      }
       this.#pump();
     };
     // The last one takes the end along, in one frame.
@@ -157,6 +162,7 @@ export class StreamClient extends ServedClient {
 
   /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
   #cutWhenStalled(taken: number): void {
+    clearTimeout(this.#stall);
     this.#stall = setTimeout(() => {
       if (this.#taken > taken) this.#cutWhenStalled(this.#taken);
       else this.abort();

@@ -17,6 +17,8 @@ export interface RecentExchange {
   readonly code: string | null;
   /** The body of the refusal, which holds its message. */
   readonly refusal: string | null;
+  /** That ended it, where only this occurrence knows which. */
+  readonly setting: string | null;
   readonly credential: string | null;
   readonly status: number;
   readonly bytes: number;
@@ -44,6 +46,7 @@ export function recentOf(exchange: Exchange, status: number, totalMs: number): R
     verdict: verdict === null || verdict.windows.length <= MAX_WINDOWS ? verdict : shortened(verdict),
     code: refusal === null ? null : refusal.code,
     refusal: refusal === null ? null : refusal.body,
+    setting: logEntry.setting ?? refusal?.setting ?? null,
     credential,
     status,
     bytes: client.bytesOut,

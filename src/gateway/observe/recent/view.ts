@@ -1,6 +1,8 @@
 import type { WindowFigures } from '../../admission/bucket.js';
 import type { StandingVerdict } from '../../admission/verdict.js';
 import { customerOf } from '../../store/records/customer-id.js';
+import { CATALOGUE } from '../../catalogue.js';
+import type { RefusalCode } from '../../refusal.js';
 import type { RecentExchange } from './exchange.js';
 
 /** A remembered exchange as people and programs are shown it. Moments are ISO 8601. */
@@ -19,11 +21,19 @@ export function exchangeView(exchange: RecentExchange) {
     ...{ address, method, operation, plan: verdict?.plan ?? null },
     outcome: verdict?.outcome ?? null,
     ...{ status, code, message: refusal === null ? null : messageIn(refusal), credential },
+    /** That would change it. */
+    setting: settingOf(exchange),
     ...refusedBy(verdict),
     windows: (verdict?.windows ?? []).map(windowView),
     ...{ cost: verdict?.cost ?? null, counted, upstream, bytes },
     ...{ ms: exchange.totalMs, admissionMs: exchange.admissionMs, upstreamMs: exchange.upstreamMs },
   };
+}
+
+function settingOf({ setting, code, status, upstream }: RecentExchange): string | null {
+  if (setting !== null || code !== null) return setting ?? CATALOGUE[code as RefusalCode].setting;
+  // It is the upstream's own response, which the gateway passed on.
+  return status >= 400 && upstream !== null ? `errors of the upstream ${upstream}, which sent this response` : null;
 }
 
 /** Why the store said no, and until when. */

@@ -8,8 +8,6 @@ import { Breaker, type BreakerChange } from './breaker.js';
 import type { Destination } from './destination.js';
 import { Share } from './share.js';
 
-/** Idle connections are dropped well before a server drops them, or a request meets a dying one. */
-const IDLE_MS = 4000;
 /** What TLS says against an address is repeated only after so long. */
 const REPEAT_MS = 60_000;
 
@@ -50,12 +48,12 @@ export function openAddress(
   context: SecureContext | null,
   events: AddressEvents,
 ): Address {
-  const { connections, connectMs } = settings;
+  const { connections, connectMs, keepAliveMs: idleMs } = settings;
   const onTlsFailure = throttled((code) => events.tlsFailed(address, code));
   const tls =
     isSecure && context !== null ? new TlsClient(context, settings.servername ?? hostname, onTlsFailure) : null;
   const peer: Peer = { target, tls };
-  const pool = new Pool({ ...peer, host, prefix, connections, connectMs, idleMs: IDLE_MS });
+  const pool = new Pool({ ...peer, host, prefix, connections, connectMs, idleMs });
   const underWay: Address['underWay'] = new Bag();
   const breaker = new Breaker(settings.breaker, (change) => {
     // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.

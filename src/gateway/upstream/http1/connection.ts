@@ -15,6 +15,8 @@ const SINGLE_WRITE_BYTES = 16 * 1024;
 /** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
 const MARGIN_MS = 1000;
 
+/** So long a new one may wait for its first request, however short idle ones are kept. */
+const FRESH_MS = 1000;
 /** A connection is used for so long, or half as much more: its name may stand for another address by then. */
 const LIFETIME_MS = 60_000;
 /** How long a server that answered early may take no more of the body, before the rest is cut off. */
@@ -53,7 +55,7 @@ export class Connection implements SocketReader {
     this.#isEncrypted = socket instanceof TLSSocket;
     this.#owner = owner;
     this.#idleMs = idleMs;
-    this.expiresMs = performance.now() + idleMs;
+    this.expiresMs = performance.now() + Math.max(idleMs, FRESH_MS);
     this.#lastMs = performance.now() + lifetimeMs * (1 + Math.random() / 2);
     socket.on('end', () => this.#onEnd());
     socket.on('close', () => {
@@ -140,7 +142,10 @@ export class Connection implements SocketReader {
   }
 
   #proceed(progress: Progress): void {
-    if (progress === 'more') return;
+    if (progress === 'more') {
+      if (this.#reader.isInBody) this.#request?.onPart();
+      return;
+    }
     if (progress === 'malformed') {
       this.#socket.destroy();
       this.#fail({ unreadable: this.#reader.unreadable });

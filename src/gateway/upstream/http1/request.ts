@@ -61,6 +61,10 @@ export class UpstreamRequest implements Controller {
     this.#handler.onResponseData(this, piece);
   }
 
+  onPart(): void {
+    this.#handler.onResponsePart?.();
+  }
+
   end(): void {
     this.#ended = true;
     complete(this.#handler);

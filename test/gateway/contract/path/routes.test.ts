@@ -20,6 +20,7 @@ function operation(method: string, path: string): Operation {
     websocket: false,
     deadlineMs: null,
     bodyBytes: null,
+    stream: null,
     sunsetAtMs: null,
     headers: [],
     tags: [],

@@ -17,6 +17,7 @@ function operationAt(path: string, more: Partial<Operation> = {}): Operation {
     websocket: false,
     deadlineMs: null,
     bodyBytes: null,
+    stream: null,
     sunsetAtMs: null,
     headers: [],
     tags: [],

@@ -35,6 +35,13 @@ t.test('requests go out as RFC 9112 asks, one after the other on a connection th
   t.strictSame(pool.stats, { connected: 1, queued: 0 });
 });
 
+t.test('where idle connections are kept for no time, each request has its own', async (t) => {
+  const service = await listen(t);
+  const pool = open(t, service.port, { idleMs: 0 });
+  for (let n = 0; n < 3; n += 1) t.strictSame(await ended(send(pool)), [['ended', 200, '[]']]);
+  t.equal(service.sockets.length, 3);
+});
+
 t.test('over a Unix socket, too', async (t) => {
   const path = join(temporaryFolder(t), 'pets.sock');
   await listen(t, path);
