@@ -15,7 +15,8 @@ export interface AdminCore {
 export interface Mount {
   /** Without a slash at its end. */
   readonly path: string;
-  handle(request: IncomingMessage, body: Buffer): Promise<MountedAnswer>;
+  /** @param gone aborted once the client is gone */
+  handle(request: IncomingMessage, body: Buffer, gone: AbortSignal): Promise<MountedAnswer>;
   /** The page for what was refused before it was asked, or that `handle` threw. */
   refuse(request: IncomingMessage, refusal: AdminRefusal): Promise<MountedAnswer>;
 }

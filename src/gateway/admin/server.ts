@@ -7,6 +7,7 @@ import { createHostCheck } from './access/host.js';
 import { AdminTokens } from './access/tokens.js';
 import { readActor } from './access/actor.js';
 import { AdminRefusal, send, sendMounted, sendRefusal } from './answer.js';
+import { forClient, goneOf } from './gone.js';
 import { bytesOf, PATIENCE_MS, readBody } from './input/body.js';
 import type { Mount, MountOf } from './mount.js';
 import { perform } from './perform.js';
@@ -120,7 +121,8 @@ function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: Ad
     handler: async ({ raw, url, params: { id = '', grant = '' }, body, caller }, reply) => {
       const search = searchOf(url);
       const actor = readActor(raw, caller);
-      const call = { parts, tokens, id, grant, search, actor, body: readBody(body), bytes: bytesOf(raw) };
+      const own = forClient(parts, goneOf(reply.raw));
+      const call = { parts: own, tokens, id, grant, search, actor, body: readBody(body), bytes: bytesOf(raw) };
       const { answer, status } = await perform(route, call);
       reply.code(status);
       await send(reply, answer, parts.log);
@@ -135,7 +137,7 @@ function serveMount(app: FastifyInstance, mount: Mount, { log }: AdminParts): vo
       // What is made of the body may take longer, as a rehearsal does.
       raw.setTimeout(0);
       const bytes: Buffer = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-      await sendMounted(reply, await mount.handle(raw, bytes), log);
+      await sendMounted(reply, await mount.handle(raw, bytes, goneOf(reply.raw)), log);
       return reply;
     });
 }

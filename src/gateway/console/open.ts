@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { readActor } from '../admin/access/actor.js';
 import { rolesFor } from '../admin/access/roles.js';
 import { AdminRefusal, type MountedAnswer } from '../admin/answer.js';
+import { forClient } from '../admin/gone.js';
 import type { AdminCore, Mount, MountOf } from '../admin/mount.js';
 import { Form, InvalidForm, readFields, readForm } from '../pages/form.js';
 import { isOwnOrigin } from '../pages/origin.js';
@@ -43,7 +44,7 @@ class Console implements Mount {
     this.#samples = new Samples(core.parts.metrics, now);
   }
 
-  async handle(request: IncomingMessage, body: Buffer): Promise<MountedAnswer> {
+  async handle(request: IncomingMessage, body: Buffer, gone: AbortSignal): Promise<MountedAnswer> {
     const { path, search } = partsOf(request);
     if (path === CONSOLE) return redirect(`${CONSOLE}/`);
     const file = FILES.get(path);
@@ -53,7 +54,7 @@ class Console implements Mount {
     if (request.method === 'POST' && !isOwn(request)) throw forged();
     try {
       const form = request.method === 'POST' ? readForm(request.headers['content-type'], body) : NO_FORM;
-      const answer = await this.#answer(request, found, visitor, { form, query: readFields(search) });
+      const answer = await this.#answer(request, found, visitor, { form, query: readFields(search), gone });
       return this.#written(request, found, visitor, answer);
     } catch (error) {
       throw error instanceof InvalidForm ? new AdminRefusal(400, 'invalid_form', error.message) : error;
@@ -92,7 +93,7 @@ class Console implements Mount {
     request: IncomingMessage,
     { page, id, part }: FoundPage,
     visitor: SignedIn | null,
-    fields: Pick<Visit, 'form' | 'query'>,
+    { gone, ...fields }: Pick<Visit, 'form' | 'query'> & { readonly gone: AbortSignal },
   ): Promise<PageAnswer> {
     const nowMs = this.#now();
     if (page.role === 'open') {
@@ -101,8 +102,9 @@ class Console implements Mount {
       return page.serve({ ...fields, nowMs, sessions: this.#sessions, address, formToken });
     }
     const { caller, formToken } = visitor!;
-    const { parts } = this.#core;
-    const api = new AdminApi(this.#core, caller, readActor(request, caller));
+    const { tokens } = this.#core;
+    const parts = forClient(this.#core.parts, gone);
+    const api = new AdminApi({ parts, tokens }, caller, readActor(request, caller));
     const guard = (): ReturnType<Visit['guard']> => ({ formToken, submission: this.#submissions.newId() });
     const visit: Visit = { ...fields, parts, api, caller, id, part, guard, nowMs, samples: this.#samples };
     const serve = async (): Promise<PageAnswer> => page.serve(visit);

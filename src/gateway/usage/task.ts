@@ -46,13 +46,36 @@ const ARCHIVE_FAULT = 'archive: ';
 /**
  * What the process writes, which ends with the task; it is given that on its standard input, because no command line
  * may hold an address with a password. Rejects with StoreUnavailable or ArchiveUnavailable when it fails. A reader that
- * stops early ends it.
+ * stops early ends it, also while it waits for the next piece.
  */
-export async function* runTask(task: Task): AsyncGenerator<Buffer, void> {
+export function runTask(task: Task): AsyncGenerator<Buffer, void> {
+  const running = new AbortController();
+  const pieces = piecesOf(task, running.signal);
+  const end = (): void => running.abort();
+  return {
+    next: () => pieces.next(),
+    return: (value) => (end(), pieces.return(value)),
+    throw: (error) => (end(), pieces.throw(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Ends all of these when `gone` is aborted, also while somebody waits for their next piece. */
+export function endedBy<Pieces extends AsyncGenerator<unknown, void>>(gone: AbortSignal, pieces: Pieces): Pieces {
+  const end = (): void => void pieces.return().catch(() => undefined);
+  if (gone.aborted) end();
+  else gone.addEventListener('abort', end, { once: true });
+  return pieces;
+}
+
+async function* piecesOf(task: Task, ending: AbortSignal): AsyncGenerator<Buffer, void> {
   const child = spawn(process.execPath, [...NODE_FLAGS, PROGRAM], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: childEnvironment(),
   });
+  ending.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
   // From its first moment on, so that all its threads have it: the gateway goes first on every processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const ended = once(child, 'close') as Promise<[code: number | null]>;

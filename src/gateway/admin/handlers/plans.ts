@@ -15,7 +15,7 @@ import { readBody } from '../input/body.js';
 import { ofMonth } from '../input/query.js';
 import { PlanCheck, PlanFile, PlanList, PlanRehearsal } from '../openapi/schemas.js';
 import { route, type AdminParts, type Route } from '../route.js';
-import { limited } from './usage.js';
+import { limited, mayBeArchived } from './usage.js';
 
 /** A thousand plans with prices are a third of it. */
 const FILE_BYTES = 2 ** 20;
@@ -63,10 +63,13 @@ async function rehearse(
   if (plans === null) throw new AdminRefusal(400, 'invalid_plans', problems.join('\n'));
   const from = `${month}-01`;
   const days = { from, to: dayOf(monthEndMs(Date.parse(from)) - 1) };
-  const range = { ...days, ...(await engine.days.finality(await registry.nowMs())) };
+  const nowMs = await registry.nowMs();
+  const range = { ...days, ...(await engine.days.finality(nowMs)) };
   const script = scriptOf(range, planUse.plans(), plans, new Map([...planUse.costs, [UNMATCHED, 1]]));
   const made = rehearsal?.(script) ?? rehearsalAsJson(script, engine.usage, engine);
-  return (await json(limited<string | Buffer>(made))) as z.output<typeof PlanRehearsal>;
+  return (await json(
+    limited<string | Buffer>(made, rehearsal !== undefined && mayBeArchived(from, nowMs)),
+  )) as z.output<typeof PlanRehearsal>;
 }
 
 interface Read {

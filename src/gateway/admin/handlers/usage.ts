@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<Format, string>> = {
 };
 /** No younger day is ever archived (`store.archive_after`). */
 const STORED_DAYS = 31;
-/** Reports over all keys. */
+/** Reports over all keys; of those that may wait for the archive one less, so that they never keep out all others. */
 const MAX_AT_ONCE = 4;
 
 const USAGE = '/admin/v1/usage';
@@ -67,32 +67,45 @@ export function reportOf(
   nowMs: number,
 ): AsyncIterable<string | Buffer> {
   const { from, key } = range;
-  if (made !== undefined && (key === undefined || from < dayOf(nowMs - STORED_DAYS * DAY_MS)))
-    return limited(made(format, range));
+  const mayWait = made !== undefined && mayBeArchived(from, nowMs);
+  if (made !== undefined && (key === undefined || mayWait)) return limited(made(format, range), mayWait);
   const written = writeReport(format, range, engine.usage, engine);
-  return key === undefined ? limited(written) : written;
+  return key === undefined ? limited(written, mayWait) : written;
+}
+
+export function mayBeArchived(from: string, nowMs: number): boolean {
+  return from < dayOf(nowMs - STORED_DAYS * DAY_MS);
 }
 
 function headersOf(format: Format, { from, to }: ReportRange): Headers {
   return format === 'csv' ? { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` } : {};
 }
 
-let running = 0;
+const running = { all: 0, mayWait: 0 };
 
-/** Counts the reports under way, rehearsals among them, and refuses one too many: each takes memory and a processor. */
-export async function* limited<Piece>(report: AsyncGenerator<Piece, void>): AsyncGenerator<Piece, void> {
-  if (running >= MAX_AT_ONCE)
-    throw new AdminRefusal(
-      503,
-      'busy',
-      `${MAX_AT_ONCE} reports are being made already. Wait for one to end, then try again.`,
-      { 'Retry-After': '5' },
-    );
-  running += 1;
+/**
+ * Counts the reports under way, rehearsals among them, and refuses one too many: each takes memory and a processor.
+ * @param mayWait for the archive
+ */
+export async function* limited<Piece>(
+  report: AsyncGenerator<Piece, void>,
+  mayWait: boolean,
+): AsyncGenerator<Piece, void> {
+  const [count, max, what] =
+    mayWait && running.mayWait >= MAX_AT_ONCE - 1
+      ? [running.mayWait, MAX_AT_ONCE - 1, 'reports on days that may be in the archive']
+      : [running.all, MAX_AT_ONCE, 'reports'];
+  if (count >= max)
+    throw new AdminRefusal(503, 'busy', `${max} ${what} are being made already. Wait for one to end, then try again.`, {
+      'Retry-After': '5',
+    });
+  running.all += 1;
+  running.mayWait += mayWait ? 1 : 0;
   try {
     yield* report;
   } finally {
-    running -= 1;
+    running.all -= 1;
+    running.mayWait -= mayWait ? 1 : 0;
   }
 }
 

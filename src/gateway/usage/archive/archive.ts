@@ -3,7 +3,7 @@ import type { UsageRow } from '../../store/port.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
-import { connectTo, inTransaction, unavailable, type Connect } from './connect.js';
+import { connectTo, endOf, inTransaction, unavailable, type Connect } from './connect.js';
 import { addMonth, LOCK, migrateArchive } from './migrations.js';
 import { checksumsOf, insertRows, readRows } from './rows.js';
 
@@ -23,7 +23,7 @@ export async function openPostgresArchive(url: string): Promise<Archive> {
     await migrateArchive(client);
     return new Archive(client, connect, await settingIn(client, 'id'));
   } catch (error) {
-    await client?.end().catch(() => undefined);
+    await endOf(client);
     throw unavailable(error);
   }
 }
@@ -41,7 +41,7 @@ export async function storeIdIn(url: string, ms: number): Promise<string | null>
     if ((error as { readonly code?: unknown }).code === NO_TABLE) return null;
     throw unavailable(error);
   } finally {
-    await client?.end().catch(() => undefined);
+    await endOf(client);
   }
 }
 
@@ -102,7 +102,7 @@ export class Archive {
     } catch (error) {
       throw unavailable(error);
     } finally {
-      await client.end().catch(() => undefined);
+      await endOf(client);
     }
   }
 
@@ -198,7 +198,7 @@ export class Archive {
   }
 
   async close(): Promise<void> {
-    await this.#client.end().catch(() => undefined);
+    await endOf(this.#client);
   }
 
   #change(sql: string, day: string): Promise<boolean> {

@@ -1,29 +1,49 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 
 const CONNECT_MS = 5_000;
+/** A query that takes longer fails: a lock, a frozen server or a lost one must not be waited for without an end. */
+const QUERY_MS = 30_000;
+/** The same in a transaction that writes or deletes a whole day. */
+const WRITE_MS = 600_000;
+const END_MS = 1_000;
 
-/** A connection of its own to the database. */
-export type Connect = () => Promise<pg.Client>;
+/** A connection of its own to the database. @param queryMs the deadline of each query */
+export type Connect = (queryMs?: number) => Promise<pg.Client>;
 
 export function connectTo(url: string, options: pg.ClientConfig = {}): Connect {
-  return async () => {
+  return async (queryMs = QUERY_MS) => {
+    const socket = new Socket();
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: queryMs,
       application_name: 'petgate-ledger',
       keepAlive: true,
+      stream: () => socket,
       ...options,
     });
     client.on('error', () => undefined);
+    sockets.set(client, socket);
     await client.connect();
     return client;
   };
 }
 
+const sockets = new WeakMap<pg.Client, Socket>();
+
+/** Ends a connection, also one to a server that does not say goodbye. */
+export async function endOf(client: pg.Client | undefined): Promise<void> {
+  if (client === undefined) return;
+  const timer = setTimeout(() => sockets.get(client)?.destroy(), END_MS);
+  await client.end().catch(() => undefined);
+  clearTimeout(timer);
+}
+
 /** Does `work` in one transaction, on a connection of its own: others may ask meanwhile. */
 export async function inTransaction<T>(connect: Connect, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connect();
+  const client = await connect(WRITE_MS);
   try {
     await client.query('begin');
     const result = await work(client);
@@ -31,14 +51,15 @@ export async function inTransaction<T>(connect: Connect, work: (client: pg.Clien
     return result;
   } finally {
     // One that was not committed is rolled back with its connection.
-    await client.end().catch(() => undefined);
+    await endOf(client);
   }
 }
 
 /** What an error of the database is to whoever asked for the archive. */
 export function unavailable(error: unknown): Error {
   if (error instanceof ArchiveDamaged || error instanceof ArchiveUnavailable) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const reason = said === 'Query read timeout' ? 'it did not answer a query in time; see its locks and its load' : said;
   return new ArchiveUnavailable(`The archive of the ledger, PostgreSQL at LEDGER_URL, can't be used (${reason}).`, {
     cause: error,
   });
