@@ -8,9 +8,7 @@ export function configCommand(): Command {
   const config = new Command('config').description('check and show the configuration').addHelpText('after', EXAMPLES);
   config
     .command('check')
-    .description(
-      'read everything the gateway would read, its tokens and secrets too, say what would run, start nothing',
-    )
+    .description('check everything the gateway would read, its tokens and secrets too, without starting it')
     .option('--store', 'ask the stores too, and which plans are in use, and write nothing to them')
     .option('--json', 'print it as JSON')
     .action(async ({ json, store }: { json?: true; store?: true }) => {

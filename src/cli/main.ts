@@ -1,101 +1,8 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
-import { packageRoot } from '../shared/package-root.js';
-import { exitWithParent } from '../shared/exit.js';
-import { findAdmin } from './admin-address.js';
-import { AdminClient } from './client.js';
-import { completionCommand } from './completion.js';
-import { configCommand } from './config.js';
+import { CommanderError } from 'commander';
 import { CommandError } from './command-error.js';
-import { styled } from './output.js';
-import { bansCommand } from './rest/bans.js';
-import { customersCommand } from './rest/customers.js';
-import { eventsCommand } from './rest/events.js';
-import { gatewaysCommand } from './rest/gateways.js';
-import { keysCommand } from './rest/keys.js';
-import { plansCommand } from './rest/plans.js';
-import { sessionsCommand } from './rest/sessions.js';
-import { storeCommand } from './rest/store.js';
-import { tokensCommand } from './rest/tokens.js';
-import { usageCommand } from './usage/command.js';
-import { whyCommand } from './why.js';
-
-function createProgram(): Command {
-  const program = new Command('petgate')
-    .description('An API gateway for APIs that are sold or shared by key.')
-    .version(versionOf(), '-V, --version')
-    .option('--admin-url <url>', 'where the admin API is (else ADMIN_HOST and ADMIN_PORT)')
-    .showSuggestionAfterError()
-    .showHelpAfterError('(--help says more)')
-    .addHelpText('after', EXAMPLES);
-  const connect = async (): Promise<AdminClient> =>
-    new AdminClient(await findAdmin(process.env, program.opts<{ adminUrl?: string }>().adminUrl));
-
-  // Each program loads only its own half: the two deploy separately.
-  const start = program
-    .command('start')
-    .description('run gateway and pets together, or the gateway in front of another API')
-    .option('--upstream <url>', 'where the other API is, such as http://localhost:3000 (else UPSTREAM_URL)')
-    .option('--contract <file>', 'its OpenAPI document; without one every path is forwarded (else PETGATE_CONTRACT)')
-    .action(async (options: { upstream?: string; contract?: string }) => {
-      const { start } = await import('./start/start.js');
-      process.exitCode = await start(process.env, options);
-    });
-  const gateway = program
-    .command('gateway')
-    .description('run the gateway')
-    .action(async () => {
-      exitWithParent(stopMyself);
-      const { runGateway } = await import('../gateway/main.js');
-      await runGateway(process.env);
-    });
-  const pets = program
-    .command('pets')
-    .description('run the internal pets service')
-    .action(async () => {
-      exitWithParent(stopMyself);
-      const { runPets } = await import('../pets/main.js');
-      await runPets(process.env);
-    });
-  for (const server of [start, gateway, pets])
-    server.hook('preAction', () => void process.stdout.off('error', endWithReader).on('error', () => undefined));
-  for (const command of [
-    keysCommand(connect),
-    customersCommand(connect),
-    bansCommand(connect),
-    plansCommand(connect),
-    eventsCommand(connect),
-    usageCommand(connect),
-    whyCommand(connect),
-    gatewaysCommand(connect),
-    storeCommand(connect),
-    tokensCommand(connect),
-    sessionsCommand(connect),
-    configCommand(),
-  ])
-    program.addCommand(command);
-  program.addCommand(completionCommand(program));
-  throwInsteadOfExit(program);
-  return program;
-}
-
-/** The way out that both programs have for `kill` serves as well when the process above them is gone. */
-function stopMyself(): void {
-  process.kill(process.pid, 'SIGTERM');
-}
-
-/** Commander's own exit code for wrong use is 1; ours is 2. */
-function throwInsteadOfExit(command: Command): void {
-  command.exitOverride();
-  for (const child of command.commands) throwInsteadOfExit(child.copyInheritedSettings(command));
-}
-
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  return version;
-}
+import { endWithReader, styled } from './output.js';
+import { createProgram } from './program.js';
 
 /** Errors whose message says all. By name, so that the configuration's half is not loaded for this alone. */
 const EXPLAINED = ['InvalidSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'];
@@ -114,18 +21,6 @@ function report(error: unknown): number {
   return 1;
 }
 
-const EXAMPLES = `
-Examples:
-  petgate start
-  petgate start --upstream http://localhost:3000 --contract openapi.yaml
-  petgate keys create --plan free --name "My app"
-  petgate usage --by key --format csv
-Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`;
-
-/** "petgate keys list | head" closes the pipe early; that is not an error. Servers keep serving instead. */
-function endWithReader(error: NodeJS.ErrnoException): void {
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
-}
 process.stdout.on('error', endWithReader);
 
 try {

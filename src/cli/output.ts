@@ -52,3 +52,8 @@ export function cell(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replace(/\p{Cc}/gu, '?');
 }
+
+/** "petgate keys list | head" closes the pipe early; that is not an error. Servers keep serving instead. */
+export function endWithReader(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+}

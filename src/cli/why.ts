@@ -7,7 +7,7 @@ import { segment } from './rest/command.js';
 export function whyCommand(connect: Connect): Command {
   return new Command('why')
     .argument('[request-id]', 'as X-Request-Id of the answer says it')
-    .description('say what became of a request and why, as far as the gateway remembers; exit code 1 if it does not')
+    .description('show what happened to a request and why; exit code 1 if the gateway no longer remembers it')
     .option('--key <id>', 'instead, the last refused or failed requests of a key')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)

@@ -17,8 +17,8 @@ interface Options {
 export function rehearseCommand(connect: Connect): Command {
   return new Command('rehearse')
     .argument('<file>')
-    .description('say what a file of plans would have done to the requests of an access log, or of the ledger')
-    .option('--log <file...>', 'JSON lines of all gateways; .gz as well; - for standard input')
+    .description('replay an access log or the ledger under other plans')
+    .option('--log <file...>', 'access logs of all gateways: JSON lines, also .gz; - reads standard input')
     .option('--ledger <month>', 'in place of a log: days and months of a UTC month such as 2026-11, by the gateway')
     .option('--today <file>', 'with --log: the plans of then, to say what was owed; else only what would be is said')
     .option('--json', 'print JSON')

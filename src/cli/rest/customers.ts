@@ -9,13 +9,13 @@ const COLUMNS = ['id', 'name', 'reference', 'plan', 'status', dayIn('created')];
 
 const ROWS: Rows = {
   create: [
-    'make a customer; then make keys for it with petgate keys create --customer',
+    'create a customer; create its keys with petgate keys create --customer',
     'POST customers',
     record(),
     'name! plan! minute day month reference note',
   ],
   list: [
-    'list customers, by id, or those of one reference',
+    'list customers, ordered by id, or those with one reference',
     'GET customers',
     pages('customers', COLUMNS, (_, { reference }) =>
       reference === undefined ? 'No customers.' : 'No customer has this reference.',
@@ -24,7 +24,7 @@ const ROWS: Rows = {
   ],
   'show <id>': ['show one customer', 'GET customers/{id}', record()],
   'change <id>': [
-    'change a customer; holds on the very next request of each of its keys',
+    'change a customer; takes effect on the next request of each of its keys',
     'PATCH customers/{id}',
     record(),
     'name plan status minute day month reference note',
@@ -39,26 +39,26 @@ const ROWS: Rows = {
     'POST customers/{id}/erase',
     done('Name, reference and notes of customer {id} and of its keys are erased.'),
   ],
-  'history <id>': ['what happened to a customer', 'GET customers/{id}/history', HISTORY],
+  'history <id>': ['show the changes of a customer', 'GET customers/{id}/history', HISTORY],
   ...grants('customers', 'a customer'),
 };
 
 const WEBHOOK: Rows = {
   'show <id>': ['show the webhook of a customer, without its secret', 'GET customers/{id}/webhook', record()],
   'set <id>': [
-    'set its address; the first prints the secret that events are signed with, this once',
+    'set its address; the first call prints the signing secret, only once',
     'PUT customers/{id}/webhook',
     record(),
     'url!',
   ],
   'rotate <id>': [
-    'print a new secret, this once; the old one signs too for the overlap',
+    'print a new signing secret, only once; the old one signs too until the overlap ends',
     'POST customers/{id}/webhook/rotate',
     record(),
     'overlap',
   ],
   'remove <id>': [
-    'send nothing to it any more',
+    'remove the webhook',
     'DELETE customers/{id}/webhook',
     done('Customer {id} has no webhook any more.'),
   ],
@@ -67,15 +67,15 @@ const WEBHOOK: Rows = {
 export function customersCommand(connect: Connect): Command {
   const about = 'create, find, change and close customers, whose keys share a plan';
   return group(connect, 'customers', about, ROWS, EXAMPLES)
-    .addCommand(group(connect, 'webhook', 'where a customer is notified of its keys and limits', WEBHOOK))
+    .addCommand(group(connect, 'webhook', 'the address that receives the events of a customer', WEBHOOK))
     .addCommand(exportCommand(connect));
 }
 
 function exportCommand(connect: Connect): Command {
   return new Command('export')
-    .description('print all that is stored about a customer and its keys, as JSON')
+    .description('print everything stored about a customer and its keys, as JSON')
     .argument('<id>')
-    .option('--output <file>', 'write to this file instead, readable by you alone, there when it is whole')
+    .option('--output <file>', 'write to this file, readable only by you; it appears once it is complete')
     .action(async (id: string, { output }: { output?: string }) =>
       pourTo(connect, `/admin/v1/customers/${segment(id)}/export`, output),
     );

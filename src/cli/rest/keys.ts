@@ -13,16 +13,16 @@ const ROTATED = issued('New secret made.', 'key', (key) => `${recordOf(key)}\n\n
 
 const ROWS: Rows = {
   create: [
-    'make a key; it is shown once',
+    'create a key; it is shown only once',
     'POST keys',
     issued('Key created.', 'key', recordOf),
     'plan customer name! minute day month note scope expires import',
     { send: withKey },
   ],
-  list: ['list keys, by id', 'GET keys', pages('keys', COLUMNS, 'No keys.'), 'plan status name customer limit'],
+  list: ['list keys, ordered by id', 'GET keys', pages('keys', COLUMNS, 'No keys.'), 'plan status name customer limit'],
   'show <id>': ['show one key', 'GET keys/{id}', record()],
   'change <id>': [
-    'change a key; holds on its very next request',
+    'change a key; takes effect on its next request',
     'PATCH keys/{id}',
     record(),
     'plan name minute day month note scope expires allScopes',
@@ -42,7 +42,7 @@ const ROWS: Rows = {
     done('Name and notes of key {id} are erased.'),
   ],
   'windows <id>': [
-    'show what is left to a key in each window now',
+    'show what each window of a key has left',
     'GET keys/{id}/windows',
     list('windows', ['window', left('remaining'), left('limit'), 'reset'], 'Nothing limits this key.'),
   ],

@@ -43,7 +43,7 @@ function stateOf({ state }: Json): string {
 function checkCommand(connect: Connect): Command {
   return new Command('check')
     .argument('<file>')
-    .description('name the keys and customers that a file of plans would leave without limits; exit code 1 if any')
+    .description('name the keys and customers that a plans file would leave without limits; exit code 1 if any')
     .option('--json', 'print JSON')
     .action(async (file: string, { json }: { json?: true }) => {
       const { readPlanFile } = await import('../../gateway/config/load.js');

@@ -9,7 +9,7 @@ const PATH = '/admin/v1/keys/import';
 /** `petgate keys import`: a file of keys, each of which is there afterwards. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
-    .description('bring in keys that exist elsewhere, by their hashes; if it was cut off, run it again')
+    .description('import existing keys by their hashes; if it is interrupted, run it again')
     .argument('<file>', 'JSON lines; - reads standard input')
     .option('--json', 'print JSON')
     .addHelpText('after', IMPORT_HELP)
@@ -27,9 +27,9 @@ export function importCommand(connect: Connect): Command {
 /** `petgate keys export`: all that is stored about one key. */
 export function exportCommand(connect: Connect): Command {
   return new Command('export')
-    .description('print all that is stored about a key, as JSON, without its hashes')
+    .description('print everything stored about a key, as JSON, without its hashes')
     .argument('<id>')
-    .option('--output <file>', 'write to this file instead, readable by you alone, there when it is whole')
+    .option('--output <file>', 'write to this file, readable only by you; it appears once it is complete')
     .action((id: string, { output }: { output?: string }) =>
       pourTo(connect, `/admin/v1/keys/${segment(id)}/export`, output),
     );

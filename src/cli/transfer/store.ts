@@ -6,8 +6,8 @@ import { pourTo, upload } from './files.js';
 /** `petgate store export`: all that the store keeps. */
 export function exportCommand(connect: Connect): Command {
   return new Command('export')
-    .description('print all that the store keeps as JSON lines: customers, keys with hashes, tokens, usage, history')
-    .option('--out <file>', 'write to this file instead, readable by you alone, there when it is whole')
+    .description('print the whole store as JSON lines: customers, keys with hashes, tokens, usage, history')
+    .option('--out <file>', 'write to this file, readable only by you; it appears once it is complete')
     .addHelpText('after', '\nKeep it as safe as the store: it holds names, the hashes of keys, and webhook secrets.')
     .action(({ out }: { out?: string }) => pourTo(connect, '/admin/v1/store/export', out));
 }
@@ -15,7 +15,7 @@ export function exportCommand(connect: Connect): Command {
 /** `petgate store import`: what an export holds is there afterwards. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
-    .description('bring in an export of a store, on any engine; run again, it goes on')
+    .description('import an export into any engine; run again, it continues')
     .argument('<file>', 'what "petgate store export" wrote; - reads standard input')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)

@@ -50,9 +50,18 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
     dropped: 0,
     first: null,
   };
-  for (const [file, path] of logFiles(files))
+  for (const [file, path] of logFiles(files)) {
+    let isEmpty = true;
+    let isLog = false;
     for await (const lines of linesOf(file, path))
-      for (const text of lines) if (MARKS.some((mark) => text.includes(mark))) addLine(tally, text, day);
+      for (const text of lines) {
+        isEmpty &&= text.trim() === '';
+        isLog ||= text.startsWith('{') && text.includes('"msg":');
+        if (MARKS.some((mark) => text.includes(mark))) addLine(tally, text, day);
+      }
+    if (!isEmpty && !isLog)
+      throw new CommandError(`${file} is not an access log: none of its lines is a JSON line of a gateway.`);
+  }
   return tally;
 }
 

@@ -11,7 +11,7 @@ import { reportCommand } from './report.js';
 /** `petgate usage`: without a further word it reports. */
 export function usageCommand(connect: Connect): Command {
   const usage = new Command('usage')
-    .description('report, prove and hand over what the ledger holds')
+    .description('report, verify and push the usage ledger')
     .addCommand(reportCommand(connect), { isDefault: true })
     .addCommand(reconcileCommand(connect))
     .addCommand(pushCommand(connect))

@@ -34,8 +34,8 @@ export function correctionCommands(connect: Connect): readonly Command[] {
 
 function correctCommand(connect: Connect): Command {
   return new Command('correct')
-    .description('add to the usage of a day, or take from it; what was counted stays as it is')
-    .option('--key <id>', 'whose usage: this key')
+    .description('add to the usage of a day, or subtract from it; the counted figures stay unchanged')
+    .option('--key <id>', 'correct the usage of this key')
     .option('--customer <id-or-reference>', 'or this customer')
     .requiredOption('--day <day>', 'the UTC day, which may be final, or in the archive')
     .option('--units <count>', 'units to add; below 0 to take away')

@@ -46,7 +46,10 @@ export function reconcileCommand(connect: Connect): Command {
   return new Command('reconcile')
     .description('compare ledger, access log and counter of one day; exit code 0 when they agree')
     .requiredOption('--day <day>', 'the UTC day, such as 2026-11-21')
-    .requiredOption('--access-log <file...>', 'JSON lines of all gateways; .gz as well; - for standard input')
+    .requiredOption(
+      '--access-log <file...>',
+      'access logs of all gateways: JSON lines, also .gz; - reads standard input',
+    )
     .option('--metrics <url...>', "the /metrics of every gateway (only this one's unless said)")
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)

@@ -25,7 +25,7 @@ const CORRECTED = ['correctedRequests', 'correctedUnits'];
 export function reportCommand(connect: Connect): Command {
   return new Command('report')
     .description('report usage from the ledger')
-    .option('--from <day>', 'first UTC day, such as 2026-11-01 (the first of the month unless said)')
+    .option('--from <day>', 'first UTC day, such as 2026-11-01 (default: the first of the month)')
     .option('--to <day>', 'last UTC day (today unless said)')
     .option('--month <month>', 'all of a UTC month, such as 2026-11, in place of --from and --to')
     .option('--by <dimensions>', 'plan, customer, key, operation, day; several with commas', 'plan')

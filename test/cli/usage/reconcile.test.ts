@@ -232,3 +232,10 @@ t.test('a sampled log proves nothing, and is refused', async (t) => {
   t.equal(code, 1);
   t.match(stderr, /only a sample \(log\.sampled: 0\.1\)/);
 });
+
+t.test('a file that is not an access log is refused by its name, and proves nothing', async (t) => {
+  const { folder, reconcile } = await stage(t, `${START}petgate_requests_admitted_total 5\n`);
+  const file = join(folder, 'shopping.txt');
+  writeFileSync(file, 'eggs\nmilk\n');
+  t.match(await reconcile([file]), { code: 1, stdout: '', stderr: /shopping\.txt is not an access log: none of/ });
+});

@@ -26,7 +26,7 @@ const MAX_BATCH = 10_000;
 
 export function pushCommand(connect: Connect): Command {
   return new Command('push')
-    .description('hand usage over to a billing system as CloudEvents')
+    .description('push usage to a billing system as CloudEvents')
     .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN')
     .option('--from <day>', 'first UTC day (where the last push ended; at first the first of last month)')
     .option('--to-day <day>', 'last UTC day (the last final one)')
