@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { cachedKeyRow } from '../../src/gateway/store/outage/key-cache.js';
+import { cachedKeyRow } from '../../src/gateway/store/outage/cached.js';
 import type { Gateway } from '../servers/gateway.js';
 import { until } from '../servers/until.js';
 

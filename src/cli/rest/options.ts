@@ -22,6 +22,10 @@ export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
   customer: { value: '<id>', about: 'the id of a customer' },
   day: { value: '<units>', about: 'units per day', fields: limitOf('day') },
   dead: { about: 'events that are no longer retried' },
+  environment: {
+    value: '<name>',
+    about: "the gateway's environment: moves the store of another one over to it",
+  },
   expires: {
     value: '<date>',
     about: 'such as 2027-01-31, 2027-01-31T12:00:00Z or 90d (days from now); never removes it',

@@ -23,8 +23,8 @@ export function watchProcess(
     gaugeOf(
       registry,
       'petgate_store_replaced',
-      '1 while Redis counts as unavailable because it has lost its data or is another one, until an operator ' +
-        'accepts it; of all processes the worst.',
+      '1 while Redis counts as unavailable because it has lost data, is another one or belongs to another ' +
+        'environment, until an operator accepts it; of all processes the worst.',
       () => (trust.replaced() === null ? 0 : 1),
       'max',
     );

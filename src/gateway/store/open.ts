@@ -5,7 +5,7 @@ import type { LedgerStore } from './ledger.js';
 import type { AdmissionEngine } from './port.js';
 import { openFailoverEngine } from './outage/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
-import { knownIdIn, type KnownId } from './known-id.js';
+import { knownStoreIn, readOnly, type KnownStore } from './known-store.js';
 import { openRedisEngine } from './redis/engine.js';
 
 interface StoreSettings {
@@ -38,6 +38,7 @@ interface EngineSettings {
   readonly store: StoreSettings;
   readonly plans: Plans;
   readonly dataFolder: string;
+  readonly environment: string;
   /** null: no events. */
   readonly events: object | null;
 }
@@ -59,16 +60,16 @@ export function openEngine(
   settings: EngineSettings,
   log: Log,
   isPrimary: boolean,
-  archived?: KnownId['archived'],
+  archived?: KnownStore['archived'],
 ): Engine {
-  const { store, plans, dataFolder } = settings;
+  const { store, plans, dataFolder, environment } = settings;
   const events = settings.events !== null;
   const { deadlineMs, usageDays, finalAfterMs, mapBytes, gateways, eviction, replicas } = store;
   if (store.redisUrl !== null) {
     const redis = openRedisEngine({
       url: store.redisUrl,
-      ...{ deadlineMs, plans, usageDays, finalAfterMs, log, eviction, replicas, events },
-      known: knownIdIn(dataFolder, archived),
+      ...{ deadlineMs, plans, usageDays, finalAfterMs, log, eviction, replicas, events, environment },
+      known: knownStoreIn(dataFolder, archived),
     });
     if (store.onFailure === 'refuse') return redis;
     return openFailoverEngine({
@@ -96,10 +97,11 @@ export function openEngine(
 /** The ledger in Redis, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
 export function openRedisLedger(
   { dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>,
-  archived?: KnownId['archived'],
+  archived?: KnownStore['archived'],
 ): LedgerStore {
   const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
-  const known = knownIdIn(dataFolder, archived);
+  // Whoever remembers how far the store has got must have written back what gateways know.
+  const known = readOnly(knownStoreIn(dataFolder, archived));
   return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;
 }
 

@@ -125,8 +125,11 @@ export interface StoreTrust {
    * unavailable.
    */
   replaced(): string | null;
-  /** Takes it as it is from now on. Gives its id. */
-  accept(): Promise<string>;
+  /**
+   * Takes it as it is from now on, after what is known better here was written back. Gives its id.
+   * @param isForced also where it belongs to another environment: from now on to this gateway's
+   */
+  accept(isForced?: boolean): Promise<string>;
   /**
    * Why it may drop data, and what to do, as the last check found; null where it does not, or somebody accepted that.
    */

@@ -1,5 +1,7 @@
 import { AdminRefusal } from '../answer.js';
-import { AcceptedStore, Liveness, Ready } from '../openapi/schemas.js';
+import { KeyRefused } from '../../accounts/refused.js';
+import { required } from '../../accounts/fields.js';
+import { AcceptedStore, AcceptStore, Liveness, Ready } from '../openapi/schemas.js';
 import { route, type Route } from '../route.js';
 
 /** What orchestrators and Prometheus ask needs no token: the listener is on loopback by default. */
@@ -20,14 +22,18 @@ export const SERVICE_ROUTES: readonly Route[] = [
     },
   }),
   route('POST /admin/v1/store/accept', 'operator', 'Takes Redis as it is, whatever it has lost', {
+    takes: AcceptStore,
     gives: AcceptedStore,
-    handle: async ({ parts: { engine, log }, actor }) => {
+    handle: async ({ parts: { engine, registry, log }, body, actor }) => {
+      const { environment } = required(body, AcceptStore.shape);
       const { trust } = engine;
       if (trust === undefined)
         throw new AdminRefusal(404, 'no_shared_store', 'The store is embedded: it is whatever its folder holds.');
+      if (environment !== undefined && environment !== registry.environment)
+        throw new KeyRefused('invalid', [`environment: this gateway runs "${registry.environment}"`]);
       const accepted = trust.replaced() !== null;
-      const id = await trust.accept();
-      log.warn({ id, accepted, actor }, 'the store was accepted as it is');
+      const id = await trust.accept(environment !== undefined);
+      log.warn({ id, accepted, environment, actor }, 'the store was accepted as it is');
       return { json: { id, accepted } };
     },
   }),

@@ -35,6 +35,9 @@ export const ErrorBody = answer('Error', { code: TEXT, message: TEXT, status: z.
 export const Liveness = answer('Liveness', { alive: z.boolean() });
 const PART = z.object({ ok: z.boolean(), degraded: z.boolean().optional(), detail: TEXT.optional() });
 export const Ready = answer('Readiness', { ready: z.boolean(), parts: z.record(TEXT, PART) });
+export const AcceptStore = body('AcceptStore', {
+  environment: TEXT.optional().describe("This gateway's own, where the store belongs to another: it moves over"),
+});
 export const AcceptedStore = answer('AcceptedStore', {
   id: TEXT,
   accepted: z.boolean().describe('False where there was nothing to accept'),

@@ -54,12 +54,13 @@ export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 
-/** The engine on files that are open; it closes them. `verifier` says which keys are valid. */
+/** The engine on files that are open; it closes them. `verifier` says which keys are valid, `now` what time it is. */
 export function engineOn(
   stores: Stores,
   verifier: KeyVerifier,
   usageDays: number,
   emitsEvents = false,
+  now = Date.now,
 ): EmbeddedEngine {
   const decideOne = emitsEvents ? admitAndEmit : admitOne;
   const addresses = new Addresses(stores);
@@ -71,7 +72,7 @@ export function engineOn(
       transact(stores, (transaction) => {
         verifier.begin();
         if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
-        const clockMs = Date.now();
+        const clockMs = now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
         return requests.map((request) =>
           decideOne(transaction, verifier, addresses, request, request.nowMs ?? clockMs),

@@ -3,7 +3,7 @@ import type { SubjectState } from '../../admission/decide.js';
 import type { Terms } from '../../admission/plan.js';
 import type { StandingVerdict } from '../../admission/verdict.js';
 import { closeWindows, EVERY_OPERATION, heldBy, type HeldWindow } from '../../admission/windows.js';
-import type { CachedKey } from './key-cache.js';
+import type { CachedKey } from './cached.js';
 import type { LastVerdict } from './last-verdicts.js';
 import { partOf } from './shares.js';
 
@@ -25,9 +25,19 @@ export function applyShare(
   closeWindows(state, nowMs);
 }
 
-/** Remembers the ban of a key that was in force when Redis was last seen. */
-export function applyBan(state: SubjectState, last: LastVerdict | undefined, key: CachedKey, nowMs: number): void {
-  const ban = banOf(last, key, nowMs);
+/**
+ * Remembers the ban of a key that was in force when Redis was last seen.
+ * @param nowMs the store's clock
+ * @param ourMs this machine's, by which the copy and the verdict came
+ */
+export function applyBan(
+  state: SubjectState,
+  last: LastVerdict | undefined,
+  key: CachedKey,
+  nowMs: number,
+  ourMs = nowMs,
+): void {
+  const ban = banOf(last, key, ourMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
   // Without strikes, as an operator's: Redis has decided where it ends.
   Object.assign(state, { bannedUntilMs: ban.untilMs, banLevel: ban.level, strikes: 0, strikesSinceMs: 0 });
@@ -37,8 +47,8 @@ export function applyBan(state: SubjectState, last: LastVerdict | undefined, key
  * The newest that was seen of it: a ban may have been lifted since. A record from the future was read before the clock
  * was set back.
  */
-function banOf(last: LastVerdict | undefined, key: CachedKey, nowMs: number): CachedKey['ban'] {
-  if (last === undefined || (last.atMs < key.seenAtMs && key.seenAtMs <= nowMs)) return key.ban;
+function banOf(last: LastVerdict | undefined, key: CachedKey, ourMs: number): CachedKey['ban'] {
+  if (last === undefined || (last.atMs < key.seenAtMs && key.seenAtMs <= ourMs)) return key.ban;
   const { verdict } = last;
   return verdict.outcome === 'banned' ? { untilMs: verdict.bannedUntilMs, level: verdict.level } : null;
 }

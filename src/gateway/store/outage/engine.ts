@@ -4,6 +4,7 @@ import { SEPARATOR } from '../embedded/files/rows.js';
 import { openStores } from '../embedded/files/stores.js';
 import type { RedisEngine } from '../redis/engine.js';
 import { addCounts, noCounts } from '../counts.js';
+import type { AuditEntry, RecordStore, Snapshot, StoredRecord } from '../records/record.js';
 import { WARN_AT, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionEngine, Failover, Running } from '../port.js';
@@ -65,7 +66,8 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const maintenance = options.isPrimary
     ? new Maintenance({ ...options, ...parts, running: () => running(), isUnavailable, onError })
     : undefined;
-  const { keys: keyStore, customers, tokens, sessionSecret, outbox, bans, usage, transfer, days, trust } = redis;
+  const [keyStore, customers] = [following(redis.keys, keys), following(redis.customers, keys)];
+  const { tokens, sessionSecret, outbox, bans, usage, transfer, days, trust } = redis;
   return {
     ...{ name: 'redis', keys: keyStore, customers, tokens, sessionSecret, outbox, bans, usage, transfer, days, trust },
     admit: admitWithFallback(redis, local, keys, isUnavailable, log),
@@ -108,16 +110,41 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   };
 }
 
+/** The store, whose changes are in the copies here at once: they outlive a Redis that loses them. */
+function following<R extends StoredRecord, Beside, S extends RecordStore<R, Beside>>(store: S, keys: KeyCache): S {
+  const copied = async (write: Promise<void>, ids: readonly string[]): Promise<void> =>
+    write.finally(() => keys.changed(ids).catch(() => undefined));
+  return {
+    ...store,
+    write: (record: R, ...rest: [AuditEntry, Beside?]) =>
+      record.version === 1 ? store.write(record, ...rest) : copied(store.write(record, ...rest), [record.id]),
+    rewrite: (record: R, history: readonly AuditEntry[]) => copied(store.rewrite(record, history), [record.id]),
+    restore: (snapshots: readonly Snapshot<R>[]) =>
+      store.restore(snapshots).finally(() => keys.older(snapshots.map(({ record }) => record.id)).catch(() => [])),
+  };
+}
+
 function openParts({ redis, folder, mapBytes, plans, gateways: configured, isPrimary, events, log }: FailoverOptions) {
   const stores = openStores({ folder, mapBytes, log });
-  const [keys, metadata] = [new KeyCache(stores, redis), new Metadata(stores)];
+  const metadata = new Metadata(stores);
+  const aheadMs = metadata.aheadMs();
+  const now = (): number => redis.nowMs() ?? Date.now() + aheadMs;
+  const keys = new KeyCache(stores, redis, now);
   const id = isPrimary ? metadata.begin() : metadata.id();
   stores.counter = SEPARATOR + id;
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
   const verifier = new CachedKeyVerifier(keys, plans, gateways());
-  const local = new Local(stores, keys, verifier);
+  const local = new Local(stores, keys, verifier, now);
   const spool = new Spool({
-    ...{ stores, redis, metadata, verifier, usage: local.engine.usage, acknowledged: new AcknowledgedCounts(stores) },
+    ...{
+      stores,
+      redis,
+      metadata,
+      verifier,
+      now,
+      usage: local.engine.usage,
+      acknowledged: new AcknowledgedCounts(stores),
+    },
     warnAt: (plan) => (events === true ? (verifier.plans.get(plan)?.warnAt ?? WARN_AT) : undefined),
   });
   return { stores, keys, metadata, id, gateways, verifier, local, spool };

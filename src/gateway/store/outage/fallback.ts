@@ -23,17 +23,35 @@ export function admitWithFallback(
     requests: readonly AdmissionRequest[],
     error: StoreUnavailable,
   ): Promise<readonly Verdict[]> => {
-    keys.verdicts.note(requests, error.decided);
     const { notSent } = error;
-    if (!isUnavailable() || notSent.length === 0) throw error;
-    const decided = [...error.decided];
+    const [decided, stale] = await newest(keys, requests, error.decided, keys.verdicts.note(requests, error.decided));
+    const late = stale.length === 0 ? error.late : lateOf(error.decided, stale, error.late);
+    if (!isUnavailable() || notSent.length === 0)
+      throw stale.length === 0 ? error : new StoreUnavailable(error.message, { decided, notSent, late });
     const verdicts = await local.admit(notSent.map((index) => requests[index]!)).catch((reason: unknown) => {
       if (reason instanceof StoreUnavailable) return reason.decided;
       throw reason;
     });
     notSent.forEach((index, n) => (decided[index] = verdicts[n]));
     if (requests.every((_, index) => decided[index] !== undefined)) return decided as Verdict[];
-    throw new StoreUnavailable(error.message, { decided, late: error.late });
+    throw new StoreUnavailable(error.message, { decided, late });
+  };
+  const refuseStale = async (
+    requests: readonly AdmissionRequest[],
+    verdicts: readonly Verdict[],
+    unsure: readonly number[],
+  ): Promise<readonly Verdict[]> => {
+    const [decided, stale] = await newest(keys, requests, verdicts, unsure);
+    if (stale.length === 0) return verdicts;
+    const late = lateOf(verdicts, stale);
+    throw new StoreUnavailable('Redis has an older record of the key than this gateway', { decided, late });
+  };
+  const unlessStale = (
+    requests: readonly AdmissionRequest[],
+    verdicts: readonly Verdict[],
+  ): readonly Verdict[] | Promise<readonly Verdict[]> => {
+    const unsure = keys.verdicts.note(requests, verdicts);
+    return unsure.length === 0 ? verdicts : refuseStale(requests, verdicts, unsure);
   };
   let loggedAtMs = -Infinity;
   /** A key that Redis has lost is never refused as invalid. */
@@ -42,10 +60,7 @@ export function admitWithFallback(
     verdicts: readonly Verdict[],
   ): Promise<readonly Verdict[]> => {
     const [first, ...others] = await keys.lost(requests, verdicts);
-    if (first === undefined) {
-      keys.verdicts.note(requests, verdicts);
-      return verdicts;
-    }
+    if (first === undefined) return unlessStale(requests, verdicts);
     if (performance.now() - loggedAtMs > LOG_EVERY_MS) {
       loggedAtMs = performance.now();
       const { subject } = requests[first]!;
@@ -60,8 +75,7 @@ export function admitWithFallback(
     return redis.admit(requests).then(
       (verdicts) => {
         if (verdicts.some(isUnknown)) return unlessLost(requests, verdicts);
-        keys.verdicts.note(requests, verdicts);
-        return verdicts;
+        return unlessStale(requests, verdicts);
       },
       (error: unknown) => {
         if (error instanceof StoreUnavailable) return decideRest(requests, error);
@@ -69,6 +83,35 @@ export function admitWithFallback(
       },
     );
   };
+}
+
+/**
+ * The verdicts without those by a record that is older than its copy here, and the indexes of these.
+ * @param unsure the indexes to look at
+ */
+async function newest(
+  keys: KeyCache,
+  requests: readonly AdmissionRequest[],
+  verdicts: readonly (Verdict | undefined)[],
+  unsure: readonly number[],
+): Promise<[decided: (Verdict | undefined)[], stale: readonly number[]]> {
+  const stale = unsure.length === 0 ? unsure : await keys.stale(requests, verdicts, unsure);
+  const newest = unsure.filter((index) => !stale.includes(index));
+  keys.verdicts.confirm(requests, verdicts, newest);
+  const decided = [...verdicts];
+  for (const index of stale) decided[index] = undefined;
+  return [decided, stale];
+}
+
+/** What Redis decided by a record that is not the newest: whoever asked is not admitted, so it counts as failed. */
+function lateOf(
+  verdicts: readonly (Verdict | undefined)[],
+  stale: readonly number[],
+  late: StoreUnavailable['late'] = [],
+): StoreUnavailable['late'] {
+  return verdicts.map((verdict, index) =>
+    verdict !== undefined && stale.includes(index) ? Promise.resolve(verdict) : late[index],
+  );
 }
 
 /**

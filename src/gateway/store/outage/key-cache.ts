@@ -1,7 +1,6 @@
-import { CUSTOMER_ID_LENGTH, customerOf } from '../records/customer-id.js';
+import { customerOf } from '../records/customer-id.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
-import { DAY_MS } from '../../admission/bucket.js';
 import { rangeOf } from '../embedded/files/rows.js';
 import type { Stores } from '../embedded/files/stores.js';
 import { removeSome } from '../embedded/sweep.js';
@@ -11,46 +10,43 @@ import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js
 import { isUnknown } from '../redis/trust/doubt.js';
 import { whyInvalid } from '../embedded/records/verifier.js';
 import type { Verdict } from '../../admission/verdict.js';
+import {
+  cachedKeyRow,
+  decoded,
+  isCustomer,
+  isFresh,
+  isOver,
+  nameless,
+  type Cached,
+  type CachedCustomer,
+  type CachedKey,
+} from './cached.js';
+import { VersionConflict } from '../port.js';
 import { LastVerdicts, RENEW_MS } from './last-verdicts.js';
+import { lacksRestriction, writeBack } from './write-back.js';
 
-/**
- * A key as Redis had it at `seenAtMs`. That is this machine's clock, which may have been set since: further
- * than `FRESH_MS` from now, on either side, it says nothing any more. Which of two is newer, `record.version` says.
- */
-export interface CachedKey {
-  readonly seenAtMs: number;
-  readonly record: KeyRecord;
-  /** The ban in force then. */
-  readonly ban: { readonly untilMs: number; readonly level: number } | null;
-}
-
-/** The same of a customer: a key of it is known here as long as both are. */
-interface CachedCustomer {
-  readonly seenAtMs: number;
-  readonly record: CustomerRecord;
-}
-type Cached = CachedKey | CachedCustomer;
-
-const FRESH_MS = DAY_MS;
 /** Records read at once. With the pause between two refreshes it bounds what the cache costs Redis. */
 const READ_AT_ONCE = 64;
-
-/** Of a key or a customer: their ids differ in length. */
-export const cachedKeyRow = (id: string): string => `c${id}`;
 
 /**
  * What is known here of each key that Redis decided about, for the time when it can't be asked: its record, on
  * disk and shared by all processes of the machine, and the last verdict that this process saw.
  */
 export class KeyCache {
-  readonly verdicts = new LastVerdicts();
+  readonly verdicts: LastVerdicts;
   readonly #stores: Stores;
-  readonly #redis: Pick<RedisEngine, 'keys' | 'customers' | 'bans'>;
+  readonly #redis: RedisEngine;
   #sweptTo = cachedKeyRow('');
 
-  constructor(stores: Stores, redis: Pick<RedisEngine, 'keys' | 'customers' | 'bans'>) {
+  readonly #now: () => number;
+
+  /** @param now the store's clock, as last known */
+  constructor(stores: Stores, redis: RedisEngine, now: () => number) {
+    this.#now = now;
+    this.verdicts = new LastVerdicts(redis.restored.losses);
     this.#stores = stores;
     this.#redis = redis;
+    redis.restored.writeBackBy((engine) => this.#writeBackTo(engine));
   }
 
   /** As others wrote it until now, when the caller has begun a new read (`resetReadTxn`). */
@@ -64,9 +60,14 @@ export class KeyCache {
 
   /** What is cached under an id: a key, or a customer under its shorter one. */
   read(id: string): Cached | undefined {
-    const bytes = this.#stores.durable.getBinary(cachedKeyRow(id));
-    const cached = bytes && decoded(bytes);
+    const cached = this.#held(id);
     return cached !== undefined && isFresh(cached) ? cached : undefined;
+  }
+
+  /** Also one that is too old to decide by: it may be newer than what Redis has. */
+  #held(id: string): Cached | undefined {
+    const bytes = this.#stores.durable.getBinary(cachedKeyRow(id));
+    return bytes && decoded(bytes);
   }
 
   /**
@@ -90,16 +91,92 @@ export class KeyCache {
     await Promise.all(
       [...new Set(indexes.map((n) => idOf(requests[n]!)))].map(async (id) => {
         const read = await this.#ask(id);
-        if (read && read.record.version >= (this.read(id)?.record.version ?? Infinity)) found.set(id, read);
+        if (read) found.set(id, read);
       }),
     );
-    await this.#write(found);
-    return indexes.filter((n) => !found.has(idOf(requests[n]!)));
+    const older = new Set(await this.#write(found));
+    await this.older([...older]);
+    return indexes.filter((n) => !found.has(idOf(requests[n]!)) || older.has(idOf(requests[n]!)));
+  }
+
+  /** Of the verdicts at these indexes those by a record that is older than the copy here: Redis was restored. */
+  async stale(
+    requests: readonly AdmissionRequest[],
+    verdicts: readonly (Verdict | undefined)[],
+    indexes: readonly number[],
+  ): Promise<readonly number[]> {
+    this.#stores.durable.resetReadTxn();
+    const idsAt = new Map<number, readonly string[]>();
+    for (const index of indexes) {
+      const [id, verdict] = [idOf(requests[index]!), verdicts[index]];
+      const version = verdict?.outcome === 'unknown_key' ? null : (verdict?.recordVersion ?? null);
+      const isOlder = (this.#held(id)?.record.version ?? 0) > (version ?? Infinity);
+      // No verdict says of which version the customer was.
+      const customerId = customerOf(id);
+      const ids = [...(isOlder ? [id] : []), ...(customerId !== null && this.#held(customerId) ? [customerId] : [])];
+      if (ids.length > 0) idsAt.set(index, ids);
+    }
+    if (idsAt.size === 0) return [];
+    const older = new Set(await this.older([...new Set([...idsAt.values()].flat())]));
+    return [...idsAt.keys()].filter((index) => idsAt.get(index)!.some((id) => older.has(id)));
+  }
+
+  /**
+   * Those of which Redis has, or may have, an older record than the copy here. Where that allows again what was
+   * forbidden, Redis counts as restored to an older state; what else it lost is written back.
+   */
+  async older(ids: readonly string[]): Promise<readonly string[]> {
+    const older: string[] = [];
+    this.#stores.durable.resetReadTxn();
+    const known = ids.filter((id) => this.#held(id) !== undefined);
+    await Promise.all(
+      known.map(async (id) => {
+        const read = await this.#ask(id);
+        this.#stores.durable.resetReadTxn();
+        const copy = this.#held(id);
+        if (copy === undefined || read === null) return;
+        if (read === undefined || read.record.version < copy.record.version) older.push(id);
+        if (read === undefined || read.record.version >= copy.record.version) return;
+        const isProof = copy.isLost !== true && lacksRestriction(read.record, copy);
+        await (isProof ? this.#redis.restored.doubt(id) : writeBack(this.#redis, id, copy)).catch(unlessUnavailable);
+      }),
+    );
+    return older;
+  }
+
+  /** Writes all that is known better here into a Redis that was restored, before it is trusted. */
+  async #writeBackTo(engine: RedisEngine): Promise<void> {
+    const { durable } = this.#stores;
+    let last = cachedKeyRow('');
+    for (let isMore = true; isMore;) {
+      durable.resetReadTxn();
+      const range = { start: last, end: rangeOf('c').end, limit: READ_AT_ONCE, exclusiveStart: true };
+      const rows = [...durable.getRange(range)].map(({ key, value }) => ({ key, copy: decoded(value) }));
+      const lost = new Map<string, Cached>();
+      await Promise.all(
+        rows.map(async ({ key, copy }) => {
+          const id = key.slice(1);
+          if (!(await writeBack(engine, id, this.#withBan(id, copy)))) lost.set(id, { ...copy, isLost: true });
+        }),
+      );
+      await this.#write(lost);
+      last = rows.at(-1)?.key ?? last;
+      isMore = rows.length === READ_AT_ONCE;
+    }
+  }
+
+  /** With a ban that began by itself since the copy was read, as the last verdict says. */
+  #withBan(id: string, copy: Cached): Cached {
+    const verdict = this.verdicts.of(id)?.verdict;
+    if (!('ban' in copy) || verdict?.outcome !== 'banned') return copy;
+    return { ...copy, ban: { untilMs: verdict.bannedUntilMs, level: verdict.level } };
   }
 
   #isValid({ subject }: AdmissionRequest): boolean {
     const cached = subject.kind === 'key' ? this.key(subject.id) : undefined;
-    return subject.kind === 'key' && cached !== undefined && !whyInvalid(cached.record, subject.secretHash, Date.now());
+    return (
+      subject.kind === 'key' && cached !== undefined && !whyInvalid(cached.record, subject.secretHash, this.#now())
+    );
   }
 
   /** Reads keys and customers of which there is no copy yet, or one that is old or of another version. */
@@ -123,7 +200,8 @@ export class KeyCache {
   async changed(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.verdicts.forget(id);
     this.#stores.durable.resetReadTxn();
-    const unread = await this.#fetch(ids.filter((id) => this.read(id) !== undefined));
+    // Also of those that nobody here met: what is known of a revocation outlives a Redis that loses it.
+    const unread = await this.#fetch(ids);
     await this.#write(new Map(unread.map((id) => [id, null])));
   }
 
@@ -131,7 +209,7 @@ export class KeyCache {
   async sweep(): Promise<void> {
     const { durable } = this.#stores;
     await inTransaction(this.#stores, () => {
-      this.#sweptTo = removeSome(durable, 'c', this.#sweptTo, (bytes) => !isFresh(decoded(bytes)));
+      this.#sweptTo = removeSome(durable, 'c', this.#sweptTo, (bytes) => isOver(decoded(bytes)));
     });
   }
 
@@ -148,7 +226,7 @@ export class KeyCache {
           else if (read !== null) found.set(id, read);
         }),
       );
-      await this.#write(found);
+      await this.older(await this.#write(found));
     }
     return unread;
   }
@@ -172,42 +250,29 @@ export class KeyCache {
   }
 
   /**
-   * Writes keys and customers, and forgets those that are null, in one step. Of a record older than the one that is
-   * there nothing stays: either it was read late, or Redis lost its data; the key is read anew when it is seen.
+   * Writes keys and customers, and forgets those that are null, in one step. Of two records the newer stays: gives the
+   * ids of those that were older, either read late, or of a Redis that lost its data.
    */
-  async #write(all: ReadonlyMap<string, Cached | null>): Promise<void> {
-    if (all.size === 0) return;
+  async #write(all: ReadonlyMap<string, Cached | null>): Promise<readonly string[]> {
+    if (all.size === 0) return [];
     const { durable, durableCapacity } = this.#stores;
-    await inTransaction(this.#stores, () => {
+    return inTransaction(this.#stores, () => {
       durableCapacity.claim();
+      const older: string[] = [];
       for (const [id, one] of all) {
-        if (one === null || (this.read(id)?.record.version ?? 0) > one.record.version)
-          durable.removeSync(cachedKeyRow(id));
+        if (one === null) durable.removeSync(cachedKeyRow(id));
+        else if ((this.#held(id)?.record.version ?? 0) > one.record.version) older.push(id);
         else durable.putSync(cachedKeyRow(id), Buffer.from(JSON.stringify(one)));
       }
+      return older;
     });
   }
-}
-
-function isCustomer(id: string): boolean {
-  return id.length === CUSTOMER_ID_LENGTH;
 }
 
 function idOf({ subject }: AdmissionRequest): string {
   return subject.kind === 'key' ? subject.id : '';
 }
 
-/** No copy says who somebody is: nobody asks that here, and it could not be erased on a gateway that is cut off. */
-function nameless<T extends Cached['record']>(record: T): T {
-  const { grants } = record;
-  const bare = { ...record, name: '', note: '' };
-  return grants === undefined ? bare : { ...bare, grants: grants.map((grant) => ({ ...grant, note: '' })) };
-}
-
-function decoded(bytes: Buffer): Cached {
-  return JSON.parse(bytes.toString()) as Cached;
-}
-
-function isFresh({ seenAtMs }: Cached): boolean {
-  return Math.abs(Date.now() - seenAtMs) < FRESH_MS;
+function unlessUnavailable(error: unknown): void {
+  if (!(error instanceof StoreUnavailable) && !(error instanceof VersionConflict)) throw error;
 }

@@ -8,6 +8,7 @@ export const RENEW_MS = 3_600_000;
 const MAX_REMEMBERED = 50_000;
 /** Forgotten at once: to find the first of a Map takes the longer, the more were deleted before it. */
 const FORGOTTEN = MAX_REMEMBERED / 16;
+const NONE: readonly number[] = [];
 
 /** The last verdict of Redis about a key, or about any key of a customer, as this process saw it. */
 export interface LastVerdict {
@@ -16,6 +17,8 @@ export interface LastVerdict {
   readonly windows: Map<string, StandingVerdict>;
   /** When it came, this machine's clock. */
   atMs: number;
+  /** How often a connection to Redis had been lost then: behind another one may be an older Redis. */
+  losses: number;
   /** When the copy of the record is due to be read anew, of `performance.now()`. */
   dueAtMs: number;
 }
@@ -24,11 +27,49 @@ export interface LastVerdict {
 export class LastVerdicts {
   readonly #last = new Map<string, LastVerdict>();
   readonly #due = new Set<string>();
+  readonly #losses: () => number;
 
-  /** Remembers each key, and its customer, with its newest verdict. */
-  note(requests: readonly AdmissionRequest[], verdicts: readonly (Verdict | undefined)[]): void {
-    const nowMs = Date.now();
+  /** @param losses how often a connection to Redis was lost so far */
+  constructor(losses: () => number) {
+    this.#losses = losses;
+  }
+
+  /**
+   * Remembers each key, and its customer, with its newest verdict. Gives the indexes of those of which it is unsure
+   * whether the record is the newest: those not seen on this connection yet, or seen newer. `confirm` remembers them.
+   */
+  note(requests: readonly AdmissionRequest[], verdicts: readonly (Verdict | undefined)[]): readonly number[] {
+    const [nowMs, losses] = [Date.now(), this.#losses()];
+    let unsure: number[] | undefined;
     for (let index = 0; index < requests.length; index += 1) {
+      const { subject } = requests[index]!;
+      const verdict = verdicts[index];
+      if (subject.kind !== 'key' || verdict === undefined || verdict.outcome === 'unknown_key') continue;
+      const last = this.#last.get(subject.id);
+      const customerId = customerOf(subject.id);
+      const ofCustomer = customerId === null ? last : this.#last.get(customerId);
+      if (
+        last?.losses !== losses ||
+        ofCustomer?.losses !== losses ||
+        (verdict.recordVersion ?? 0) < (last.verdict.recordVersion ?? 0)
+      ) {
+        (unsure ??= []).push(index);
+        continue;
+      }
+      this.#renew(subject.id, last, verdict, nowMs);
+      if (customerId !== null) this.#renew(customerId, ofCustomer, verdict, nowMs);
+    }
+    return unsure ?? NONE;
+  }
+
+  /** Remembers those at these indexes, whose record is the newest. */
+  confirm(
+    requests: readonly AdmissionRequest[],
+    verdicts: readonly (Verdict | undefined)[],
+    indexes: readonly number[],
+  ): void {
+    const nowMs = Date.now();
+    for (const index of indexes) {
       const { subject } = requests[index]!;
       const verdict = verdicts[index];
       if (subject.kind !== 'key' || verdict === undefined || verdict.outcome === 'unknown_key') continue;
@@ -42,8 +83,13 @@ export class LastVerdicts {
     let last = this.#last.get(id);
     if (last === undefined) {
       if (this.#last.size >= MAX_REMEMBERED) this.#forgetFirst();
-      this.#last.set(id, (last = { verdict, windows: new Map(), atMs: nowMs, dueAtMs: 0 }));
+      this.#last.set(id, (last = { verdict, windows: new Map(), atMs: nowMs, losses: 0, dueAtMs: 0 }));
     }
+    last.losses = this.#losses();
+    this.#renew(id, last, verdict, nowMs);
+  }
+
+  #renew(id: string, last: LastVerdict, verdict: StandingVerdict, nowMs: number): void {
     const tickMs = performance.now();
     // A clock that was set has made the copy look old, or will.
     const isSet = Math.abs(nowMs - last.atMs) > RENEW_MS;

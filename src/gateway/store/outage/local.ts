@@ -26,8 +26,12 @@ export class Local {
   /** Keys that this process has charged with what Redis last showed. */
   readonly #applied = new Set<string>();
 
-  constructor(stores: Stores, keys: KeyCache, verifier: CachedKeyVerifier) {
-    this.engine = engineOn(stores, verifier, USAGE_DAYS);
+  readonly #now: () => number;
+
+  /** @param now the store's clock, as last known */
+  constructor(stores: Stores, keys: KeyCache, verifier: CachedKeyVerifier, now: () => number) {
+    this.engine = engineOn(stores, verifier, USAGE_DAYS, false, now);
+    this.#now = now;
     this.#stores = stores;
     this.#keys = keys;
     this.#verifier = verifier;
@@ -83,7 +87,7 @@ export class Local {
 
   #apply(transaction: Transaction, keyId: string): void {
     const key = this.#keys.key(keyId);
-    const nowMs = Date.now();
+    const nowMs = this.#now();
     const terms = this.#verifier.shareTerms(keyId, nowMs);
     if (key === undefined || terms === undefined) return;
     this.#applied.add(keyId);
@@ -94,7 +98,7 @@ export class Local {
     applyShare(payer.state, terms, verdicts.of(payer.id), this.#verifier.gateways, nowMs);
     const entry = transaction.key(keyId);
     transaction.change(entry);
-    applyBan(entry.state, verdicts.of(keyId), key, nowMs);
+    applyBan(entry.state, verdicts.of(keyId), key, nowMs, Date.now());
   }
 }
 

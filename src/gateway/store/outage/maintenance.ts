@@ -15,7 +15,7 @@ const GRACE_DEADLINES = 8;
 const GRACE_MS = 5_000;
 
 interface MaintenanceParts {
-  readonly redis: Pick<RedisEngine, 'fleet'>;
+  readonly redis: Pick<RedisEngine, 'fleet' | 'nowMs'>;
   readonly deadlineMs: number;
   /** Names this gateway among others. */
   readonly id: string;
@@ -64,6 +64,8 @@ export class Maintenance {
     for (const former of metadata.former()) await redis.fleet.leave(former);
     await metadata.write('former', '');
     await metadata.sawGateways(await redis.fleet.beat(id));
+    const storeMs = redis.nowMs();
+    if (storeMs !== undefined) await metadata.sawClock(storeMs);
     await this.#follow();
     // Only once all is replayed: what was left here may be of days that others would take for final.
     const { openDay } = spool;

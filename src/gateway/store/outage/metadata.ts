@@ -6,14 +6,17 @@ import { inTransaction } from '../embedded/files/errors.js';
  * A store that lost everything knows only the gateways that reported since: a lower count is believed after this time.
  */
 const BELIEVED_AFTER_MS = 30_000;
+/** Each write is synced to the disk: clocks that drift by less are left alone. */
+const CLOCK_STEP_MS = 500;
 /** Ids that wait to be taken leave of, at most. */
 const MAX_FORMER = 100;
 
 /**
  * `id`: of the gateway that runs here, and of what it counts. `former`: ids of those that ran here before; `spool`: of
- * what 0.2 counted. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms.
+ * what 0.2 counted. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `ahead`:
+ * how far the store's clock is ahead of this machine's, ms.
  */
-type Name = 'id' | 'former' | 'spool' | 'gateways' | 'log';
+type Name = 'id' | 'former' | 'spool' | 'gateways' | 'log' | 'ahead';
 const rowOf = (name: Name): string => `f${name}`;
 
 /** Single values that outlive the process, shared by all processes of the machine. */
@@ -71,6 +74,17 @@ export class Metadata {
     const nowMs = performance.now();
     this.#samples = [...this.#samples.filter(({ atMs }) => nowMs - atMs < BELIEVED_AFTER_MS), { atMs: nowMs, count }];
     await this.write('gateways', Math.max(...this.#samples.map((sample) => sample.count)).toString());
+  }
+
+  /** How far the store's clock was ahead of this machine's when it was seen last. */
+  aheadMs(): number {
+    return Number(this.read('ahead') ?? 0);
+  }
+
+  /** The store's clock shows `storeMs` now. */
+  async sawClock(storeMs: number): Promise<void> {
+    const aheadMs = Math.round(storeMs - Date.now());
+    if (Math.abs(aheadMs - this.aheadMs()) >= CLOCK_STEP_MS) await this.write('ahead', aheadMs.toString());
   }
 
   #put(name: Name, value: string): string {

@@ -30,6 +30,8 @@ interface SpoolParts {
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly metadata: Metadata;
   readonly acknowledged: AcknowledgedCounts;
+  /** The store's clock, as last known. */
+  readonly now: () => number;
   /** Shares of its limits that a plan warns of; undefined without events. */
   readonly warnAt: (plan: string) => readonly number[] | undefined;
 }
@@ -120,13 +122,13 @@ export class Spool {
 
   /** @param batch by key and by who counted */
   async #send(batch: ReadonlyMap<string, readonly Waiting[]>, sum: Counts): Promise<void> {
-    const { redis, acknowledged, metadata, verifier, warnAt } = this.#parts;
+    const { redis, acknowledged, metadata, verifier, warnAt, now } = this.#parts;
     const sent = [...batch.values()].flat();
     if (sent.length === 0) return;
     await Promise.all(
       [...batch.values()].map((waiting) => {
         const [{ row }] = waiting as [Waiting];
-        const terms = verifier.wholeTerms(row.key, Date.now());
+        const terms = verifier.wholeTerms(row.key, now());
         return redis.fleet.take(counted(row).by ?? metadata.read('spool') ?? '', {
           keyId: row.key,
           rows: waiting.map(({ row }) => ({ ...row, operation: counted(row).operation })),

@@ -3,8 +3,8 @@ import { DAY_MS } from '../../admission/bucket.js';
 import type { LedgerStore } from '../ledger.js';
 import type { Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionEngine, SeenGateway, StoreTrust } from '../port.js';
-import { knownIdInMemory, type KnownId } from '../known-id.js';
+import type { AdmissionEngine, KeyStore, SeenGateway, StoreTrust } from '../port.js';
+import { knownStoreInMemory, type KnownStore } from '../known-store.js';
 import { admit, editionOf, probeOf } from './admit/admit.js';
 import { believed, isUnknown } from './trust/doubt.js';
 import { addressBans } from './records/address-bans.js';
@@ -18,7 +18,12 @@ import { outboxOf } from './outbox/store.js';
 import { beat, dayStore, leave, nowMs, report, seen, type Report } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
-import { subjectName } from './names.js';
+import { customerName, keyName, subjectName } from './names.js';
+import type { Probe } from './link/script.js';
+import { CUSTOMER_ID_LENGTH } from '../records/customer-id.js';
+import type { CustomerRecord, CustomerStore } from '../records/customer.js';
+import type { KeyRecord } from '../records/key.js';
+import type { Overtaking } from './records/records.js';
 import { Replicas, type ReplicaOptions } from './link/replicas.js';
 import { sessionSecret } from './records/session-secret.js';
 import { tokenStore } from './records/tokens.js';
@@ -43,8 +48,10 @@ interface RedisEngineOptions {
   /** How long the days of a gateway that is silent are waited for; 7 days where it isn't said. */
   readonly finalAfterMs?: number;
   readonly log?: Log;
-  /** The store that it was before; left out, it is remembered until the end of the process. */
-  readonly known?: KnownId;
+  /** The store that it was before; left out, it is remembered until the end of the process. null: any is taken. */
+  readonly known?: KnownStore | null;
+  /** Of the gateway; a store of another one is refused. Left out, it uses the store of any. */
+  readonly environment?: string;
   /** Somebody accepted that Redis may drop data. */
   readonly eviction?: 'accept' | 'refuse';
   /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
@@ -54,7 +61,20 @@ interface RedisEngineOptions {
 }
 
 export interface RedisEngine extends AdmissionEngine {
+  readonly keys: KeyStore & Overtaking<KeyRecord>;
+  readonly customers: CustomerStore & Overtaking<CustomerRecord>;
   readonly trust: StoreTrust;
+  /** What the store's clock shows, as last known, also while it is unavailable; undefined before its first answer. */
+  readonly nowMs: () => number | undefined;
+  /** What is known here of a store that was restored to an older state. */
+  readonly restored: {
+    /** How often the connection to a node was lost: what it says may be older than what it said before. */
+    readonly losses: () => number;
+    /** The key or customer is older than it was: its node counts as unavailable until an operator accepts it. */
+    doubt(id: string): Promise<void>;
+    /** From now on `writeBack` is called before such a store is trusted. It gets an engine that takes any store. */
+    writeBackBy(writeBack: (engine: RedisEngine) => Promise<void>): void;
+  };
   /** The ledger as it is moved into the archive. */
   readonly ledger: LedgerStore;
   /** Puts other plans in force from the next batch on. */
@@ -98,13 +118,9 @@ export interface Fleet {
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { url, deadlineMs, usageDays } = options;
   const keptMs = (usageDays + 1) * DAY_MS;
-  const link = new Link(
-    connect(parseRedisUrl(url), deadlineMs),
-    deadlineMs,
-    () => probeOf(edition),
-    options.known ?? knownIdInMemory(),
-    options.log,
-  );
+  const { known = knownStoreInMemory(), environment = null, log } = options;
+  const probe = (): Probe => probeOf(edition);
+  const link = new Link(connect(parseRedisUrl(url), deadlineMs), { deadlineMs, probe, known, environment, log });
   const eviction = new Eviction(link, options.eviction === 'accept', options.log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
   const pending = new PendingEvents(link, replicas, deadlineMs);
@@ -150,10 +166,12 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     },
     trust: {
       replaced: () => link.healths.distrust,
-      accept: () => link.accept(),
+      accept: (isForced = false) => link.accept(isForced),
       evicts: () => eviction.reason,
       evictedKeys: () => eviction.evictedKeys,
     },
+    nowMs: () => link.healths.storeMs(performance.now()),
+    restored: restoredOf(link, options),
     watch: (watcher) => void (link.healths.watcher = watcher),
     cluster: link.cluster,
     fleet: {
@@ -172,6 +190,19 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     async refusal(plans) {
       const next = probeOf(inForce(plans));
       return next.script.sha === edition.script.sha ? null : link.tryOut(next, checked);
+    },
+  };
+}
+
+function restoredOf(link: Link, options: RedisEngineOptions): RedisEngine['restored'] {
+  return {
+    losses: () => link.losses,
+    doubt: (id) => link.doubt(id.length === CUSTOMER_ID_LENGTH ? customerName(id) : keyName(id)),
+    writeBackBy: (writeBack) => {
+      link.writeBack = async () => {
+        const engine = openRedisEngine({ ...options, known: null });
+        await writeBack(engine).finally(() => engine.close());
+      };
     },
   };
 }

@@ -11,7 +11,7 @@
  *     petgate:{<id>}:customer     a customer: its record and buckets (hash) no TTL
  *     petgate:{ip:<n>}:states     buckets, strikes and ban of addresses, each with when it is over (hash) TTL
  *     petgate:{<id>}:wait         what makes WAIT wait (link/replicas.ts) TTL
- *     petgate:store               which store it is (hash, link/identity.ts) no TTL
+ *     petgate:store               which store it is, and what it has counted (hash, link/identity.ts) no TTL
  *     petgate:{<n>}:store         the same, 64 times: on each master of a Cluster, beside one that was evicted no TTL
  *     petgate:keys                ids of all keys (sorted set)       no TTL
  *     petgate:customers           ids of all customers (sorted set)  no TTL

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { figuresOf, SHAPES, type Limits, type Refill } from '../../../../src/gateway/admission/bucket.js';
 import { decide, freshState, type SubjectState } from '../../../../src/gateway/admission/decide.js';
-import type { CachedKey } from '../../../../src/gateway/store/outage/key-cache.js';
+import type { CachedKey } from '../../../../src/gateway/store/outage/cached.js';
 import type { LastVerdict } from '../../../../src/gateway/store/outage/last-verdicts.js';
 import { applyBan, applyShare } from '../../../../src/gateway/store/outage/apply-share.js';
 import { shareOfTerms } from '../../../../src/gateway/store/outage/shares.js';
@@ -21,7 +21,7 @@ const key: CachedKey = {
 };
 
 const seen = (verdict: StandingVerdict, atMs: number): LastVerdict => ({
-  ...{ verdict, atMs, dueAtMs: 0 },
+  ...{ verdict, atMs, losses: 0, dueAtMs: 0 },
   windows: new Map(verdict.windows.map(({ name }) => [name, verdict])),
 });
 

@@ -6,7 +6,10 @@ import { ADMITTED } from '../../admission/verdict.js';
 const unknown: Verdict = { outcome: 'unknown_key', reason: 'revoked' };
 
 function see(last: LastVerdicts, id: string, verdict: Verdict | undefined): void {
-  last.note([{ subject: { kind: 'key', id, secretHash: '' }, operation: 'listPets', scope: null, cost: 1 }], [verdict]);
+  const requests = [
+    { subject: { kind: 'key', id, secretHash: '' }, operation: 'listPets', scope: null, cost: 1 },
+  ] as const;
+  last.confirm(requests, [verdict], last.note(requests, [verdict]));
 }
 
 t.test(
@@ -15,7 +18,7 @@ t.test(
   (t) => {
     const now = performance.now.bind(performance);
     t.teardown(() => (performance.now = now));
-    const last = new LastVerdicts();
+    const last = new LastVerdicts(() => 0);
     see(last, 'a', ADMITTED);
     see(last, 'b', undefined);
     t.strictSame(last.takeDue(10), ['a'], 'what was not decided is not seen');
@@ -45,7 +48,7 @@ t.test(
 );
 
 t.test('of a customer it is the last about any of its keys, each with its own beside', (t) => {
-  const last = new LastVerdicts();
+  const last = new LastVerdicts(() => 0);
   const [first, second] = ['customerfirst0', 'customersecond'].map((id) => ({
     id,
     verdict: { ...ADMITTED, keyId: id },

@@ -60,6 +60,8 @@ export class NodeHealth {
   /** Of the last good answer, or of the first call after it. */
   #silentSinceMs: number;
   #storeClock = new StoreClock();
+  /** The clock as it was last known: another node with another one may have taken its place. */
+  #lastClock = this.#storeClock;
   #isProbing = false;
   /** Ends the pause between two probes. */
   #pause: NodeJS.Timeout | undefined;
@@ -75,6 +77,11 @@ export class NodeHealth {
   /** The node's clock, as far as its answers show. */
   get storeClock(): StoreClock {
     return this.#storeClock;
+  }
+
+  /** What its clock shows at `ourMs`, or would, had it not changed since the connection was lost. */
+  storeMs(ourMs: number): number | undefined {
+    return this.#storeClock.at(ourMs) ?? this.#lastClock.at(ourMs);
   }
 
   get answers(): boolean {
@@ -143,7 +150,10 @@ export class NodeHealth {
     if (this.#state === 'closed') return;
     this.#reason = reason;
     // Another node with another clock may take its place.
-    if (isLost) this.#storeClock = new StoreClock();
+    if (isLost) {
+      if (this.#storeClock.at(0) !== undefined) this.#lastClock = this.#storeClock;
+      this.#storeClock = new StoreClock();
+    }
     if (this.#state === 'answering') this.#doubt(this.#parts.clock.nowMs);
   }
 

@@ -52,6 +52,15 @@ export class Healths {
     return null;
   }
 
+  /** What the clock of any of them shows at `ourMs`, as last known; undefined before the first answer. */
+  storeMs(ourMs: number): number | undefined {
+    for (const health of this.#all.values()) {
+      const storeMs = health.storeMs(ourMs);
+      if (storeMs !== undefined) return storeMs;
+    }
+    return undefined;
+  }
+
   /** Names of those that answer. */
   *answering(): Generator<string> {
     for (const [name, { answers }] of this.#all) if (answers) yield name;

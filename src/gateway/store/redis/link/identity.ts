@@ -1,21 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { FORMAT, isKnownFormat } from '../../format.js';
-import type { KnownId } from '../../known-id.js';
-import { IMPORT, STORE, storeMark } from '../names.js';
+import type { KnownStore } from '../../known-store.js';
+import { IMPORT, STORE } from '../names.js';
 import { NotOurs, redirectionOf, wordOf } from './errors.js';
+import { ALL_MARKS } from './marks.js';
 import type { Nodes } from './nodes.js';
+import { StoreProgress } from './progress.js';
 import { ANY_TIME, CLOCK_BYTES, loadScript } from './script.js';
-import { slotOf } from './slot.js';
-
-const MARKS = 64;
-const SLOTS = 16_384;
-/**
- * The first mark, and names in slots that are evenly spread, so that whoever has 512 in a row has one. They move with
- * their slots. One that was evicted is known by the others of its node.
- */
-const ALL_MARKS = [STORE, ...spreadMarks()];
 
 const MARK = loadScript('gateways/mark-store');
+
+const RESTORED =
+  'it was restored to an older state: gateways know of changes of keys, customers or bans that it lacks. Bring the ' +
+  'newer data back, or accept it as it is with "petgate store accept", which first writes back what gateways know';
+
+/** What a mark says. */
+interface MarkState {
+  readonly id: string | null;
+  /** How many changes of records it has counted, and how many of them took rights away. */
+  readonly changes: number;
+  readonly restrictions: number;
+  /** Why a gateway found that its node was restored, behind how often the store had been accepted then. */
+  readonly doubt: string;
+  /** Of the first mark only, as what follows. */
+  readonly accepted: number;
+  readonly environment: string | null;
+}
 
 /** What the first mark says of the whole store. */
 interface Home {
@@ -25,73 +35,172 @@ interface Home {
   /** Whether every mark was written. */
   readonly isMarked: boolean;
   readonly format: string | null;
+  /** How often an operator accepted it as it was. */
+  readonly accepted: number;
+  readonly environment: string | null;
+}
+
+interface IdentityParts {
+  readonly nodes: Nodes;
+  readonly known: KnownStore;
+  /** Ends a call to a node in time, also to one that does not count as answering. */
+  readonly sent: <T>(node: string, call: Promise<T>) => Promise<T>;
+  /** Of this gateway; null: it uses the store of any. */
+  readonly environment: string | null;
 }
 
 /**
- * Whose data a node has: a random id that is made once, stands in Redis on each master, and is remembered here.
- * A Redis that comes back empty, or another one, answers like one that never knew a key; only this tells.
+ * Whose data a node has, and whether it is the newest: a random id that is made once, is in Redis on each master, and
+ * is remembered here, with how many changes were counted next to it. A Redis that comes back empty or from an old
+ * snapshot, or another one, answers like one that never knew a key; only this tells.
  */
 export class Identity {
-  readonly #nodes: Nodes;
-  readonly #known: KnownId;
-  readonly #sent: <T>(node: string, call: Promise<T>) => Promise<T>;
+  /** Writes what this gateway knows better into the store. */
+  writeBack: () => Promise<void> = () => Promise.resolve();
+  readonly #parts: IdentityParts;
+  readonly #progress: StoreProgress;
   #id: string | null = null;
+  /** Whether it was done for the restored state that was found last. */
+  #isWrittenBack = false;
+  #adopting: Promise<void> | undefined;
 
-  /** @param sent ends a call to a node in time, also to one that does not count as answering */
-  constructor(nodes: Nodes, known: KnownId, sent: <T>(node: string, call: Promise<T>) => Promise<T>) {
-    this.#nodes = nodes;
-    this.#known = known;
-    this.#sent = sent;
+  constructor(parts: IdentityParts) {
+    this.#parts = parts;
+    this.#progress = new StoreProgress(parts.known);
   }
 
-  /** Asks the node whether it is ours. Rejects with NotOurs, and with whatever a call rejects with. */
-  async check(node: string): Promise<void> {
-    const mark = this.#markOn(node);
-    if (mark === undefined) return;
+  /**
+   * Asks the node whether it is ours, and no older than it was. Rejects with NotOurs, and with whatever a call rejects
+   * with.
+   * @param isBack it may be another, or have other data, than when it was asked last
+   */
+  async check(node: string, isBack: boolean): Promise<void> {
+    if (isBack) this.#progress.reload();
+    await Promise.all(this.#marksToAsk(node, isBack).map((mark) => this.#checkMark(node, mark)));
+  }
+
+  /** Somebody here knows that the data near `mark` was restored to an older state: nobody trusts it any more. */
+  async doubt(mark: string): Promise<NotOurs> {
+    const doubt = `${this.#progress.accepted} ${RESTORED}`;
+    await this.#command(this.#ownerOf(mark), 'hset', mark, 'doubt', doubt);
+    return new NotOurs(RESTORED);
+  }
+
+  /**
+   * Takes the store as it is from now on, and marks all of it, after what is known better here is in it. Other gateways
+   * that knew what we knew follow. Gives its id.
+   * @param isForced also where it belongs to another environment: from now on to this one
+   */
+  async accept(isForced: boolean): Promise<string> {
+    const { environment } = this.#parts;
+    // Nobody can accept what this version does not know.
+    const home = await this.#home();
+    if (home !== null && !isForced) this.#requireEnvironment(home);
+    const known = this.#parts.known.read() ?? (await this.#archived());
+    const isAsKnown = home?.id === known && !(await this.#isAnySuspect());
+    const id = await this.#mark(STORE, known ?? newId(), known ?? '');
+    await Promise.all(ALL_MARKS.map((mark) => this.#command(this.#ownerOf(mark), 'hset', mark, 'id', id)));
+    await this.#marked();
+    if (environment !== null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'environment', environment);
+    if (!isAsKnown) {
+      await this.writeBack();
+      const accepted = Math.max(home?.accepted ?? 0, this.#progress.accepted) + 1;
+      await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'accepted', accepted.toString());
+      this.#progress.reset(accepted);
+    }
+    this.#remember(id);
+    return id;
+  }
+
+  async #checkMark(node: string, mark: string): Promise<void> {
     try {
-      const found = await this.#idAt(node, mark);
-      if (found !== null && found === this.#id) return;
-      await this.#compare(node, mark, found);
+      const found = await this.#foundAt(node, mark);
+      if (found.id === null || found.id !== this.#id || this.#isSuspect(mark, found))
+        await this.#compare(node, mark, found.id);
+      else this.#progress.note(mark, found);
     } catch (error) {
       // The slot is on its way elsewhere: this mark says nothing of the node.
       if (redirectionOf(error) === undefined && wordOf(error) !== 'TRYAGAIN') throw error;
     }
   }
 
-  /**
-   * Takes the store as it is from now on, and marks all of it. Other gateways that knew what we knew follow. Gives its
-   * id.
-   */
-  async accept(): Promise<string> {
-    // Nobody can accept what this version does not know.
-    await this.#home();
-    const known = this.#known.read() ?? (await this.#archived());
-    const id = await this.#mark(STORE, known ?? newId(), known ?? '');
-    await Promise.all(ALL_MARKS.map((mark) => this.#command(this.#ownerOf(mark), 'hset', mark, 'id', id)));
-    await this.#marked();
-    this.#remember(id);
-    return id;
-  }
-
-  /** The node does not have the id that was last seen. */
+  /** The mark says something else than was seen last. */
   async #compare(node: string, mark: string, found: string | null): Promise<void> {
     // Another process of the machine may have learnt it, or accepted another.
-    const known = this.#known.read() ?? (await this.#firstId());
+    const known = this.#parts.known.read() ?? (await this.#firstId());
     if (await this.#isAt(this.#ownerOf(STORE), known)) await this.#mark(STORE, known, '');
     const home = await this.#home();
     if (home !== null && (home.id === known || home.also.includes(known))) {
+      this.#requireEnvironment(home);
       if (home.format === null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'format', FORMAT);
+      if (home.environment === null) await this.#mark(STORE, home.id, '');
       this.#remember(home.id);
       // Whoever began to mark the nodes may have died, or be at it.
       if (!home.isMarked) await this.#markAll(home.id);
       // Marks that a node still has vouch for those of it that were evicted, and for no other node.
       else if (await this.#isAt(node, home.id)) await this.#markEach(this.#marksOf(node), home.id);
-      if ((await this.#idAt(node, mark)) === home.id) return;
+      this.#progress.reload();
+      if (home.accepted > this.#progress.accepted) await (this.#adopting ??= this.#adopt(home.accepted));
+      const now = await this.#foundAt(node, mark);
+      if (now.id === home.id) return this.#requireNewest(mark, now, home);
     }
     throw new NotOurs(
       `it has lost its data or is another one: it has ${found === null ? 'no id' : `the id ${found}`}, not ${known}. ` +
         `Bring the data back, or accept it as it is with "petgate store accept"`,
     );
+  }
+
+  /** Throws NotOurs for a store that is ours, as it was some time ago. */
+  async #requireNewest(mark: string, found: MarkState, home: Home): Promise<void> {
+    const isBehind = home.accepted < this.#progress.accepted || this.#progress.isBehind(mark, found);
+    if (!isBehind && !isInForce(found.doubt, home.accepted)) {
+      this.#isWrittenBack = false;
+      this.#progress.note(mark, found);
+      return;
+    }
+    if (!isInForce(found.doubt, home.accepted))
+      await this.#command(this.#ownerOf(mark), 'hset', mark, 'doubt', `${home.accepted} ${RESTORED}`);
+    if (!this.#isWrittenBack) {
+      this.#isWrittenBack = true;
+      // Who accepts it does so again, and waits for it.
+      this.writeBack().catch(() => undefined);
+    }
+    throw new NotOurs(RESTORED);
+  }
+
+  /** Somebody accepted the store: what is known better here comes into it before it is trusted. */
+  async #adopt(accepted: number): Promise<void> {
+    try {
+      await this.writeBack();
+      this.#progress.reset(accepted);
+    } finally {
+      this.#adopting = undefined;
+    }
+  }
+
+  #requireEnvironment(home: Home): void {
+    const { environment } = this.#parts;
+    if (environment === null || home.environment === null || home.environment === environment) return;
+    // So that every node is asked again.
+    this.#id = null;
+    throw new NotOurs(
+      `it belongs to the environment "${home.environment}", and this gateway runs "${environment}". Set REDIS_URL to ` +
+        `the Redis of "${environment}", or move this one over with "petgate store accept --environment ${environment}"`,
+    );
+  }
+
+  #isSuspect(mark: string, found: MarkState): boolean {
+    const { accepted } = this.#progress;
+    if (this.#progress.isBehind(mark, found) || isInForce(found.doubt, accepted)) return true;
+    const { environment } = this.#parts;
+    return (
+      mark === STORE && (found.accepted !== accepted || (environment !== null && found.environment !== environment))
+    );
+  }
+
+  async #isAnySuspect(): Promise<boolean> {
+    const found = await Promise.all(ALL_MARKS.map((mark) => this.#foundAt(this.#ownerOf(mark), mark)));
+    return found.some((one, n) => this.#isSuspect(ALL_MARKS[n]!, one));
   }
 
   /** The id of a store of which nothing is known here: the one it has, or had by the archive, else a new one. */
@@ -106,7 +215,7 @@ export class Identity {
 
   async #archived(): Promise<string | null> {
     try {
-      return await this.#known.archived();
+      return await this.#parts.known.archived();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new NotOurs(
@@ -139,10 +248,9 @@ export class Identity {
   }
 
   async #home(): Promise<Home | null> {
-    const found = await this.#command(this.#ownerOf(STORE), 'hmget', STORE, 'id', 'also', 'marked', 'format');
-    const [id, also, marked, format = null] = (found as readonly (Buffer | null)[]).map(
-      (value) => value?.toString() ?? null,
-    );
+    const fields = ['id', 'also', 'marked', 'format', 'accepted', 'environment'];
+    const found = await this.#command(this.#ownerOf(STORE), 'hmget', STORE, ...fields);
+    const [id, also, marked, format = null, accepted, environment = null] = textsOf(found);
     if (id === null || id === undefined) return null;
     if (format !== null && !isKnownFormat(format))
       throw new NotOurs(
@@ -150,7 +258,8 @@ export class Identity {
           'wrote it, or a later one',
       );
     await this.#refuseImport(format);
-    return { id, also: (also ?? '').split(' '), isMarked: marked === '1', format };
+    const [others, times] = [(also ?? '').split(' '), Number(accepted ?? 0)];
+    return { id, also: others, isMarked: marked === '1', format, accepted: times, environment };
   }
 
   /** Keys that 0.2 staged would be valid here before their import is. In a marked store no answer is no reason. */
@@ -170,46 +279,69 @@ export class Identity {
     return ((await this.#command(node, 'hget', mark, 'id')) as Buffer | null)?.toString() ?? null;
   }
 
+  async #foundAt(node: string, mark: string): Promise<MarkState> {
+    const fields = ['id', 'changes', 'restrictions', 'doubt', 'accepted', 'environment'];
+    const [id = null, changes, restrictions, doubt, accepted, environment = null] = textsOf(
+      await this.#command(node, 'hmget', mark, ...fields),
+    );
+    const [counted, taken, times] = [changes, restrictions, accepted].map((count) => Number(count ?? 0));
+    return { id, changes: counted!, restrictions: taken!, doubt: doubt ?? '', accepted: times!, environment };
+  }
+
   async #mark(mark: string, id: string, also: string): Promise<string> {
     const name = this.#ownerOf(mark);
-    const run = this.#nodes.run({ name, asking: false }, MARK, [mark], ANY_TIME, [id, also]);
-    return (await this.#sent(name, run)).toString('utf8', CLOCK_BYTES);
+    const isFirst = mark === STORE;
+    const { changes, restrictions } = this.#progress.of(mark);
+    // One that was evicted goes on counting from where it was.
+    const kept = { changes, restrictions, ...(isFirst ? { accepted: this.#progress.accepted } : {}) };
+    const args = [
+      id,
+      also,
+      (isFirst ? this.#parts.environment : null) ?? '',
+      ...Object.entries(kept).flat().map(String),
+    ];
+    const run = this.#parts.nodes.run({ name, asking: false }, MARK, [mark], ANY_TIME, args);
+    return (await this.#parts.sent(name, run)).toString('utf8', CLOCK_BYTES);
   }
 
   #command(name: string, command: string, ...args: string[]): Promise<unknown> {
-    return this.#sent(name, this.#nodes.send({ name, asking: false }, command, args));
+    const { nodes, sent } = this.#parts;
+    return sent(name, nodes.send({ name, asking: false }, command, args));
   }
 
   #remember(id: string): void {
     if (this.#id === id) return;
     this.#id = id;
-    if (this.#known.read() !== id) this.#known.write(id);
+    if (this.#parts.known.read() !== id) this.#parts.known.write(id);
   }
 
   #ownerOf(mark: string): string {
-    return this.#nodes.ownerOf(mark);
+    return this.#parts.nodes.ownerOf(mark);
   }
 
   /**
-   * A mark that the node has, another each time: one that was evicted is to be met before the others are. Undefined
-   * where the node has so few slots that there is none.
+   * The marks that tell of the node: the first where it has that, and another one, a different one each time: one that
+   * was evicted is to be met before all are. Of a master of a Cluster that is back all, for each has its own counts.
    */
-  #markOn(node: string): string | undefined {
+  #marksToAsk(node: string, isBack: boolean): readonly string[] {
     const from = Math.floor(Math.random() * ALL_MARKS.length);
-    return [...ALL_MARKS.slice(from), ...ALL_MARKS.slice(0, from)].find((mark) => this.#ownerOf(mark) === node);
+    const own = this.#marksOf(node);
+    if (isBack && this.#parts.nodes.client.isCluster) return own;
+    const rotated = [...own.slice(from % own.length), ...own.slice(0, from % own.length)];
+    const others = rotated.filter((mark) => mark !== STORE).slice(0, 1);
+    return own.includes(STORE) ? [STORE, ...others] : others;
   }
+}
+
+/** What a gateway noted says nothing any more once the store was accepted. */
+function isInForce(doubt: string, accepted: number): boolean {
+  return doubt.startsWith(`${accepted} `);
 }
 
 function newId(): string {
   return randomBytes(12).toString('hex');
 }
 
-/** The first names whose slots lie in each of so many parts of all slots. */
-function spreadMarks(): readonly string[] {
-  const found = new Map<number, string>();
-  for (let n = 0; found.size < MARKS; n += 1) {
-    const part = Math.floor((slotOf(storeMark(n)) * MARKS) / SLOTS);
-    if (!found.has(part)) found.set(part, storeMark(n));
-  }
-  return [...found.values()];
+function textsOf(found: unknown): readonly (string | null)[] {
+  return (found as readonly (Buffer | null)[]).map((value) => value?.toString() ?? null);
 }

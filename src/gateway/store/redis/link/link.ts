@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { repeat } from '../../../../shared/repeat.js';
 import type { Log } from '../../../../shared/log.js';
 import { StoreUnavailable } from '../../../admission/port.js';
-import type { KnownId } from '../../known-id.js';
+import type { KnownStore } from '../../known-store.js';
 import type { Client } from './connect.js';
 import {
   codeOf,
@@ -20,7 +20,9 @@ import {
 import { Overdue, type NodeHealth } from './health.js';
 import { Healths } from './healths.js';
 import { Identity } from './identity.js';
+import { markNear } from './marks.js';
 import { Nodes, type Argument, type Node } from './nodes.js';
+import { STORE } from '../names.js';
 import { ANY_TIME, doneIn, type Probe, type Script } from './script.js';
 
 /** Before a call that had no effect is made again. */
@@ -39,17 +41,19 @@ const IDENTIFY_EVERY_MS = 1_000;
  * Every method rejects with StoreUnavailable and nothing else.
  */
 export class Link {
+  /** How often the connection to a node was lost: what it says may be older than what it said before. */
+  losses = 0;
   /** How each node fares that was asked so far. */
   readonly healths: Healths;
   readonly #deadlineMs: number;
   readonly #probe: () => Probe;
   readonly #nodes: Nodes;
-  readonly #identity: Identity;
+  readonly #identity: Identity | null;
   readonly #stopIdentifying: () => Promise<void>;
   /** Why dialling failed last. */
   #lastError: string | undefined;
 
-  constructor(client: Client, deadlineMs: number, probe: () => Probe, known: KnownId, log: Log | undefined) {
+  constructor(client: Client, { deadlineMs, probe, known, environment, log }: LinkParts) {
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
     this.healths = new Healths(deadlineMs, (name, health) => this.#runProbe(name, health), log);
@@ -58,13 +62,17 @@ export class Link {
       onReady: () => (this.#lastError = undefined),
       isUp: (name) => this.healths.known(name)?.answers ?? false,
       // Who answers the next call may have lost its data, or be another.
-      onLost: (name) => this.healths.known(name)?.failed(reasonOf(new Unsent(), this.#lastError), true),
+      onLost: (name) => {
+        this.losses += 1;
+        this.healths.known(name)?.failed(reasonOf(new Unsent(), this.#lastError), true);
+      },
       onGone: (name) => this.healths.forget(name),
     });
-    this.#identity = new Identity(this.#nodes, known, (name, call) =>
-      this.healths.of(name).sent(call, this.#untilMs()),
-    );
+    const sent = <T>(name: string, call: Promise<T>): Promise<T> => this.healths.of(name).sent(call, this.#untilMs());
+    this.#identity = known && new Identity({ nodes: this.#nodes, known, sent, environment });
     const identifyAll = async (): Promise<void> => {
+      // What concerns the whole store is there, also where no key is asked for.
+      if (this.#nodes.isMapped) this.healths.of(this.#nodes.ownerOf(STORE));
       await Promise.all([...this.healths.answering()].map((name) => this.#identify(name)));
     };
     this.#stopIdentifying = repeat(IDENTIFY_EVERY_MS, identifyAll, () => undefined);
@@ -75,12 +83,36 @@ export class Link {
   }
 
   /** Takes the store as it is. Rejects with StoreUnavailable. */
-  async accept(): Promise<string> {
-    try {
-      return await this.#identity.accept();
-    } catch (error) {
-      throw new StoreUnavailable(reasonOf(error, this.#lastError));
+  async accept(isForced: boolean): Promise<string> {
+    const untilMs = this.#untilMs();
+    for (;;) {
+      try {
+        return (await this.#identity?.accept(isForced)) ?? '';
+      } catch (error) {
+        // A node of a Cluster that nothing was asked of is only dialled now.
+        if (!(error instanceof Unsent) || this.healths.clock.nowMs >= untilMs)
+          throw error instanceof StoreUnavailable ? error : new StoreUnavailable(reasonOf(error, this.#lastError));
+      }
+      await sleep(RETRY_MS);
     }
+  }
+
+  /** What a gateway writes into a store that was restored, before it trusts it. */
+  set writeBack(writeBack: () => Promise<void>) {
+    if (this.#identity !== null) this.#identity.writeBack = writeBack;
+  }
+
+  /** What the node of `key` has is older than what it had: it counts as unavailable until an operator accepts it. */
+  async doubt(key: string): Promise<void> {
+    const name = this.#nodes.ownerOf(key);
+    const doubted = await this.#identity?.doubt(this.#markOf(key));
+    if (doubted !== undefined) this.healths.of(name).distrusted(doubted.message);
+  }
+
+  /** Counts a change of the record `key` next to the id of its node. @param isRestricting it takes rights away */
+  async countChange(key: string, isRestricting: boolean): Promise<void> {
+    const counts = isRestricting ? ['changes', 'restrictions'] : ['changes'];
+    await Promise.all(counts.map((count) => this.command('hincrby', this.#markOf(key), count, '1')));
   }
 
   /**
@@ -101,7 +133,7 @@ export class Link {
 
   /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
   storeMs(key: string): number {
-    return this.healths.known(this.#nodes.ownerOf(key))?.storeClock.at(performance.now()) ?? Date.now();
+    return this.healths.known(this.#nodes.ownerOf(key))?.storeMs(performance.now()) ?? Date.now();
   }
 
   /** Which node has `key` now; always the same one outside of a Cluster. */
@@ -173,6 +205,10 @@ export class Link {
     this.#nodes.close();
   }
 
+  #markOf(key: string): string {
+    return this.cluster ? markNear(key) : STORE;
+  }
+
   #untilMs(): number {
     return this.healths.clock.nowMs + this.#deadlineMs;
   }
@@ -231,7 +267,7 @@ export class Link {
   async #identify(name: string): Promise<void> {
     const health = this.healths.of(name);
     try {
-      await this.#identity.check(name);
+      await this.#identity?.check(name, false);
     } catch (error) {
       this.#learn(error, health);
       throw new StoreUnavailable(reasonOf(error, this.#lastError));
@@ -305,7 +341,7 @@ export class Link {
     if (name === '' && this.cluster && this.#nodes.isMapped) return;
     try {
       // First, because a successful probe reads the store's clock, and with that it may be believed.
-      await this.#identity.check(name);
+      await this.#identity?.check(name, true);
       await this.#ask(name, this.#probe(), this.#untilMs());
       this.#nodes.heard(name);
     } catch (error) {
@@ -316,6 +352,16 @@ export class Link {
       throw new StoreUnavailable(reasonOf(error, this.#lastError));
     }
   }
+}
+
+interface LinkParts {
+  /** How long a call may take, and Redis be silent before it is unavailable. */
+  readonly deadlineMs: number;
+  readonly probe: () => Probe;
+  /** The store that it was before; null: whatever it is, it is taken. */
+  readonly known: KnownStore | null;
+  readonly environment: string | null;
+  readonly log: Log | undefined;
 }
 
 /** What a script would answer if keys[0] did not exist. */

@@ -7,7 +7,7 @@ import type { Replicas } from '../link/replicas.js';
 import { CORRECTED_CUSTOMERS, CUSTOMER_INDEX, customerName, KEY_INDEX } from '../names.js';
 import { grantsText } from '../admit/grants.js';
 import { NO_LIMIT } from '../admit/codes.js';
-import { recordsOf } from './records.js';
+import { recordsOf, type Overtaking } from './records.js';
 import type { RecordType } from './record-type.js';
 
 /** Ids of keys looked at in one command. */
@@ -36,7 +36,11 @@ const CUSTOMERS: RecordType<CustomerRecord> = {
   beside: 'webhook',
 };
 
-export function customerStore(link: Link, replicas: Replicas, usageDays: number): CustomerStore {
+export function customerStore(
+  link: Link,
+  replicas: Replicas,
+  usageDays: number,
+): CustomerStore & Overtaking<CustomerRecord> {
   const records = recordsOf(link, replicas, CUSTOMERS, usageDays);
   return {
     ...records,

@@ -7,7 +7,7 @@ import type { Replicas } from '../link/replicas.js';
 import { CORRECTED_KEYS, KEY_INDEX, keyName } from '../names.js';
 import type { PendingEvents } from '../outbox/pending.js';
 import { grantsText } from '../admit/grants.js';
-import { recordsOf } from './records.js';
+import { recordsOf, type Overtaking } from './records.js';
 import type { RecordType } from './record-type.js';
 
 const KEYS: RecordType<KeyRecord> = {
@@ -19,7 +19,12 @@ const KEYS: RecordType<KeyRecord> = {
   beside: 'ban',
 };
 
-export function keyStore(link: Link, replicas: Replicas, pending: PendingEvents, usageDays: number): KeyStore {
+export function keyStore(
+  link: Link,
+  replicas: Replicas,
+  pending: PendingEvents,
+  usageDays: number,
+): KeyStore & Overtaking<KeyRecord> {
   const records = recordsOf(link, replicas, { ...KEYS, flush: (id) => pending.flush(id) }, usageDays);
   return {
     ...records,

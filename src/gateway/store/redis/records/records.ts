@@ -9,7 +9,7 @@ import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
 import { eventsName, historyName, STORE } from '../names.js';
 import { pendingArgs, pendingField } from '../outbox/fields.js';
-import { announceChange } from './changes.js';
+import { announceChange, isRestricting } from './changes.js';
 import type { RecordType } from './record-type.js';
 import { readSnapshots, restoreSnapshot } from './snapshots.js';
 
@@ -17,6 +17,10 @@ const WRITE = loadScript('records/write');
 
 /** What is written with a record in one step. */
 interface Beside {
+  /** Whether the entries take the place of the whole history. */
+  readonly replaces?: boolean;
+  /** The version that is to be stored now; left out, it is the one before. */
+  readonly over?: number;
   /** Fields and values of the same hash. */
   readonly fields?: readonly string[];
   readonly events?: OutboxChange | undefined;
@@ -24,23 +28,27 @@ interface Beside {
 
 const NO_EVENTS: OutboxChange = { emit: [], withdraw: [] };
 
+/** Writes that skip versions: what Redis lost of a record and a gateway still knows. */
+export interface Overtaking<R extends StoredRecord> {
+  /** Writes `record` with its audit entry if the stored version is `over`. Rejects as `write` does. */
+  overtake(record: R, over: number, entry: AuditEntry): Promise<void>;
+}
+
 export function recordsOf<R extends StoredRecord>(
   link: Link,
   replicas: Replicas,
   type: RecordType<R>,
   usageDays: number,
-): RecordStore<R, Beside> {
+): RecordStore<R, Beside> & Overtaking<R> {
   const { index, correctedIndex, nameOf } = type;
   const run = async (
     record: R,
     entries: readonly AuditEntry[],
-    replaces: boolean,
-    beside: Beside,
+    { replaces = false, over = record.version - 1, fields = [], events: { emit, withdraw } = NO_EVENTS }: Beside,
   ): Promise<boolean> => {
-    const { fields = [], events: { emit, withdraw } = NO_EVENTS } = beside;
-    const { id, version } = record;
+    const { id } = record;
     const names = [nameOf(id), historyName(id), ...(emit.length + withdraw.length === 0 ? [] : [eventsName(id)])];
-    const counts = [version - 1, replaces ? 1 : 0, entries.length, withdraw.length, emit.length];
+    const counts = [over, replaces ? 1 : 0, entries.length, withdraw.length, emit.length];
     const args = [
       ...counts.map(String),
       ...entries.map((entry) => JSON.stringify(entry)),
@@ -57,24 +65,24 @@ export function recordsOf<R extends StoredRecord>(
     await replicas.confirmed(STORE, () => link.command('hset', STORE, 'format', FORMAT_WITH_CORRECTIONS));
     await putInIndex(link, correctedIndex, ids);
   };
-  const writeOne = async (
-    record: R,
-    entries: readonly AuditEntry[],
-    ...rest: [replaces: boolean, beside: Beside]
-  ): Promise<void> => {
+  const writeOne = async (record: R, entries: readonly AuditEntry[], beside: Beside): Promise<void> => {
     const { id, version } = record;
-    await (version === 1 ? putInIndex(link, index, [id]) : announceChange(link, id));
+    const restricts = isRestricting(entries.at(-1)!);
+    await (version === 1 ? putInIndex(link, index, [id]) : announceChange(link, type, id, restricts));
     if (entries.some(isCorrection)) await noteCorrected([id]);
-    if (!(await replicas.confirmed(nameOf(id), () => run(record, entries, ...rest))))
+    if (!(await replicas.confirmed(nameOf(id), () => run(record, entries, beside))))
       throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
+    // At once, for Redis may be restored before anybody sees what it counted.
+    if (restricts && version > 1) await link.identify(nameOf(id)).catch(() => undefined);
   };
   const read = async (id: string): Promise<R | undefined> => type.recordIn(id, await link.hash(nameOf(id)));
   return {
     read,
     // Redis alone says what its files still hold.
     confirm: (id) => replicas.confirmed(nameOf(id), () => Promise.resolve()),
-    write: (record, entry, beside = {}) => writeOne(record, [entry], false, beside),
-    rewrite: (record, history) => writeOne(record, history, true, { fields: [type.beside, ''] }),
+    write: (record, entry, beside = {}) => writeOne(record, [entry], beside),
+    rewrite: (record, history) => writeOne(record, history, { replaces: true, fields: [type.beside, ''] }),
+    overtake: (record, over, entry) => writeOne(record, [entry], { over }),
     snapshots: (afterId, count, fromDay) => readSnapshots(link, type, afterId, count, fromDay),
     async restore(snapshots) {
       if (snapshots.length === 0) return [];

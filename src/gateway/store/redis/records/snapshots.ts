@@ -98,7 +98,7 @@ export async function restoreSnapshot<R extends StoredRecord>(
       history: mergedHistory(history, given.history, how),
     };
     const isSame = isDeepStrictEqual(merged, { state, history });
-    if (how === 'changed') await announceChange(link, id);
+    if (how === 'changed') await announceChange(link, type, id, true);
     const replaces = how === 'added' || how === 'changed';
     if ((replaces || !isSame) && !(await put(link, type, { ...given, ...merged }, replaces, raw, history.length)))
       throw new VersionConflict(`${id} is being changed by somebody else; try again`);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { knownIdIn } from '../../../../../src/gateway/store/known-id.js';
+import { knownStoreIn } from '../../../../../src/gateway/store/known-store.js';
 import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { ask, newKey, NOON_MS, PLANS } from '../../../../conformance/cast.js';
 import { startCluster, startRedis, type RedisServer } from '../../../../servers/redis.js';
@@ -19,9 +19,11 @@ function engineOn(
   { url }: { readonly url: string },
   folder = tempFolder(t),
   archived?: () => Promise<string | null>,
+  environment?: string,
 ): RedisEngine {
-  const known = knownIdIn(folder, archived);
-  const engine = openRedisEngine({ url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, known });
+  const known = knownStoreIn(folder, archived);
+  const own = environment === undefined ? {} : { environment };
+  const engine = openRedisEngine({ url, deadlineMs: 1_000, plans: PLANS, usageDays: 400, known, ...own });
   t.teardown(() => engine.close());
   return engine;
 }
@@ -43,7 +45,7 @@ t.test('a store gets one id, whoever comes first; one with data and without an i
   const id = await server.command('HGET', 'petgate:store', 'id');
   t.match(id, /^[0-9a-f]{24}$/);
   t.strictSame(
-    folders.map((folder) => knownIdIn(folder).read()),
+    folders.map((folder) => knownStoreIn(folder).read()),
     [id, id, id, id],
   );
 });
@@ -63,7 +65,7 @@ t.test('another store is refused, and one acceptance brings all gateways of the 
   await Promise.all(engines.map(believed));
   await believed(native);
   t.same(
-    folders.map((folder) => knownIdIn(folder).read()),
+    folders.map((folder) => knownStoreIn(folder).read()),
     [before, before],
   );
 });
@@ -105,7 +107,7 @@ t.test('a mark that was evicted is set again, as long as others of its node are 
   const folder = tempFolder(t);
   const engine = engineOn(t, server, folder);
   await engine.check();
-  const id = knownIdIn(folder).read();
+  const id = knownStoreIn(folder).read();
   const marks = (await server.command('KEYS', 'petgate:{*}:store')) as string[];
   t.equal(marks.length, 64);
   for (const evicted of [marks.slice(0, 60), ['petgate:store', ...marks.slice(1)]]) {
@@ -151,7 +153,7 @@ t.test('in a Cluster every master has the id, also where a slot moved and where 
   const folder = tempFolder(t);
   const first = engineOn(t, cluster, folder);
   await first.check();
-  const id = knownIdIn(folder).read();
+  const id = knownStoreIn(folder).read();
   t.ok(id);
   for (const master of cluster.masters) {
     const marks = ((await master.command('KEYS', 'petgate:{*}:store')) as string[]).length;
@@ -212,3 +214,57 @@ t.test(
     }
   },
 );
+
+t.test('a store belongs to the environment that used it first, and to another once it is moved over', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  for (const server of [await redisOf(t), cluster]) {
+    const of = (environment?: string): RedisEngine => engineOn(t, server, tempFolder(t), undefined, environment);
+    const before = of();
+    await before.check();
+    const developed = of('development');
+    await developed.check();
+    const staged = of('staging');
+    await doubted(staged);
+    t.match(staged.trust.replaced(), /"development", .* runs "staging".* --environment staging"/);
+    await t.rejects(staged.keys.page(null, 10), { name: 'StoreUnavailable' });
+    await t.rejects(newKey(staged, 'free'), { name: 'StoreUnavailable' });
+    await t.rejects(staged.trust.accept(), /development/, 'nobody moves it by the way');
+    await staged.trust.accept(true);
+    await believed(staged);
+    await believed(before);
+    await doubted(developed);
+    t.match(developed.trust.replaced(), /"staging", .* runs "development"/);
+    await Promise.all([before, developed, staged].map((engine) => engine.close()));
+  }
+});
+
+t.test('changes that take nothing away may be lost for a minute; a revocation never', async (t) => {
+  const server = await redisOf(t);
+  const folder = tempFolder(t);
+  const engine = engineOn(t, server, folder);
+  const { id } = await newKey(engine, 'free');
+  const changed = async (changes: Readonly<Record<string, unknown>>): Promise<void> => {
+    const record = (await engine.keys.read(id))!;
+    await engine.keys.write(
+      { ...record, ...changes, version: record.version + 1 },
+      { atMs: NOON_MS, action: 'changed', changed: changes },
+    );
+  };
+  const counts = async (): Promise<unknown> => server.command('HMGET', 'petgate:store', 'changes', 'restrictions');
+  await changed({ note: 'one' });
+  await changed({ note: 'two' });
+  t.strictSame(await counts(), ['2', '0']);
+  await until('it saw them', () => engine.check().then(() => true));
+  await server.command('HINCRBY', 'petgate:store', 'changes', '-1');
+  await believed(engineOn(t, server, folder));
+  await changed({ status: 'disabled' });
+  t.strictSame(await counts(), ['2', '1']);
+  await server.command('HDEL', 'petgate:store', 'restrictions');
+  await doubted(engine);
+  await doubted(engineOn(t, server, tempFolder(t)));
+  await engine.trust.accept();
+  await believed(engine);
+  await believed(engineOn(t, server, folder));
+  t.equal(await server.command('HGET', 'petgate:store', 'accepted'), '1');
+});

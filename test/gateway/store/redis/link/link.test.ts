@@ -1,7 +1,7 @@
 import t from 'tap';
 import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit/admit.js';
 import { connect } from '../../../../../src/gateway/store/redis/link/connect.js';
-import { knownIdInMemory } from '../../../../../src/gateway/store/known-id.js';
+import { knownStoreInMemory } from '../../../../../src/gateway/store/known-store.js';
 import { Link } from '../../../../../src/gateway/store/redis/link/link.js';
 import { parseRedisUrl } from '../../../../../src/gateway/store/redis/link/url.js';
 import { PLANS } from '../../../../conformance/cast.js';
@@ -14,7 +14,13 @@ for (const start of [startRedis, startCluster]) {
   t.test(`a client that gave up for good is made to dial again (${start.name})`, async (t) => {
     const server = await start();
     const client = connect(parseRedisUrl(server.url), DEADLINE_MS);
-    const link = new Link(client, DEADLINE_MS, () => probeOf(editionOf(PLANS, 400)), knownIdInMemory(), undefined);
+    const link = new Link(client, {
+      deadlineMs: DEADLINE_MS,
+      probe: () => probeOf(editionOf(PLANS, 400)),
+      known: knownStoreInMemory(),
+      environment: null,
+      log: undefined,
+    });
     t.teardown(async () => {
       await link.close();
       await server.stop();

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit/admit.js';
-import { knownIdInMemory } from '../../../../../src/gateway/store/known-id.js';
+import { knownStoreInMemory } from '../../../../../src/gateway/store/known-store.js';
 import { connect } from '../../../../../src/gateway/store/redis/link/connect.js';
 import { Link } from '../../../../../src/gateway/store/redis/link/link.js';
 import { Replicas } from '../../../../../src/gateway/store/redis/link/replicas.js';
@@ -91,8 +91,13 @@ t.test('one process of all looks, and none when that was done lately, unless it 
 
 /** What moves pending events, and stands still once it has read some, until `goOn` is called. */
 async function stalled(t: Test, url: string): Promise<{ readonly move: (id: string) => void; goOn(): Promise<void> }> {
-  const script = () => probeOf(editionOf(PLANS, 400));
-  const link = new Link(connect(parseRedisUrl(url), 2_000), 2_000, script, knownIdInMemory(), undefined);
+  const link = new Link(connect(parseRedisUrl(url), 2_000), {
+    deadlineMs: 2_000,
+    probe: () => probeOf(editionOf(PLANS, 400)),
+    known: knownStoreInMemory(),
+    environment: null,
+    log: undefined,
+  });
   t.teardown(() => link.close());
   await link.check('any');
   let [goOn, read]: (() => void)[] = [];

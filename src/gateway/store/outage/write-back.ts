@@ -1,0 +1,116 @@
+import { ChangeUncertain } from '../port.js';
+import type { CustomerRecord } from '../records/customer.js';
+import type { KeyRecord } from '../records/key.js';
+import { GATEWAY, type AuditEntry } from '../records/record.js';
+import type { RedisEngine } from '../redis/engine.js';
+import { untilUncontested, withRetry } from '../retry.js';
+import { isCustomer, type Cached, type CachedKey } from './cached.js';
+
+type Account = KeyRecord | CustomerRecord;
+type Field = keyof KeyRecord | keyof CustomerRecord;
+
+/** Who may use a key, and for what: what was lost of these allows again what was forbidden. */
+const RIGHTS: readonly Field[] = ['status', 'secrets', 'expiresAtMs', 'scopes'];
+const TERMS: readonly Field[] = ['plan', 'limits', 'grants'];
+const REASON = 'written back by a gateway: Redis was restored to an older state';
+
+/** Whether the record in Redis lacks a change of who may use the key, or for what. */
+export function lacksRestriction(stored: Account, { record }: Cached): boolean {
+  return differing(stored, record, RIGHTS).length > 0;
+}
+
+/**
+ * Writes into Redis what a copy knows better: a newer record, an end that is final, a ban in force. False where Redis
+ * has no such record: then nothing is valid that was not before. Rejects with StoreUnavailable.
+ */
+export async function writeBack(engine: RedisEngine, id: string, copy: Cached): Promise<boolean> {
+  const nowMs = await withRetry(() => engine.fleet.nowMs());
+  const isThere = await (isCustomer(id)
+    ? writeRecord(engine.customers, copy.record as CustomerRecord, nowMs)
+    : writeRecord(engine.keys, copy.record as KeyRecord, nowMs));
+  if (isThere && 'ban' in copy) await writeBan(engine, id, copy.ban, nowMs);
+  return isThere;
+}
+
+async function writeRecord<R extends Account>(
+  store: {
+    read(id: string): Promise<R | undefined>;
+    overtake(record: R, over: number, entry: AuditEntry): Promise<void>;
+  },
+  copy: R,
+  nowMs: number,
+): Promise<boolean> {
+  return untilUncontested(() =>
+    withRetry(async () => {
+      const stored = await store.read(copy.id);
+      if (stored === undefined) return false;
+      if (!isBetter(copy, stored)) return true;
+      const next = merged(stored, copy);
+      await settled(store.overtake(next, stored.version, entryOf(stored, next, nowMs)));
+      return true;
+    }),
+  );
+}
+
+async function writeBan({ bans }: RedisEngine, id: string, ban: CachedKey['ban'], nowMs: number): Promise<void> {
+  if (ban === null || ban.untilMs <= nowMs) return;
+  await withRetry(async () => {
+    const stored = await bans.read(id);
+    if ((stored?.untilMs ?? 0) < ban.untilMs)
+      await settled(bans.start(id, ban.untilMs, { reason: REASON, actor: GATEWAY }));
+  });
+}
+
+/** A change that no replica has yet is made all the same. */
+async function settled(write: Promise<void>): Promise<void> {
+  await write.catch((error: unknown) => {
+    if (!(error instanceof ChangeUncertain)) throw error;
+  });
+}
+
+function isBetter(copy: Account, stored: Account): boolean {
+  if (copy.version > stored.version) return true;
+  return (copy.status === 'revoked' || copy.status === 'closed') && stored.status !== copy.status;
+}
+
+/** The copy with what no copy has: names and notes. Its version is newer than either, so that all copies give way. */
+function merged<R extends Account>(stored: R, copy: R): R {
+  const { name, note, grants = [] } = stored;
+  const noteOf = (grant: { readonly id: unknown }): string => grants.find(({ id }) => id === grant.id)?.note ?? '';
+  return {
+    ...copy,
+    ...{ name, note, version: Math.max(stored.version, copy.version) + 1 },
+    ...('reference' in stored ? { reference: stored.reference } : {}),
+    ...(copy.grants === undefined ? {} : { grants: copy.grants.map((grant) => ({ ...grant, note: noteOf(grant) })) }),
+  };
+}
+
+/** As the change would have been noted that Redis lost; secrets are in no history. */
+function entryOf(stored: Account, next: Account, atMs: number): AuditEntry {
+  const { status } = next;
+  const isEnd = (status === 'revoked' || status === 'closed') && stored.status !== status;
+  const shown = [...RIGHTS, ...TERMS].filter((field) => field !== 'secrets');
+  const changed = differing(stored, next, shown).map((field): [string, unknown] => {
+    const [from, to] = [fieldIn(stored, field), fieldIn(next, field)];
+    if (field === 'expiresAtMs') return ['expires', { from: isoOrNull(from), to: isoOrNull(to) }];
+    return [field, { from, to }];
+  });
+  return {
+    atMs,
+    actor: GATEWAY,
+    action: isEnd ? status : 'changed',
+    changed: { ...Object.fromEntries(changed), reason: REASON },
+  };
+}
+
+function differing(one: Account, other: Account, fields: readonly Field[]): readonly Field[] {
+  return fields.filter((field) => JSON.stringify(fieldIn(one, field)) !== JSON.stringify(fieldIn(other, field)));
+}
+
+function fieldIn(record: Account, field: Field): unknown {
+  return (record as Partial<Record<Field, unknown>>)[field] ?? null;
+}
+
+function isoOrNull(atMs: unknown): string | null {
+  return typeof atMs === 'number' ? new Date(atMs).toISOString() : null;
+}

@@ -1,0 +1,31 @@
+import { STORE, storeMark } from '../names.js';
+import { slotOf } from './slot.js';
+
+const PARTS = 64;
+const SLOTS = 16_384;
+
+/** A name in each of so many equal parts of all slots: a master with 512 slots in a row has one. */
+const BY_PART = namesByPart();
+
+/**
+ * Where a store says which one it is: the first mark, and one in each part of the slots. They move with their slots.
+ */
+export const ALL_MARKS: readonly string[] = [STORE, ...BY_PART];
+
+/** The mark in the same part of the slots: on the same master, but where a part is divided. */
+export function markNear(name: string): string {
+  return BY_PART[partOf(name)]!;
+}
+
+function partOf(name: string): number {
+  return Math.floor((slotOf(name) * PARTS) / SLOTS);
+}
+
+function namesByPart(): readonly string[] {
+  const found = new Map<number, string>();
+  for (let n = 0; found.size < PARTS; n += 1) {
+    const part = partOf(storeMark(n));
+    if (!found.has(part)) found.set(part, storeMark(n));
+  }
+  return Array.from({ length: PARTS }, (_, part) => found.get(part)!);
+}

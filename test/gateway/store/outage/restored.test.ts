@@ -1,0 +1,90 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import type { FailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
+import { ask, change, changeCustomer, keyOf, newCustomer, newKey, type Actor } from '../../../conformance/cast.js';
+import { startRedis, type RedisServer } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
+import { isUnavailable, learnt, openGateway } from './fixture.js';
+
+/** Keeps what SAVE wrote, and nothing later. */
+async function snapshotRedis(t: Test): Promise<RedisServer> {
+  const server = await startRedis();
+  t.teardown(() => server.stop());
+  return server;
+}
+
+const outcome = async (engine: FailoverEngine, key: Actor): Promise<string> =>
+  ask(engine, key, Date.now()).then(
+    (verdict) => (verdict.outcome === 'unknown_key' ? verdict.reason : verdict.outcome),
+    () => 'unavailable',
+  );
+
+async function restored(server: RedisServer): Promise<void> {
+  await server.kill();
+  await server.restart();
+}
+
+t.test('a plan that a failover lost a moment after its change is written back, and nobody is needed', async (t) => {
+  const server = await snapshotRedis(t);
+  const { engine, redis } = openGateway(t, server);
+  const key = await newKey(engine, 'free', { name: 'Ada' });
+  t.equal(await outcome(engine, key), 'admitted');
+  await server.command('SAVE');
+  await change(engine, key, { plan: 'pro' });
+  await learnt(engine, key);
+  await restored(server);
+  await until('it has the plan', async () => {
+    const verdict = await ask(engine, key, Date.now()).catch(() => undefined);
+    t.equal(engine.trust?.replaced(), null);
+    return !isUnavailable(engine) && verdict?.outcome === 'admitted' && verdict.plan === 'pro';
+  });
+  t.match(await redis.keys.read(key.id), { plan: 'pro', name: 'Ada' });
+  t.match((await redis.keys.history(key.id)).at(-1), {
+    action: 'changed',
+    actor: 'petgate',
+    changed: { plan: { from: 'free', to: 'pro' } },
+  });
+});
+
+t.test('a copy that is newer proves it too, and no request is decided by the older record', async (t) => {
+  const server = await snapshotRedis(t);
+  const here = openGateway(t, server);
+  const customer = await newCustomer(here.engine, 'free');
+  const [key, other] = [await newKey(here.engine, 'free'), await keyOf(here.engine, customer.id)];
+  for (const each of [key, other]) t.equal(await outcome(here.engine, each), 'admitted');
+  await until('the customer is copied', () => here.engine.cached(customer.id) !== undefined);
+  await server.command('SAVE');
+  await change(here.engine, key, { status: 'revoked', secrets: [] });
+  await changeCustomer(here.engine, customer, { status: 'disabled' });
+  await learnt(here.engine, key);
+  await here.engine.close();
+  for (const [each, reason] of [[key, 'revoked'] as const, [other, 'disabled'] as const]) {
+    await restored(server);
+    // It has the copies, and does not know what Redis had counted.
+    const again = openGateway(t, server, { folder: here.folder });
+    await until('Redis is there', async () => (await again.redis.check(), true));
+    t.equal(await outcome(again.engine, each), 'unavailable');
+    await until('it decides by itself', () => isUnavailable(again.engine));
+    t.match(again.engine.trust?.replaced(), /restored to an older state/);
+    t.equal(await outcome(again.engine, each), reason);
+    await again.engine.close();
+  }
+});
+
+t.test('an import of what was exported before brings no revoked key back', async (t) => {
+  const server = await snapshotRedis(t);
+  const { engine, redis } = openGateway(t, server);
+  const key = await newKey(engine, 'free');
+  t.equal(await outcome(engine, key), 'admitted');
+  const exported = await engine.keys.snapshots(null, 10, '2026-11-01');
+  await change(engine, key, { status: 'revoked', secrets: [] });
+  await learnt(engine, key);
+  await server.command('FLUSHALL');
+  await until('it is refused', () => engine.trust?.replaced() !== null);
+  await engine.trust!.accept();
+  await until('it decides', () => !isUnavailable(engine));
+  t.strictSame(await engine.keys.restore(exported), ['added']);
+  t.match(await redis.keys.read(key.id), { status: 'revoked', secrets: [] });
+  t.equal(await outcome(engine, key), 'revoked');
+  t.equal(engine.trust?.replaced(), null, 'who accepted the loss is not asked again');
+});
