@@ -242,7 +242,7 @@ export function toStripped(exchange: Exchange, headers: readonly string[]): Stri
 }
 
 /** What a request said of its credential, and what is left of it without. */
-type WithoutCredential = Pick<Exchange, 'authorization' | 'clientAuthorization' | 'headers' | 'query'>;
+type WithoutCredential = Pick<Exchange, 'id' | 'authorization' | 'clientAuthorization' | 'headers' | 'query'>;
 
 export function takeCredential(exchange: Exchange, without: WithoutCredential): Exchange {
   return Object.assign(exchange, without);

@@ -86,6 +86,18 @@ for (const over of ['plain HTTP', 'TLS'])
       400,
       'unexpected_body',
     );
+    const chunked = 'Transfer-Encoding: chunked';
+    for (const [line, piece, status, code] of [
+      ['GET /v1/pets', '', 201, ''],
+      ['GET /v1/pets', '2\r\n{}\r\n', 400, 'unexpected_body'],
+      ['GET /v1/usage', '', 200, ''],
+      ['GET /v1/usage', '2\r\n{}\r\n', 400, 'unexpected_body'],
+    ] as const) {
+      const bytes = `${request(line, key, chunked)}${piece}0\r\n\r\n`;
+      check(`${line} with chunks: ${JSON.stringify(piece)}`, await send(gateway, bytes), status, code);
+    }
+    const zeros = request('GET /v1/pets', key, 'Content-Length: 00');
+    check('a length of 00', await send(gateway, zeros), 201, '');
     check('no key', await send(gateway, request('GET /v1/pets')), 401, 'missing_api_key');
     check(
       'invalid key',

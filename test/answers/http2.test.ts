@@ -85,6 +85,8 @@ t.test(
       'malformed_request',
     );
     await check('a body on GET', { key, body: '{}', method: 'GET' }, 400, 'unexpected_body');
+    await check('an empty POST', { key, body: '', method: 'POST' }, 200);
+    await check('an empty one', { key, body: '', method: 'GET' }, 200);
     await check('no key', {}, 401, 'missing_api_key');
     await check('no key, with a body', { method: 'POST', body: 'x'.repeat(500_000) }, 401, 'missing_api_key');
     await check('invalid key', { key: 'Bearer nonsense' }, 401, 'invalid_api_key');

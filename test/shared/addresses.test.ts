@@ -8,6 +8,7 @@ t.test('addresses of this machine and of private networks are local, in every fo
     '100.64.0.1',
     '127.0.0.1',
     '127.255.255.254',
+    '168.63.129.16',
     '169.254.169.254',
     '172.16.0.1',
     '172.31.255.255',

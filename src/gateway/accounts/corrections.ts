@@ -5,7 +5,7 @@ import type { AuditEntry, StoredRecord } from '../store/records/record.js';
 import { randomBase62 } from '../../shared/base62.js';
 import { isDay } from '../../shared/utc-day.js';
 import type { Change } from './edits.js';
-import { orMissing, quote, readFields, text, type Body } from './fields.js';
+import { orMissing, quote, readFields, text, VISIBLE, type Body } from './fields.js';
 import { KeyRefused } from './refused.js';
 import { isCustomerId } from './token.js';
 
@@ -31,7 +31,7 @@ export const newCorrection = (today: string) => ({
     .meta({ format: 'date' }),
   requests: figure.describe('Added to the requests of the day; below 0 taken away'),
   units: figure.describe('The same of units, which amounts are made of'),
-  reason: text(500, REASON).regex(/\S/, REASON),
+  reason: text(500, REASON).regex(VISIBLE, REASON),
   id: z
     .string(ID)
     .regex(/^[0-9A-Za-z._:-]{1,64}$/, ID)

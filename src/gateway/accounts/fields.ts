@@ -97,6 +97,11 @@ export const orMissing =
   ({ input }: { readonly input?: unknown }): string =>
     input === undefined ? 'is required' : message;
 
+/** Marks, embeddings, overrides and isolates of bidirectional text, and the two line breaks of Unicode. */
+const REORDERING = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+/** Something to be seen: neither blank, nor ignorable, nor the empty pattern of Braille. */
+export const VISIBLE = /[^\s\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** A text for people. It is shown in lists and logs, where a key or a token must never stand. */
 export function text(length: number, form = `must be a text of at most ${length} characters`): z.ZodString {
   const tooLong = ({ input }: { readonly input?: unknown }): string =>
@@ -105,11 +110,12 @@ export function text(length: number, form = `must be a text of at most ${length}
     .string({ error: orMissing(form) })
     .max(length, { error: tooLong })
     .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'no control characters and no broken surrogates')
+    .refine((value) => !REORDERING.test(value), 'no characters that change the direction of text, and no line breaks')
     .refine((value) => !/pt[ga]_/.test(value), 'must not hold a key or a token');
 }
 
-const NAME_FORM = 'must be a text of 1 to 100 characters';
-export const name = text(100, NAME_FORM).regex(/\S/, NAME_FORM);
+const NAME_FORM = 'must be a text of 1 to 100 characters, with one that can be seen';
+export const name = text(100, NAME_FORM).regex(VISIBLE, NAME_FORM);
 export const reference = text(100).describe('Its id in the billing system; may be empty');
 export const note = text(1_000);
 

@@ -78,7 +78,8 @@ export function createRoute(
     if (!table.fits(operation, exchange.path)) return REFUSALS.not_found;
     if (!exchange.hasBody) return null;
     if (isGrpc(exchange)) return REFUSALS.grpc_not_supported;
-    return operation.hasBody ? null : REFUSALS.unexpected_body;
+    // Of one without a length only its end tells whether it is empty (`upstream/forward.ts`).
+    return operation.hasBody || exchange.contentLength === null ? null : REFUSALS.unexpected_body;
   };
 
   return (exchange) => toRouted(exchange, requirementsOf(exchange));

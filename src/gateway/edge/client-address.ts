@@ -24,7 +24,10 @@ export function createAddressReader(trustedProxies: readonly string[]) {
       // From the nearest hop outwards: each is believed as long as the one who says it is trusted.
       const hops = forwardedFor.split(',');
       while (hops.length > 0 && isTrusted(address)) {
-        const next = plainAddress(hops.pop()!.trim());
+        const hop = hops.pop()!.trim();
+        // An empty element of a list is none (RFC 9110 §5.6.1).
+        if (hop === '') continue;
+        const next = plainAddress(hop);
         if (next === null) return address;
         address = next;
       }

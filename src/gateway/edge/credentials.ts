@@ -2,6 +2,7 @@ import { readsAuthorization, type CredentialLocation, type CredentialLocations }
 import { takeCredential, type Exchange, type Stripped } from '../exchange.js';
 import { lowerName, remembered } from './fields.js';
 import { strip } from './strip.js';
+import { withoutCredential } from './trace.js';
 
 /** What a request has where keys are read. What came twice is empty, as of Authorization: two credentials are none. */
 interface Presented {
@@ -45,7 +46,8 @@ export function createStrip(locations: CredentialLocations): (exchange: Exchange
     // What was said in another way says only what is wrong with it.
     if (key === null && readsIt && authorization !== null) key = BEARER.test(authorization) ? '' : authorization;
     const clientAuthorization = readsIt ? null : authorization;
-    return strip(takeCredential(exchange, { authorization: key, clientAuthorization, headers, query }));
+    const id = withoutCredential(exchange.id, key);
+    return strip(takeCredential(exchange, { id, authorization: key, clientAuthorization, headers, query }));
   };
 }
 

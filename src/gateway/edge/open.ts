@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Exchange, ExchangeLog } from '../exchange.js';
-import { nextTraceparent, requestIdOf } from './trace.js';
+import { nextTraceparent, requestIdOf, withoutCredential } from './trace.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { EdgeLimits } from '../config/settings.js';
 import { bucketOf, type AddressReader } from './client-address.js';
@@ -68,7 +68,7 @@ export function open(
     (seen['x-forwarded-proto'] !== null || seen['x-forwarded-host'] !== null) && addresses.trusts(head.remote);
   const { traceparent, continued } = nextTraceparent(isDoubled(seen, 'traceparent') ? null : seen.traceparent);
   return {
-    id: requestIdOf(seen['x-request-id']),
+    id: withoutCredential(requestIdOf(seen['x-request-id']), seen.authorization),
     traceparent,
     traceContinued: continued,
     version,
@@ -83,7 +83,7 @@ export function open(
     // Two credentials count as none: readers differ in which one they pick.
     authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,
     clientAuthorization: null,
-    hasBody: (head.goesOn ?? (seen['transfer-encoding'] !== null || length !== null)) && length !== '0',
+    hasBody: (head.goesOn ?? (seen['transfer-encoding'] !== null || length !== null)) && !isZero(length),
     contentLength: length === null ? null : Number(length),
     address,
     addressBucket: bucketOf(address),
@@ -149,6 +149,10 @@ function schemeIn(list: string | null): Exchange['scheme'] | null {
 function hostIn(list: string | null): string | null {
   const host = list?.split(',', 1)[0]!.trim() ?? '';
   return AUTHORITY.test(host) ? host : null;
+}
+
+function isZero(length: string | null): boolean {
+  return length !== null && DIGITS.test(length) && Number(length) === 0;
 }
 
 function isDoubled({ doubled }: WatchedFields, name: Watched): boolean {

@@ -20,7 +20,28 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   'x-override-url',
   'x-rewrite-url',
 ]);
-const OWN_PREFIXES = ['x-petgate-', 'x-forwarded-', 'x-original-'] as const;
+/** By which servers and their libraries take an address or a host that nobody here has checked for the client's. */
+const CLAIMS: ReadonlySet<string> = new Set([
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'client-ip',
+  'fastly-client-ip',
+  'forwarded-for',
+  // CGI programs read it as the variable HTTP_PROXY.
+  'proxy',
+  'proxy-client-ip',
+  'true-client-ip',
+  'wl-proxy-client-ip',
+  'x-azure-clientip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-host',
+  'x-originating-ip',
+  'x-remote-addr',
+  'x-remote-ip',
+]);
+const OWN_PREFIXES = ['x-petgate-', 'x-forwarded', 'x-original-'] as const;
 
 /** Cookies of the gateway's own pages say who is signed in there: they are for no upstream. */
 const OWN_COOKIES = 'petgate-';
@@ -33,6 +54,7 @@ const fateOf = remembered((name) => {
     !HOP_BY_HOP.has(lower) &&
     !OWN.has(lower) &&
     !OVERRIDES.has(lower) &&
+    !CLAIMS.has(lower) &&
     !lower.includes('_') &&
     !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix));
   return travels ? 'travels' : 'stays';

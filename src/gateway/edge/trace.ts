@@ -4,6 +4,11 @@ import { randomFillSync } from 'node:crypto';
 const TRACEPARENT =
   /^(?:00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})|(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?)$/;
 const REQUEST_ID = /^[A-Za-z0-9._~+/=-]{1,128}$/;
+/** Keys and admin tokens of ours, tokens with the prefixes that well-known services give theirs, and JWTs. */
+const TOKEN =
+  /(?:^|[^A-Za-z0-9])(?:pt[ga]|[sprw]k|gh[oprsu]|github_pat|glpat|gldt|npm|xox[a-z]|xapp|whsec|hf|shp[a-z]{2})[_-]|^eyJ[\w-]+\.|^(?:AKIA|ASIA)[A-Z0-9]{16}$|^AIza[\w-]{35}$/;
+/** No credential has fewer characters. */
+const SHORTEST = 8;
 const ZERO_TRACE = '0'.repeat(32);
 const ZERO_SPAN = '0'.repeat(16);
 /** Sampled, and random trace id. */
@@ -37,7 +42,14 @@ export function nextTraceparent(received: string | null): { traceparent: string;
   return { traceparent: `00-${trace}-${randomHex(8)}-0${flags & FLAGS}`, continued: true };
 }
 
-/** The caller's X-Request-Id when it is safe to repeat, else a new one. */
+/** The caller's X-Request-Id when it is safe to repeat and to log, else a new one. */
 export function requestIdOf(received: string | null): string {
-  return received !== null && REQUEST_ID.test(received) ? received : randomHex(16);
+  return received !== null && REQUEST_ID.test(received) && !TOKEN.test(received) ? received : randomHex(16);
+}
+
+/** A new id where a credential is in the caller's: it may be a key of any form. */
+export function withoutCredential(id: string, authorization: string | null): string {
+  if (authorization === null) return id;
+  const credential = authorization.slice(authorization.lastIndexOf(' ') + 1);
+  return credential.length >= SHORTEST && id.includes(credential) ? randomHex(16) : id;
 }

@@ -5,7 +5,7 @@ import { EVERY_OPERATION } from '../admission/windows.js';
 import { parseToken } from '../accounts/token.js';
 import type { Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
-import { cookieIn, setCookie } from '../pages/cookie.js';
+import { cookiesIn, setCookie } from '../pages/cookie.js';
 import { Sessions } from '../pages/session.js';
 import type { SessionSecret } from '../store/records/session-secret.js';
 import { valuesOf, type Way } from './way.js';
@@ -55,8 +55,8 @@ export class Visitors {
 
   /** Null where nobody is signed in, or whose key is no more valid. */
   async resume({ received }: Exchange, way: Way): Promise<Visitor | Refusal | null> {
-    const cookie = cookieIn(valuesOf(received, 'cookie'), { name: COOKIE, secure: way === 'tls' });
-    const session = cookie === null ? null : await this.#sessions.resume(cookie, this.#parts.now());
+    const cookies = cookiesIn(valuesOf(received, 'cookie'), { name: COOKIE, secure: way === 'tls' });
+    const session = await this.#sessions.resumeOnly(cookies, this.#parts.now());
     if (session === null) return null;
     const { key: keyId = '', hash: secretHash = '' } = session.data;
     const verdict = await this.#peek({ kind: 'key', id: keyId, secretHash });

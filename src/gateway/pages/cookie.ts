@@ -19,13 +19,15 @@ export function setCookie(form: CookieForm, value: string): string {
   return `${cookieName(form)}=${value}; Path=${path}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}${ends}`;
 }
 
-/** The cookie's value in `fields` of Cookie; null when it isn't there, or twice: one of two is somebody else's. */
-export function cookieIn(fields: readonly string[], form: Pick<CookieForm, 'name' | 'secure'>): string | null {
+/**
+ * The values of the cookie in `fields` of Cookie. Others of its name may have been set by whatever shares the host: the
+ * one that opens a session counts.
+ */
+export function cookiesIn(fields: readonly string[], form: Pick<CookieForm, 'name' | 'secure'>): readonly string[] {
   const name = cookieName(form);
-  const values = fields
+  return fields
     .flatMap((field) => field.split(';'))
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));
-  return values.length === 1 ? values[0]! : null;
 }

@@ -50,6 +50,16 @@ export class Sessions {
     return this.#encrypt({ id, startMs: nowMs, usedMs: nowMs, data }, await this.#secret.read());
   }
 
+  /**
+   * The one session that these cookies hold, whatever else is among them; null where none of them opens one, or two do:
+   * one of these is somebody else's.
+   */
+  async resumeOnly(cookies: readonly string[], nowMs: number): Promise<Session | null> {
+    const found = await Promise.all(cookies.map((cookie) => this.resume(cookie, nowMs)));
+    const open = found.filter((session) => session !== null);
+    return new Set(open.map(({ formToken }) => formToken)).size === 1 ? open[0]! : null;
+  }
+
   /** The session that a cookie holds; null where it holds none, or one that is over. */
   async resume(cookie: string, nowMs: number): Promise<Session | null> {
     const secret = await this.#secret.read();

@@ -42,8 +42,19 @@ export function createForward(
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
+  /** Takes no body. One in chunks, or a stream of HTTP/2 that goes on, may turn out to be empty: only its end tells. */
+  const sendWithoutBody = async (exchange: Admitted, rules: Rules | null): Promise<Admitted | Refusal> => {
+    const { client } = exchange;
+    const noRoom = rules === null ? await reserveBody(exchange, 0) : null;
+    const body = noRoom ?? (await client.readBody(null, 0));
+    if (body === 'gone') return exchange;
+    if (isRefusal(body)) return body.code === 'body_too_large' ? REFUSALS.unexpected_body : body;
+    return rules === null ? answerItself(exchange) : send(exchange, rules, null);
+  };
+
   const sendWithBody = async (exchange: Admitted, rules: Rules): Promise<Admitted | Refusal> => {
     const { client, contentLength, operation } = exchange;
+    if (!operation.hasBody) return sendWithoutBody(exchange, rules);
     const body = await client.readBody(contentLength, operation.bodyBytes ?? rules.upstream.settings.bodyBytes);
     if (body === 'gone') return exchange;
     if (isRefusal(body)) return body;
@@ -80,7 +91,10 @@ export function createForward(
   // No `await` on the way of most requests: each costs as much as the rest of this step.
   return (exchange) => {
     const { operation, client, logEntry } = exchange;
-    if (operation.upstream === 'gateway') return answerItself(exchange);
+    if (operation.upstream === 'gateway') {
+      const isEmpty = !exchange.hasBody || operation.hasBody || exchange.requirements.match?.kind !== 'operation';
+      return isEmpty ? answerItself(exchange) : sendWithoutBody(exchange, null);
+    }
     // It is sent in this turn; else its body is still to come, and a slow one must keep nobody out.
     exchange.slot?.free();
     const rules = rulesOf.get(operation.upstream)!;
@@ -104,13 +118,6 @@ export function createReserve(
   upstreams: Upstreams,
   onFailure: OnUpstreamFailure,
 ): (exchange: Identified) => Slot | null | Promise<Slot | null> {
-  const reserveBody = async ({ client, contentLength }: Identified, maxBytes: number): Promise<Refusal | null> => {
-    if (contentLength !== null && contentLength > maxBytes) return bodyTooLarge(maxBytes);
-    // What came with the head is whole by then, and takes no place of those that are on their way.
-    await new Promise((resolve) => setImmediate(resolve));
-    return client.reserveBody(contentLength, maxBytes);
-  };
-
   return (exchange) => {
     const { match, refusal, secured } = exchange.requirements;
     if (match?.kind !== 'operation' || refusal !== null) return null;
@@ -133,4 +140,11 @@ export function createReserve(
       return null;
     });
   };
+}
+
+async function reserveBody({ client, contentLength }: Identified, maxBytes: number): Promise<Refusal | null> {
+  if (contentLength !== null && contentLength > maxBytes) return bodyTooLarge(maxBytes);
+  // What came with the head is whole by then, and takes no place of those that are on their way.
+  await new Promise((resolve) => setImmediate(resolve));
+  return client.reserveBody(contentLength, maxBytes);
 }

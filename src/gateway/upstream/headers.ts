@@ -25,6 +25,12 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 const OWN_PREFIXES = ['x-ratelimit-', 'x-petgate-'] as const;
 
+/**
+ * A cookie of the gateway's own pages: no upstream may set one, for cookies know no ports. Browsers also take one
+ * without a name for what its value says.
+ */
+const OWN_COOKIE = /^[\s=]*(?:__(?:secure|host)-)?petgate-/i;
+
 const returns = remembered(
   (name) => !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)),
 );
@@ -122,7 +128,7 @@ function retryAfterS(said: string | null): number {
 }
 
 function appendField(target: string[], name: string, value: string): void {
-  if (ODD_VALUE.test(value)) return;
+  if (ODD_VALUE.test(value) || (name === 'set-cookie' && OWN_COOKIE.test(value))) return;
   if (name === 'vary') addVary(target, value);
   else target.push(name, value);
 }

@@ -96,7 +96,8 @@ t.test('a plain request becomes plain data', async (t) => {
     contentLength: null,
     fault: null,
   });
-  t.match(await opening('POST / HTTP/1.1', 'Host: x', 'Content-Length: 0'), { hasBody: false, fault: null });
+  for (const zero of ['0', '00', '000'])
+    t.match(await opening('POST / HTTP/1.1', 'Host: x', `Content-Length: ${zero}`), { hasBody: false, fault: null });
   t.match(await opening('GET / HTTP/1.1', 'Host: [::1]:80', 'Expect: 100-Continue'), { fault: null });
   t.equal(
     (await opening('GET / HTTP/1.1', 'Host: x', 'Authorization: a', 'Authorization: a')).authorization,

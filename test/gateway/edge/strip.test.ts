@@ -26,6 +26,17 @@ t.test('fields of one connection, of identity and of framing end here, in every 
     'X-Rewrite-URL',
     'X-Override-Url',
     'X-ORIGINAL-URL',
+    'Proxy',
+    'True-Client-IP',
+    'CF-Connecting-IP',
+    'X-Client-IP',
+    'X-Cluster-Client-IP',
+    'X-Host',
+    'Fastly-Client-IP',
+    'X-Forwarded',
+    'Forwarded-For',
+    'X-Remote-Addr',
+    'X-Originating-IP',
   ]) {
     t.same(kept([name, 'x']), [], name);
   }

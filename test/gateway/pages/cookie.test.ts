@@ -1,5 +1,5 @@
 import t from 'tap';
-import { cookieIn, setCookie } from '../../../src/gateway/pages/cookie.js';
+import { cookiesIn, setCookie } from '../../../src/gateway/pages/cookie.js';
 import { isOwnOrigin } from '../../../src/gateway/pages/origin.js';
 
 const ACCOUNT = { name: 'petgate-account', path: '/account', secure: true };
@@ -17,17 +17,20 @@ t.test('over TLS a cookie is for TLS only, by its name too', (t) => {
   t.end();
 });
 
-t.test('the one cookie of that name is read, among others and from several fields', (t) => {
-  t.equal(cookieIn(['a=1; __Secure-petgate-account=v1.x;b=2'], ACCOUNT), 'v1.x');
-  t.equal(cookieIn(['a=1', '__Secure-petgate-account=v1.x'], ACCOUNT), 'v1.x');
-  for (const fields of [
-    [],
-    ['petgate-account=v1.x'],
-    ['__Secure-petgate-account=v1.x; __Secure-petgate-account=v1.y'],
-    ['__Secure-petgate-account=v1.x', '__Secure-petgate-account=v1.x'],
-    ['x__Secure-petgate-account=v1.x'],
-  ])
-    t.equal(cookieIn(fields, ACCOUNT), null, fields.join(' | '));
+t.test('all cookies of that name are read, among others and from several fields', (t) => {
+  for (const [fields, values] of [
+    [['a=1; __Secure-petgate-account=v1.x;b=2'], ['v1.x']],
+    [['a=1', '__Secure-petgate-account=v1.x'], ['v1.x']],
+    [['__Secure-petgate-account=v1.x; __Secure-petgate-account=v1.y'], ['v1.x', 'v1.y']],
+    [
+      ['__Secure-petgate-account=v1.x', '__Secure-petgate-account=v1.y'],
+      ['v1.x', 'v1.y'],
+    ],
+    [[], []],
+    [['petgate-account=v1.x'], []],
+    [['x__Secure-petgate-account=v1.x'], []],
+  ] as const)
+    t.same(cookiesIn(fields, ACCOUNT), values, fields.join(' | '));
   t.end();
 });
 

@@ -21,6 +21,16 @@ t.test('what a session is about comes back, and its cookie shows nothing of it',
   t.equal(resumed?.renewed, null);
 });
 
+t.test('of several cookies the one that opens a session counts; of two sessions none does', async (t) => {
+  const own = sessions();
+  const cookie = await own.begin(DATA, NOON_MS);
+  for (const cookies of [[cookie], ['x', cookie], [cookie, 'v1.planted', ''], [cookie, cookie]])
+    t.same((await own.resumeOnly(cookies, NOON_MS))?.data, DATA, String(cookies.length));
+  t.equal(await own.resumeOnly([], NOON_MS), null);
+  t.equal(await own.resumeOnly(['x', 'y'], NOON_MS), null);
+  t.equal(await own.resumeOnly([cookie, await own.begin(DATA, NOON_MS)], NOON_MS), null, 'one is somebody else');
+});
+
 t.test('another purpose, another secret and any changed character make it nobody', async (t) => {
   const cookie = await sessions().begin(DATA, NOON_MS);
   t.equal(await sessions('console').resume(cookie, NOON_MS), null);

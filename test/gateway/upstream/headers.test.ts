@@ -148,6 +148,10 @@ t.test("of an answer's fields the client gets what is not ours, not internal and
     'etag',
     '"1"',
   ]);
+  const own = ['petgate-console=x', '__Secure-petgate-account=; Max-Age=0', ' petgate-x=1', '=petgate-console=x'];
+  for (const cookie of [...own, 'PETGATE-console=x', '__secure-petgate-console=x', '==petgate-console=x'])
+    t.same(told(200, { 'set-cookie': [cookie, 'theirs=1'] }), ['set-cookie', 'theirs=1'], cookie);
+  t.same(told(200, { 'set-cookie': 'my-petgate-x=1' }), ['set-cookie', 'my-petgate-x=1']);
   t.same(told(200, { connection: 'X-Hop, keep-alive', 'x-hop': '1', 'x-stays': '2' }), ['x-stays', '2']);
   t.same(told(200, { connection: ['keep-alive', 'X-Hop'], 'x-hop': '1' }), [], 'also where Connection came twice');
   t.same(

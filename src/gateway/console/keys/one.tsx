@@ -92,7 +92,14 @@ function BanText({ ban: { until, level, reason, by } }: { readonly ban: NonNulla
   return (
     <>
       until <Moment at={until} />
-      {`, level ${level}, by ${by}${reason === null ? '' : `: ${reason}`}`}
+      {`, level ${level}, by `}
+      <bdi>{by}</bdi>
+      {reason !== null && (
+        <>
+          {': '}
+          <bdi>{reason}</bdi>
+        </>
+      )}
     </>
   );
 }

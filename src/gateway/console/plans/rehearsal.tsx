@@ -62,7 +62,15 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
 
 const WHO = {
   head: 'Customer or key',
-  cell: ({ payer, name }: Pick<Row, 'payer' | 'name'>) => (name === '' ? payer : `${name} (${payer ?? ''})`),
+  cell: ({ payer, name }: Pick<Row, 'payer' | 'name'>) =>
+    name === '' ? (
+      payer
+    ) : (
+      <>
+        <bdi>{name}</bdi>
+        {` (${payer ?? ''})`}
+      </>
+    ),
 };
 const PLAN = { head: 'Plan', cell: ({ plan }: Pick<Row, 'plan'>) => plan };
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../admin/access/authorize.js';
 import type { AdminCore } from '../../admin/mount.js';
 import { parseAdminToken } from '../../accounts/token.js';
-import { cookieIn, setCookie } from '../../pages/cookie.js';
+import { cookiesIn, setCookie } from '../../pages/cookie.js';
 import { Sessions } from '../../pages/session.js';
 
 /** Where the cookie is good. */
@@ -47,8 +47,8 @@ export class SignIn {
 
   /** Null where nobody is signed in. */
   async resume(request: IncomingMessage, nowMs: number): Promise<SignedIn | null> {
-    const cookie = cookieIn(request.headersDistinct['cookie'] ?? [], { ...COOKIE, secure: isSecure(request) });
-    const session = cookie === null ? null : await this.#sessions.resume(cookie, nowMs);
+    const cookies = cookiesIn(request.headersDistinct['cookie'] ?? [], { ...COOKIE, secure: isSecure(request) });
+    const session = await this.#sessions.resumeOnly(cookies, nowMs);
     if (session === null || this.#ended.has(session.formToken)) return null;
     const { token = '', hash: secretHash = '' } = session.data;
     const caller = token === '' ? this.#root(secretHash) : await this.#core.tokens.holderOfHash(token, secretHash);

@@ -78,7 +78,15 @@ function One({ exchange }: { readonly exchange: Exchange }) {
       {message !== null && <p>{message}</p>}
       <Facts
         facts={[
-          ['Key', key && <a href={`${CONSOLE}/keys/${key}`}>{name === null ? key : `${name} (${key})`}</a>],
+          [
+            'Key',
+            key && (
+              <a href={`${CONSOLE}/keys/${key}`}>
+                {name !== null && <bdi>{name}</bdi>}
+                {name === null ? key : ` (${key})`}
+              </a>
+            ),
+          ],
           ['Customer', customer && <a href={`${CONSOLE}/customers/${customer}`}>{customer}</a>],
           ['Plan', exchange.plan],
           ['Address', exchange.address],

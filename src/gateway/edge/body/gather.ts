@@ -44,5 +44,7 @@ export function gatherBody(source: Readable, declared: number | null, gathering:
   const onEnd = (): void => {
     if (!isTooLarge && isWhole()) onWhole(body.whole());
   };
-  source.on('data', onPiece).on('end', onEnd);
+  // An empty one of HTTP/2 has ended by itself, before anybody listened.
+  if (source.readableEnded) onEnd();
+  else source.on('data', onPiece).on('end', onEnd);
 }

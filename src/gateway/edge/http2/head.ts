@@ -51,9 +51,14 @@ export function readStreamHead(
   }
   if (cookies.length > 0) fields.push('cookie', cookies.join('; '));
   const authority = pseudo.get(':authority') ?? null;
-  const agree = host === null || authority === null || host.toLowerCase() === authority.toLowerCase();
+  const agree = host === null || authority === null || normalAuthority(host) === normalAuthority(authority);
   fields.push('host', authority ?? host ?? '');
   const head = headOf(pseudo.get(':path') ?? '', fields);
   const isValid = agree && pseudo.get(':scheme') === 'https' && head.method !== '';
   return { head, fault: isValid ? null : REFUSALS.malformed_request };
+}
+
+/** Of https: letters in lower case, and without the port that it has anyway (RFC 3986 §6.2.3). */
+function normalAuthority(authority: string): string {
+  return authority.toLowerCase().replace(/:(?:443)?$/, '');
 }

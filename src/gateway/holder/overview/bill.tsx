@@ -12,7 +12,15 @@ export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
   if (bill === null) return null;
   return (
     <section>
-      <h2>{customer === null ? 'Owed this month' : `Owed this month by ${customer.name}`}</h2>
+      <h2>
+        Owed this month
+        {customer !== null && (
+          <>
+            {' by '}
+            <bdi>{customer.name}</bdi>
+          </>
+        )}
+      </h2>
       {bill === 'unknown' ? (
         <p>It is not added up at this moment. Reload the page in a minute.</p>
       ) : (

@@ -9,7 +9,9 @@ export function Customer({ customer, own }: { readonly customer: HeldCustomer; r
   const { name, keys, hasMore, webhook } = customer;
   return (
     <section>
-      <h2>{`Keys of ${name}`}</h2>
+      <h2>
+        Keys of <bdi>{name}</bdi>
+      </h2>
       <Table<KeyRecord>
         caption="All share the limits above"
         empty="There are no others."

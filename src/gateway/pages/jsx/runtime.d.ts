@@ -31,6 +31,7 @@ type Plain =
   | 'article'
   | 'aside'
   | 'b'
+  | 'bdi'
   | 'body'
   | 'br'
   | 'caption'

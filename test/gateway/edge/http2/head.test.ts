@@ -95,5 +95,22 @@ t.test('what has no good form is a fault, and which', (t) => {
     t.equal(opening(pseudo, fields).fault?.code, code, `${JSON.stringify(pseudo).slice(0, 90)} ${fields.length}`);
   t.equal(opening({ ...GOOD, ':method': 'FR"OB' }).method, '', 'a method nobody knows stands in no log');
   t.equal(opening(GOOD, [['host', 'PETS.example']]).fault, null, 'hosts agree whatever their case');
+  for (const [authority, host] of [
+    ['pets.example:443', 'pets.example'],
+    ['pets.example', 'Pets.example:443'],
+    ['pets.example:', 'pets.example:443'],
+    ['[2001:db8::1]:443', '[2001:DB8::1]'],
+  ] as const)
+    t.equal(opening({ ...GOOD, ':authority': authority }, [['host', host]]).fault, null, `${authority} is ${host}`);
+  for (const [authority, host] of [
+    ['pets.example:8443', 'pets.example'],
+    ['pets.example:4430', 'pets.example:443'],
+    ['pets.example:80', 'pets.example'],
+  ] as const)
+    t.equal(
+      opening({ ...GOOD, ':authority': authority }, [['host', host]]).fault?.code,
+      'malformed_request',
+      authority,
+    );
   t.end();
 });
