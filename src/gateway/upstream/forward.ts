@@ -1,6 +1,6 @@
 import { shed, type Admitted, type Body, type BodyRest, type Identified, type Slot } from '../exchange.js';
 import type { EdgeLimits } from '../config/settings.js';
-import { bodyTooLarge, isRefusal, upstreamTimeout, type Refusal } from '../refusal.js';
+import { bodyTooLarge, isRefusal, REFUSALS, upstreamTimeout, type Refusal } from '../refusal.js';
 import { Attempt, type OnReplaced, type ResponseRules } from './attempt.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { deliver, type Carry } from './deliver.js';
