@@ -52,7 +52,7 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
     readiness: (): Readiness => {
       const parts: Record<string, { ok: boolean; degraded?: true; detail?: string }> = {
         store: store(),
-        // A refused file takes nobody away: the settings before are as good as they were.
+        // An invalid file does not make the gateway unready.
         config: { ok: config().ok, detail: config().detail },
         listening: serving ? { ok: true } : { ok: false, detail: 'the public port is not open yet' },
         draining: draining ? { ok: false, detail: 'shutting down' } : { ok: true },

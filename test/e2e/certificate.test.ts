@@ -290,19 +290,19 @@ for (const workers of ['1', '2'])
     t.equal(await endsIn(gateway), 100);
     t.match(await configPart(gateway), {
       ok: false,
-      detail: /^the certificate was refused, the one before stays in force: .*tls\.crt: the certificate ended on/,
+      detail: /^the certificate was refused, the previous one stays in force: .*tls\.crt: the certificate ended on/,
     });
     t.equal((await scrape(gateway.adminUrl)).value('petgate_config_ok'), 0);
     t.match(
       await gateway.program.logged(
-        'the certificate was refused, the one before stays in force; all other settings were reloaded',
+        'the certificate was refused, the previous one stays in force; all other settings were reloaded',
       ),
       { level: 'error', problems: [/ended on/] },
     );
 
     writeFileSync(join(gateway.dataFolder, 'config/plans.yaml'), 'free: { limits: { minute: many } }\n');
     await until('a mistake beside it is told with it, and refuses all', async () =>
-      /settings before hold: [^]*minute[^]*ended on/.test((await configPart(gateway)).detail),
+      /previous settings stay in force: [^]*minute[^]*ended on/.test((await configPart(gateway)).detail),
     );
     t.equal(await limit(), '4321');
   });

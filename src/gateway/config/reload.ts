@@ -119,11 +119,11 @@ export function createReloader(
     if (!(error instanceof ConfigError)) throw error;
     // A file that was just named and refused may be the one that is put right next.
     files = [...new Set([...files, ...error.files])];
-    const detail = `the changed files were refused, the settings before hold: ${error.message}`;
+    const detail = `the changed files were refused, the previous settings stay in force: ${error.message}`;
     state = { ...state, ok: false, detail, refused: state.refused + 1 };
     log.error(
       { problems: error.message.split('\n') },
-      'the changed settings were refused; the ones before stay in force',
+      'the changed settings were refused; the previous ones stay in force',
     );
   };
   // One after the other, so that the newest files are in force in the end.
@@ -150,7 +150,7 @@ export function createReloader(
 
 function detailOf(fault: ConfigError | null, waiting: readonly string[]): string {
   const details = [
-    ...(fault === null ? [] : [`the certificate was refused, the one before stays in force: ${fault.message}`]),
+    ...(fault === null ? [] : [`the certificate was refused, the previous one stays in force: ${fault.message}`]),
     ...(waiting.length === 0 ? [] : [`takes effect after a restart: ${waiting.join(', ')}`]),
   ];
   return details.join('; ') || 'as the files say';
@@ -160,7 +160,7 @@ function logApplied(log: Log, fault: ConfigError | null, waiting: readonly strin
   if (fault !== null)
     log.error(
       { ...tls, problems: fault.message.split('\n'), waiting },
-      'the certificate was refused, the one before stays in force; all other settings were reloaded',
+      'the certificate was refused, the previous one stays in force; all other settings were reloaded',
     );
   else if (waiting.length > 0)
     log.warn({ ...tls, waiting }, 'settings reloaded; some of them take effect only after a restart');

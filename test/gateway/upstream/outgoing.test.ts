@@ -120,7 +120,7 @@ t.test('a secret of a file is taken over when it changes, replaces the client’
     { body: 'no good: ***' },
   );
   writeFileSync(file, '\n');
-  await front.gateway.program.logged('the changed settings were refused; the ones before stay in force');
+  await front.gateway.program.logged('the changed settings were refused; the previous ones stay in force');
   t.equal(await ask(), 'short-2');
   t.notMatch(front.gateway.program.output(), /short-[12]/);
 });

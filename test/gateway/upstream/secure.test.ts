@@ -16,7 +16,7 @@ import { until } from '../../servers/until.js';
 import { startWebSocketUpstream } from '../../servers/websocket.js';
 
 const NO_TLS = 'no TLS with this address: nothing is sent to it';
-const REFUSED = 'the changed settings were refused; the ones before stay in force';
+const REFUSED = 'the changed settings were refused; the previous ones stay in force';
 const DAY_MS = 86_400_000;
 const folder = temporaryFolder(t);
 const good = issueCertificate(folder, 'good');

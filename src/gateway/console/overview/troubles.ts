@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
   }),
   rule(
     'PetgateConfigRefused',
-    'The files hold what was refused; the settings before stay.',
+    'The files contain an error; the previous settings stay in force.',
     is('petgate_config_ok', 0),
   ),
   rule('PetgateStoreEvicts', 'Redis may drop data when its memory is full.', is('petgate_store_evicts', 1)),

@@ -157,7 +157,7 @@ function Explained() {
     if (!(error instanceof ConfigError)) throw error;
     return (
       <Notice level="danger">
-        <p>The files hold what is refused, so the settings before stay in force:</p>
+        <p>The files contain an error, so the previous settings stay in force:</p>
         <pre>{error.message}</pre>
       </Notice>
     );
