@@ -14,7 +14,7 @@ export interface OwnAddresses {
 
 const SLASH = 47;
 const ABSOLUTE = /^(https?:\/\/[^/?#]+)(.*)$/is;
-const DOMAIN = /;[ \t]*domain=[ \t]*\.?([^;]*?)[ \t]*(?=;|$)/gi;
+const DOMAIN = /^domain=/i;
 
 export function ownAddressesOf({ addresses, stripPrefix }: UpstreamSettings): OwnAddresses {
   const destinations = addresses.map(destinationOf);
@@ -49,7 +49,12 @@ function isBelow(path: string, prefix: string): boolean {
 
 /** A `Set-Cookie` without a Domain that is the upstream's: the cookie is then for the host that the client called. */
 export function rewrittenCookie(value: string, own: OwnAddresses): string {
-  return value.replace(DOMAIN, (attribute, domain: string) => (own.names.has(domain.toLowerCase()) ? '' : attribute));
+  const isOwn = (attribute: string): boolean => {
+    const [, domain] = attribute.trim().split(DOMAIN);
+    return domain !== undefined && own.names.has(domain.trim().replace(/^\./, '').toLowerCase());
+  };
+  const [pair, ...attributes] = value.split(';');
+  return attributes.some(isOwn) ? [pair, ...attributes.filter((attribute) => !isOwn(attribute))].join(';') : value;
 }
 
 /** Whole segments only: `/v1` is no part of `/v10/pets`. */

@@ -52,6 +52,7 @@ t.test('for a client that named no host it is a path alone', (t) => {
 t.test("a cookie for the upstream's name is for the host that the client called; any other stays", (t) => {
   t.equal(rewrittenCookie('a=1; Domain=api.internal; Path=/', OWN), 'a=1; Path=/');
   t.equal(rewrittenCookie('a=1;domain= .API.internal ;Secure', OWN), 'a=1;Secure');
+  t.equal(rewrittenCookie('domain=app; Path=/', OWN), 'domain=app; Path=/', 'a cookie may be called so');
   t.equal(rewrittenCookie('a=1; Path=/; Domain=10.0.0.7', OWN), 'a=1; Path=/');
   for (const other of ['a=1; Domain=example.com', 'a=Domain=app', 'a=1; XDomain=app', 'a=1'])
     t.equal(rewrittenCookie(other, OWN), other);
