@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.js';
 import { closedHeaders, rateHeaders, retryAfterS } from './admission/headers.js';
 import { addVary, lowerName } from './edge/fields.js';
-import { problemOf, type Refusal } from './refusal.js';
+import { problemOf, xmlOf, type Refusal } from './refusal.js';
 
 /** `Retry-After` in seconds when no verdict can be had. */
 const CLOSED_RETRY_S = 1;
@@ -9,7 +9,7 @@ const CLOSED_RETRY_S = 1;
 /** The form of errors. */
 export interface ErrorForm {
   /** `problem`: as problems (RFC 9457), whatever a client accepts. The others: for clients that accept them. */
-  readonly form: 'petgate' | 'problem' | 'nested';
+  readonly form: 'petgate' | 'problem' | 'nested' | 'xml';
   /** The path of the page that explains them. */
   readonly docs: string;
   /** Of what people ask for with a browser; null where there are no such pages. */
@@ -68,8 +68,9 @@ export function renderRefusal(
 function bodyOf(exchange: Exchange, refusal: Refusal, { form, docs }: ErrorForm, headers: string[]): string {
   const asProblem = form === 'problem' || acceptsProblem(exchange.headers);
   if (asProblem && form !== 'problem') addVary(headers, 'Accept');
-  headers.push('Content-Type', asProblem ? PROBLEM : 'application/json');
+  headers.push('Content-Type', asProblem ? PROBLEM : form === 'xml' ? 'application/xml' : 'application/json');
   if (asProblem) return problemOf(refusal, docs, exchange.id);
+  if (form === 'xml') return xmlOf(refusal, exchange.id);
   return form === 'nested' ? refusal.nested : refusal.body;
 }
 

@@ -1,5 +1,6 @@
 import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
 import { bytesText, durationText } from './config/schema/quantity.js';
+import { escapeHtml } from '../shared/escape-html.js';
 
 /** Every refusal the gateway can give is one of the closed catalogue; `refuse` in `answer.ts` alone renders it. */
 export type RefusalCode = keyof typeof CATALOGUE;
@@ -70,6 +71,13 @@ function membersOf(members: object): string {
  */
 export function problemOf({ problem: { type, members } }: Refusal, docs: string, id: string): string {
   return `{"type":"${type.startsWith('#') ? docs : ''}${type}",${members},"instance":"${id}"}`;
+}
+
+/** The refusal as clients of S3 read it. */
+export function xmlOf({ code, body }: Refusal, id: string): string {
+  const message = escapeHtml((JSON.parse(body) as { readonly message: string }).message);
+  const members = `<Code>${code}</Code><Message>${message}</Message><RequestId>${id}</RequestId>`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${members}</Error>`;
 }
 
 function build(code: RefusalCode, status: number = CATALOGUE[code].status): Refusal {

@@ -161,6 +161,16 @@ t.test('nested, a refusal is the member `error`, as the SDKs of OpenAI, Anthropi
   t.end();
 });
 
+t.test('as XML, a refusal is what clients of S3 read', (t) => {
+  const { exchange } = makeExchange({ id: 'r1' });
+  const { headers, body } = renderRefusal(exchange, limitReached('<day>'), { form: 'xml', docs: '/docs' });
+  t.equal(field(headers, 'Content-Type'), 'application/xml');
+  t.equal(field(headers, 'Content-Length'), String(body.length));
+  t.match(body, /^<\?xml [^>]*\?>\n<Error><Code>rate_limited<\/Code><Message>[^<>"]*&#60;day&#62;/);
+  t.match(body, '<RequestId>r1</RequestId></Error>');
+  t.end();
+});
+
 t.test('a refusal for a limit names the limit, and the setting where only the occurrence knows it', (t) => {
   const messageOf = ({ body }: Refusal): string => (JSON.parse(body) as { message: string }).message;
   t.match(messageOf(bodyTooLarge(10 * 2 ** 20)), /larger than the 10MiB that/);

@@ -125,12 +125,12 @@ export const gatewayFile = mapping({
       'Where clients send their key: bearer, or the name of a header field or parameter of the query, or the user ' +
         'name or password of Basic. The first of them that a request has counts; none of them reaches an upstream.',
     ),
-  errors: choice('petgate', 'problem', 'nested')
+  errors: choice('petgate', 'problem', 'nested', 'xml')
     .prefault('petgate')
     .describe(
       "The form of the gateway's own refusals. petgate: {code, message, status}; nested: {error: {code, message, " +
-        'type, param}}, as OpenAI and Stripe send them; with both, problems (RFC 9457) for clients that accept ' +
-        'application/problem+json. problem: problems for all.',
+        'type, param}}, as OpenAI and Stripe send them; xml: <Error><Code>, as S3 does; with all of these, problems ' +
+        '(RFC 9457) for clients that accept application/problem+json. problem: problems for all.',
     ),
   keys: mapping({
     accept_imported: bool.prefault(false).describe('Whether keys of a foreign form are looked up at all.'),

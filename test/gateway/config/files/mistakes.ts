@@ -79,7 +79,7 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
   ['duration-without-unit', '2:13 store.deadline', /unit/, 'store:\n  deadline: 100\n'],
   ['empty', '1:1', /empty; write \{\}/, ''],
   ['environment', '1:14 environment', /development, staging or production/, 'environment: prod\n'],
-  ['errors', '1:9 errors', /petgate, problem or nested/, 'errors: html\n'],
+  ['errors', '1:9 errors', /petgate, problem, nested or xml/, 'errors: html\n'],
   ['fraction', '1:26 limits.header_fields', /whole number from 10 to 1000/, 'limits: { header_fields: 100.5 }\n'],
   [
     'header-outlasts-request',
