@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { CommandError } from './command-error.js';
+import { asTooFew } from './open-files.js';
 import { endWithReader, styled } from './output.js';
 import { createProgram } from './program.js';
 
@@ -8,7 +9,8 @@ import { createProgram } from './program.js';
 const EXPLAINED = ['InvalidSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'];
 
 /** The exit code for what a command threw; says on standard error what a person can do about it. */
-function report(error: unknown): number {
+function report(thrown: unknown): number {
+  const error = asTooFew(thrown) ?? thrown;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const complain = (message: string): void =>
     void process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);

@@ -8,6 +8,7 @@ import { AdminClient } from './client.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { addExamples } from './examples.js';
+import { checkOpenFiles } from './open-files.js';
 import { endWithReader } from './output.js';
 import { bansCommand } from './rest/bans.js';
 import { customersCommand } from './rest/customers.js';
@@ -60,7 +61,10 @@ export function createProgram(): Command {
       await runPets(process.env);
     });
   for (const server of [start, gateway, pets])
-    server.hook('preAction', () => void process.stdout.off('error', endWithReader).on('error', () => undefined));
+    server.hook('preAction', () => {
+      checkOpenFiles();
+      process.stdout.off('error', endWithReader).on('error', () => undefined);
+    });
   for (const command of [
     keysCommand(connect),
     customersCommand(connect),

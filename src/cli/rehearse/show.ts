@@ -9,6 +9,7 @@ const COUNTS = ['admitted', 'limited', 'banned', 'units'] as const;
 
 /** Why lines were not rehearsed, for people; those that say nothing of the result are left out. */
 const IGNORED: Partial<Record<keyof Outcome['ignored'], string>> = {
+  repeated: 'came twice and were counted once: a log was named twice, or a copy of it',
   late: 'came too late to be put in order',
   crowded: 'are of keys or addresses beyond the 200,000 that are followed',
   undecided: 'were decided by nobody: the store was unavailable, or the request could not be read',

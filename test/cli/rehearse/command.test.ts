@@ -40,6 +40,9 @@ t.test('plans are rehearsed on logs of several gateways, gzipped or not', async 
   t.match(stdout, /\nAbCdEf123456 +free +2026-11-21T12:00:00.004Z +listPets +minute +2/);
   const same = put('same.yaml', stringify({ free: plan(6), anonymous: plan(10) }));
   t.match(JSON.parse((await run(same, '--log', odd, even, '--json')).stdout), { rehearsed: 6, different: 0 });
+  const copy = await run(same, '--log', odd, even, put('copy.log', lines.join('')));
+  t.match(copy, { code: 0, stdout: /^6 requests .* 0 decided otherwise/ });
+  t.match(copy.stdout, /note: 6 lines came twice and were counted once: a log was named twice, or a copy of it\.\n/);
   const priced = (name: string, minute: number) =>
     put(name, stringify({ free: { ...plan(minute), price: { per_unit: 5, currency: 'EUR' } }, anonymous: plan(10) }));
   const bill = await run(priced('dear.yaml', 4), '--today', priced('today.yaml', 6), '--log', even, odd);

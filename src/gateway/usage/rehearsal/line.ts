@@ -20,6 +20,8 @@ interface LoggedBan {
 
 /** One decision as an access line has it. */
 export interface LoggedDecision {
+  /** Of the exchange: its request id, which clients may choose, and its end. */
+  readonly id: string;
   readonly atMs: number;
   readonly outcome: 'admitted' | 'limited' | 'banned';
   /** Null of an address. */
@@ -69,6 +71,7 @@ export function decisionIn(line: Fields): LoggedDecision | Unusable {
   // Who shows no valid key pays one unit, whatever was asked for.
   if (key === null ? cost === 0 : contractCost === 0) return 'free';
   return {
+    id: `${String(line['request'])} ${String(line['time'])}`,
     atMs,
     outcome: outcome as LoggedDecision['outcome'],
     keyId: key,

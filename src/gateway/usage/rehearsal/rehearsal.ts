@@ -8,7 +8,7 @@ import { Tally, type Sums } from './tally.js';
 import { LINES_DROPPED } from '../../../shared/log-lines.js';
 
 /** Lines that were not rehearsed, by why. */
-type Ignored = Record<LeftOut | 'free' | 'undecided' | 'old' | 'strange' | 'unreadable' | 'other', number>;
+type Ignored = Record<LeftOut | 'repeated' | 'free' | 'undecided' | 'old' | 'strange' | 'unreadable' | 'other', number>;
 
 /** What other plans would have done to logged traffic. */
 export interface Outcome extends Sums {
@@ -41,9 +41,22 @@ export class Rehearsal {
   readonly #tally: Tally;
   readonly #missing = new Map<string, number>();
   readonly #ignored: Ignored = {
-    ...{ no_plan: 0, crowded: 0, late: 0, free: 0, undecided: 0, old: 0, strange: 0, unreadable: 0, other: 0 },
+    ...{
+      no_plan: 0,
+      crowded: 0,
+      late: 0,
+      repeated: 0,
+      free: 0,
+      undecided: 0,
+      old: 0,
+      strange: 0,
+      unreadable: 0,
+      other: 0,
+    },
   };
   readonly #onDecided: Script['onDecided'];
+  /** Ids of what was decided in the moment at hand, to find a log that was given twice. */
+  readonly #moment = { atMs: 0, ids: new Set<string>() };
   #rehearsed = 0;
   #dropped = 0;
   #sampled = false;
@@ -82,6 +95,10 @@ export class Rehearsal {
   }
 
   #decide(line: LoggedDecision): void {
+    if (this.#isRepeated(line)) {
+      this.#ignored.repeated += 1;
+      return;
+    }
     const rehearsed = this.#replay.decide(line);
     if (typeof rehearsed === 'string') {
       this.#ignored[rehearsed] += 1;
@@ -91,6 +108,18 @@ export class Rehearsal {
     this.#rehearsed += 1;
     this.#tally.add(rehearsed);
     this.#onDecided?.(line, rehearsed.verdict.outcome, rehearsed.doubt);
+  }
+
+  /** Lines come in order. */
+  #isRepeated({ atMs, id }: LoggedDecision): boolean {
+    const moment = this.#moment;
+    if (moment.atMs !== atMs) {
+      moment.atMs = atMs;
+      moment.ids.clear();
+    }
+    const isKnown = moment.ids.has(id);
+    if (!isKnown) moment.ids.add(id);
+    return isKnown;
   }
 
   /** Of the other lines of a gateway's log one matters. */

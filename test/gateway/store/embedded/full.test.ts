@@ -28,7 +28,7 @@ t.test('a full store refuses clearly, writes nothing half, and the process lives
     (async () => {
       for (; written < 1_000; written += 1) await engine.keys.write(recordOf(`key${written}`, { note }), ENTRY);
     })(),
-    { name: 'StoreUnavailable', message: /reached its bound of 262144 bytes. Raise store.map_bytes/ },
+    { name: 'StoreUnavailable', message: /reached its bound of 262144 bytes. Raise store.map_size/ },
   );
   t.ok(written > 5, `${written} keys fitted`);
   t.equal(await engine.keys.read(`key${written}`), undefined);

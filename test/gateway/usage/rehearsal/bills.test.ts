@@ -11,6 +11,7 @@ const DEAR = { ...EUR, monthly: 6_001 };
 function lineAt(at: string, plan: string, payer = 'AbCdEf123456'): LoggedDecision {
   const none = { contractCost: 1, windows: {}, ban: null, local: false, sampled: false };
   return {
+    id: 'id',
     atMs: Date.parse(at),
     outcome: 'admitted',
     keyId: payer,

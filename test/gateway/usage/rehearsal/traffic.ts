@@ -35,11 +35,13 @@ export function randomOf(seed: number): () => number {
   return () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
 }
 
+let exchanges = 0;
+
 /** The line that a gateway writes about a decided request. */
 export function lineOf({ subject, operation, cost }: AdmissionRequest, verdict: Verdict): string {
   if (verdict.outcome === 'unknown_key') throw new Error(`a key is ${verdict.reason}`);
   const address = subject.kind === 'address' ? subject.address : '192.0.2.77';
-  const { exchange } = makeExchange({ address, addressBucket: address });
+  const { exchange } = makeExchange({ id: `id-${(exchanges += 1)}`, address, addressBucket: address });
   Object.assign(exchange.logEntry, { operation, verdict, contractCost: cost });
   Object.assign(exchange.logEntry, {
     counted: verdict.outcome === 'admitted' && verdict.keyId !== null,

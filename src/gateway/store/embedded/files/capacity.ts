@@ -66,7 +66,7 @@ export class Capacity {
     } else if (this.usedBytes() >= this.#mapBytes) {
       this.#refusal =
         `The embedded store in ${this.#folder} has reached its bound of ${this.#mapBytes} bytes. Raise ` +
-        'store.map_bytes and restart, or keep usage for fewer days.';
+        'store.map_size and restart, or keep usage for fewer days.';
     }
   }
 }
