@@ -17,9 +17,10 @@ export function asTooFew(error: unknown): CommandError | undefined {
 }
 
 function tooFew(limit: number): CommandError {
+  const files = Number.isFinite(limit) ? `only ${limit} files` : 'only a few files';
   return new CommandError(
-    `This process may open only ${Number.isFinite(limit) ? limit : 'a few'} files at a time. A program needs ${LEAST} to start, and one more for each ` +
-      'connection: raise the limit, such as to 65536 (ulimit -n, LimitNOFILE of systemd, --ulimit nofile of Docker).',
+    `This process may open ${files} at a time. A program needs ${LEAST} to start, and one more for each connection: ` +
+      'raise the limit, such as to 65536 (ulimit -n, LimitNOFILE of systemd, --ulimit nofile of Docker).',
   );
 }
 

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { endedBy } from '../usage/task.js';
 import type { AdminParts } from './route.js';
 
 /** Aborted once nobody waits for this response any more. */
@@ -18,4 +17,12 @@ export function forClient(parts: AdminParts, gone: AbortSignal): AdminParts {
     ...(rehearsal && { rehearsal: (script) => endedBy(gone, rehearsal(script)) }),
     ...(archive && { archive: (task) => endedBy(gone, archive(task)) }),
   };
+}
+
+/** Ends all of these when `gone` is aborted, also while somebody waits for their next piece. */
+function endedBy<Pieces extends AsyncGenerator<unknown, void>>(gone: AbortSignal, pieces: Pieces): Pieces {
+  const end = (): void => void pieces.return().catch(() => undefined);
+  if (gone.aborted) end();
+  else gone.addEventListener('abort', end, { once: true });
+  return pieces;
 }

@@ -62,14 +62,6 @@ export function runTask(task: Task): AsyncGenerator<Buffer, void> {
   };
 }
 
-/** Ends all of these when `gone` is aborted, also while somebody waits for their next piece. */
-export function endedBy<Pieces extends AsyncGenerator<unknown, void>>(gone: AbortSignal, pieces: Pieces): Pieces {
-  const end = (): void => void pieces.return().catch(() => undefined);
-  if (gone.aborted) end();
-  else gone.addEventListener('abort', end, { once: true });
-  return pieces;
-}
-
 async function* piecesOf(task: Task, ending: AbortSignal): AsyncGenerator<Buffer, void> {
   const child = spawn(process.execPath, [...NODE_FLAGS, PROGRAM], {
     stdio: ['pipe', 'pipe', 'pipe'],

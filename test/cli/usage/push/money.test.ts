@@ -52,20 +52,20 @@ t.test('each correction is an event, once, whatever day it is of', async (t: Tes
   const counted = receiver.events.size;
   const day = dayBack(0);
   await registry.correct(key, { day, units: -2, reason: 'an outage', id: 'M-1' }, 'ops');
-  await registry.customers.correct(customer, { day, units: 7, requests: 1, reason: 'by mail', id: 'M-1' }, 'ops');
+  await registry.customers.correct(customer, { day, units: 7, requests: 1, reason: 'by mail', id: 'M-2' }, 'ops');
   t.match(await push('--batch', '1'), { events: 2, corrections: 2 });
   const common = { source: 'urn:petgate:usage', type: 'petgate.usage.correction.v1', subject: 'C-1' };
-  const data = { customer, plan: 'free', day, correction: 'M-1' };
+  const data = { customer, plan: 'free', day };
   t.match(receiver.events.get(`urn:petgate:usage correction=M-1&of=${key}`), {
     ...{ ...common, time: `${day}T00:00:00Z` },
-    data: { ...data, key, units: -2, requests: 0, reason: 'an outage' },
+    data: { ...data, key, units: -2, requests: 0, reason: 'an outage', correction: 'M-1' },
   });
-  t.match(receiver.events.get(`urn:petgate:usage correction=M-1&of=${customer}`), {
+  t.match(receiver.events.get(`urn:petgate:usage correction=M-2&of=${customer}`), {
     ...common,
-    data: { ...data, units: 7, requests: 1 },
+    data: { ...data, units: 7, requests: 1, correction: 'M-2' },
   });
   t.match(await push(), { events: 0, corrections: 0 }, 'and not again');
-  await registry.correct(key, { day, units: 2, reason: 'after all', id: 'M-2' }, 'ops');
+  await registry.correct(key, { day, units: 2, reason: 'after all', id: 'M-3' }, 'ops');
   t.match(await push(), { events: 1, corrections: 1 });
   t.equal(receiver.events.size, counted + 3);
   t.equal(receiver.repeats, 0);
