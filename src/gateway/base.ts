@@ -3,7 +3,7 @@ import { openEngine, type Engine } from './store/open.js';
 import { ConfigError, type Sources } from './config/load.js';
 import type { Contract } from './contract/load.js';
 import { readSecrets, type Secrets } from './secrets.js';
-import { archivedStore } from './usage/ledger.js';
+import { archivedRows, archivedStore } from './usage/ledger.js';
 import type { InForce } from './workers/message.js';
 import { createLog, type Log } from '../shared/log.js';
 
@@ -35,7 +35,7 @@ export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate
     costs: new Map(),
     scopes: [],
     log,
-    engine: openEngine(settings, log, cluster.isPrimary, archivedStore(settings)),
+    engine: openEngine(settings, log, cluster.isPrimary, archivedStore(settings), archivedRows(settings)),
   };
   setContract(base, contract);
   return base;

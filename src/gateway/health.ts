@@ -17,9 +17,15 @@ const CHECK_MS = 1000;
 
 /**
  * Checks the store by a real admission, because a green PING says nothing about the script. An upstream that is down
- * does not make the gateway unready: its 503 is a better answer than none.
+ * does not make the gateway unready: its 503 is a better answer than none. Nor does an archive that lacks days.
+ * @param archive what is wrong with it; null where nothing is, undefined where there is none
  */
-export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams, config: () => ReloadState) {
+export function watchHealth(
+  engine: AdmissionEngine,
+  upstreams: () => Upstreams,
+  config: () => ReloadState,
+  archive: () => string | null | undefined,
+) {
   let storeOk = false;
   let storeDetail = 'not checked yet';
   /** Once a store was seen that keeps its data: one that begins to drop it later is notified of, and served on. */
@@ -61,6 +67,8 @@ export function watchHealth(engine: AdmissionEngine, upstreams: () => Upstreams,
         const up = addresses.filter((address) => !isDown(address)).length;
         parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
       }
+      const lacking = archive();
+      if (lacking !== undefined) parts['archive'] = lacking === null ? { ok: true } : { ok: false, detail: lacking };
       return { ready: parts['store']!.ok && serving && !draining, parts };
     },
     /** The public port is open: from now on ready, if the parts are. */

@@ -4,7 +4,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { AdminParts } from './admin/route.js';
-import { maintainArchive } from './usage/archive/maintenance.js';
+import { lackingText } from './usage/archive/lacking.js';
+import { maintainArchive, type ArchiveState } from './usage/archive/maintenance.js';
 import type { Base } from './base.js';
 import type { Reloader } from './config/reload.js';
 import type { Deliverer } from './events/deliverer.js';
@@ -36,7 +37,13 @@ interface PublicSide {
 export async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promise<void> {
   const { log, engine } = base;
   base.apply = side.apply;
-  const health = watchHealth(engine, side.upstreams, () => reloader.state());
+  const archive = beginArchive(base, side.registry);
+  const health = watchHealth(
+    engine,
+    side.upstreams,
+    () => reloader.state(),
+    () => archive && troubleOf(archive.state()),
+  );
   const running = runningBy(
     () => reloader.settings(),
     () => base.contract.hash,
@@ -45,7 +52,6 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   engine.failover?.announce(running);
   watchProcess(side.registry, engine);
   watchGateway(side.registry, engine, health, () => reloader.state());
-  const archive = beginArchive(base, side.registry);
   const events = await beginEvents(base, side.registry);
   const admin = await openAdmin(base, reloader, { ...side, running, ready: () => health.readiness() });
   announce(base, await side.listen(), admin);
@@ -64,7 +70,10 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
 }
 
 /** Days of the ledger that are over go to the archive; without one, a Redis forgets them. */
-function beginArchive({ settings, log }: Base, registry: Registry): ReturnType<typeof maintainArchive> | undefined {
+function beginArchive(
+  { settings, log, engine }: Base,
+  registry: Registry,
+): ReturnType<typeof maintainArchive> | undefined {
   const { archive, unarchived } = settings.store;
   watchUnarchived(registry, unarchived);
   if (unarchived)
@@ -73,9 +82,13 @@ function beginArchive({ settings, log }: Base, registry: Registry): ReturnType<t
         'set LEDGER_URL, or store.archive to off',
     );
   if (archive === null) return undefined;
-  const maintenance = maintainArchive(settings, log);
+  const maintenance = maintainArchive(settings, engine.transfer.archive, log);
   watchArchive(registry, () => maintenance.state());
   return maintenance;
+}
+
+function troubleOf({ lacking }: ArchiveState): string | null {
+  return lacking.length === 0 ? null : lackingText(lacking);
 }
 
 async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | undefined> {

@@ -21,7 +21,7 @@ const ids = seedIds(Number(keys));
 
 /** Nothing is left in the store. */
 const emptyOf = ({ id }: Archive): Pick<LedgerStore, 'rows' | 'archive'> => ({
-  archive: () => Promise.resolve({ id, days: new Set() }),
+  archive: () => Promise.resolve({ id, days: new Map() }),
   rows: async function* () {
     await Promise.resolve();
     yield* [];
@@ -44,7 +44,10 @@ async function measure(archive: Archive): Promise<void> {
   const names = seedDays(Number(days));
   const rows = ids.length * names.length * OPERATIONS.length;
   let beganMs = performance.now();
-  for (const day of names) await archive.add(day, rowsOf(day));
+  for (const day of names) {
+    await archive.put(day, rowsOf(day));
+    await archive.verify(day);
+  }
   const wroteMs = performance.now() - beganMs;
   beganMs = performance.now();
   let [firstMs, found, most] = [0, 0, 0];

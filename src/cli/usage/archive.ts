@@ -35,6 +35,14 @@ export function archiveCommand(connect: Connect): Command {
     .addCommand(
       linesCommand(
         connect,
+        'accept',
+        'accept that days are lost that the archive had, and say what is lost: bills are too small by that',
+        (line) => `${cell(line['day'])}  lost: ${lossOf(line)}`,
+      ),
+    )
+    .addCommand(
+      linesCommand(
+        connect,
         'move',
         'move the days that are due now, as the gateway does once a day',
         (line) => `${cell(line['moved'])} days moved, ${cell(line['rows'])} rows; ${waitingOf(line)}`,
@@ -48,11 +56,25 @@ const ROWS: Rows = {
 
 function statusOf(status: Json): string {
   const { days, first, last, dueBefore, pausedUntil } = status;
+  const lacking = status['lacking'] as readonly Json[];
   return [
     `Archive: ${Number(days) === 0 ? 'no days yet' : `${cell(days)} days, ${cell(first)} to ${cell(last)}`}`,
     `Days before ${cell(dueBefore)} (UTC) belong there: ${waitingOf(status)}.`,
+    ...(lacking.length === 0
+      ? []
+      : [
+          styled('red', 'It lacks days that it had; reports of them are refused:'),
+          ...lacking.map((line) => `  ${cell(line['day'])}  ${lossOf(line)}`),
+          'Bring them back from a newer backup of PostgreSQL, or accept the loss: petgate usage archive accept.',
+        ]),
     ...(pausedUntil === null ? [] : [`Days were brought back: nothing is moved until ${cell(pausedUntil)}.`]),
   ].join('\n');
+}
+
+function lossOf({ lost }: Json): string {
+  if (lost === null) return 'nobody knows how much';
+  const counts = Object.entries(lost as Readonly<Record<string, number>>).filter(([, count]) => count > 0);
+  return counts.length === 0 ? 'nothing was counted' : counts.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
 function waitingOf(status: Json): string {
@@ -63,12 +85,12 @@ function waitingOf(status: Json): string {
 /** A command whose answer has a line for each day; it fails when one of them is not `ok`. */
 function linesCommand(
   connect: Connect,
-  name: 'verify' | 'restore' | 'move',
+  name: 'verify' | 'restore' | 'move' | 'accept',
   description: string,
   textOf: (line: Json) => string,
 ): Command {
   const command = new Command(name).description(description).option('--json', 'print lines of JSON');
-  if (name !== 'move')
+  if (name === 'verify' || name === 'restore')
     command
       .option('--from <day>', 'first UTC day (the first there is)')
       .option('--to <day>', 'last UTC day (the last)');
@@ -84,7 +106,8 @@ function linesCommand(
       if (json === true) process.stdout.write(`${JSON.stringify(line)}\n`);
       else say(textOf(line));
     }
-    if (days === 0 && json !== true) say('The archive has none of these days.');
+    if (days === 0 && json !== true)
+      say(name === 'accept' ? 'The archive lacks nothing.' : 'The archive has none of these days.');
     if (damaged > 0)
       throw new CommandError(`${damaged} days of the archive are damaged. Bring them back from a backup.`);
   });
@@ -94,4 +117,5 @@ const EXAMPLES = `
 Examples:
   petgate usage archive status
   petgate usage archive verify --from 2026-01-01 --to 2026-01-31
-  petgate usage archive restore --from 2026-01-01`;
+  petgate usage archive restore --from 2026-01-01
+  petgate usage archive accept`;

@@ -17,6 +17,12 @@ export interface UsageRow extends UsageCounts {
   readonly corrected?: { readonly requests: number; readonly units: number };
 }
 
+/** A row as it is stored, and as it moves from one store to another. */
+export interface StoredRow extends UsageRow {
+  /** It comes on top of what the archive has of the key and day; any other one is whole. */
+  readonly isOnTop?: true | undefined;
+}
+
 /** Names of the counts of usage, in the order in which they are shown. */
 export const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'] as const;
 

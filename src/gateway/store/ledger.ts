@@ -2,7 +2,7 @@ import type { CustomerRecord } from './records/customer.js';
 import type { KeyRecord } from './records/key.js';
 import type { RecordStore } from './records/record.js';
 import type { Finality } from './finality.js';
-import type { UsageRow } from './counts.js';
+import type { Counts, StoredRow, UsageRow } from './counts.js';
 
 /** Which rows are asked for. */
 export interface Part {
@@ -13,20 +13,25 @@ export interface Part {
 }
 
 export interface StoredPart extends Part {
-  /** Days that are being moved: rows may have what the archive has too. */
-  readonly held?: ReadonlySet<string>;
+  /**
+   * Leaves out days of a key that are marked as archived, or tells them from others: then alone a row comes on top that
+   * has this mark. Else it may also be that no import brought the whole yet.
+   */
+  readonly archived?: 'left out' | 'told';
 }
 
-/** A row of a key and day that has what the archive has of them too; what any other has comes on top. */
-export interface StoredRow extends UsageRow {
-  readonly isWhole?: true;
-}
-
-/** Which archive days were moved to, and those that it may have; without any named, nobody knows which. */
+/** The archive that days were moved to, and which; without any named, nobody knows. */
 export interface ArchiveNote {
   readonly id: string;
-  readonly days: ReadonlySet<string>;
+  /** What it had of them when they were moved; null for those that version 0.3 moved, or was about to. */
+  readonly days: ReadonlyMap<string, Counts | null>;
 }
+
+/** What the archive has of these days of keys. Rejects with ArchiveUnavailable, also where it lacks a noted day. */
+export type ArchivedRows = (
+  note: ArchiveNote | null,
+  wanted: readonly Pick<UsageRow, 'key' | 'day'>[],
+) => Promise<readonly UsageRow[]>;
 
 /** Says whom a row is about, and who had which plan when. */
 export interface Accounts {
@@ -41,31 +46,25 @@ export interface Accounts {
 export interface LedgerStore {
   /** Rows of these days: keys in the order of their ids. */
   rows(days: readonly string[], part: StoredPart): AsyncIterable<readonly StoredRow[]>;
-  /** All that was counted of a day, whoever did: keys in the order of their ids, a key's rows by plan and operation. */
+  /** All of a day that is whole here, whoever counted: keys in the order of ids, a key's rows by plan and operation. */
   day(day: string): AsyncIterable<readonly UsageRow[]>;
   /**
-   * Lets go of these rows of a day. What was counted beyond them stays. Each key gets a mark in the same step: what it
-   * has of the day comes on top.
+   * Lets go of these rows of a day. What was counted beyond them stays. Each key is marked in the same step: the
+   * archive has its day, and what is counted of it from then on comes on top.
    */
   remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Makes these marks, where the store has let go of the whole day. */
-  mark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Takes them away. */
-  unmark(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /**
-   * Adds rows to those of their key and day, and takes the mark away in the same step; does nothing where there is
-   * none.
-   */
+  /** Makes these marks. `all`: also where there are counts, which come on top; else not where they are whole. */
+  mark(day: string, rows: AsyncIterable<readonly UsageRow[]>, all: boolean): Promise<void>;
+  /** Adds rows to what comes on top of them, and takes the mark away in the same step: the day is whole here then. */
   restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
   /** Its id, and others that an operator let it be taken for. */
   ids(): Promise<readonly string[]>;
   /** null before the first day was moved. */
   archive(): Promise<ArchiveNote | null>;
-  /**
-   * Names the archive, unless another one is named, and the days that it has or is to have. Gives the one that is
-   * named.
-   */
-  bind(archiveId: string, days: readonly string[]): Promise<string>;
+  /** Names the archive, unless another one is named, and what it has at least of days. Gives the one that is named. */
+  bind(archiveId: string, days: ArchiveNote['days']): Promise<string>;
+  /** Names this archive, whichever was named, and what it has of these days: null where it has none of one. */
+  accept(archiveId: string, days: ArchiveNote['days']): Promise<void>;
   /** The archive has this day no more; without any, none is named. */
   unbind(day: string): Promise<void>;
   nowMs(): Promise<number>;
@@ -74,18 +73,16 @@ export interface LedgerStore {
   close(): Promise<void>;
 }
 
-/** A row as it moves from one store to another. */
-export interface MovedRow extends UsageRow {
-  /** The archive has a row of this key and day too, and this comes on top. */
-  readonly isOnTop?: true | undefined;
-}
-
 /** The ledger as it moves from one store to another. */
 export interface LedgerTransfer {
   /** Every row of the days before `day`; reading gives way to admissions. */
-  rowsBefore(day: string): AsyncIterable<readonly MovedRow[]>;
-  /** Sees to it that each count is at least as large as given. How many rows grew; none when it is repeated. */
-  raise(rows: readonly MovedRow[]): Promise<number>;
+  rowsBefore(day: string): AsyncIterable<readonly StoredRow[]>;
+  /**
+   * Sees to it that each count is at least as large as given, beside what came before its key. How many rows grew; none
+   * when it is repeated. Asks the archive where one of two has its whole there: then it rejects with ArchiveUnavailable
+   * too.
+   */
+  raise(rows: readonly StoredRow[]): Promise<number>;
   /** The archive of days; absent where a store has none. */
   readonly archive?: Pick<LedgerStore, 'archive' | 'bind'>;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../../shared/log.js';
 import type { Plans } from '../admission/plan.js';
-import type { LedgerStore } from './ledger.js';
+import type { ArchivedRows, LedgerStore } from './ledger.js';
 import type { AdmissionEngine } from './port.js';
 import { openFailoverEngine } from './outage/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
@@ -61,6 +61,7 @@ export function openEngine(
   log: Log,
   isPrimary: boolean,
   archived?: KnownStore['archived'],
+  archivedRows?: ArchivedRows,
 ): Engine {
   const { store, plans, dataFolder, environment } = settings;
   const events = settings.events !== null;
@@ -70,6 +71,7 @@ export function openEngine(
       url: store.redisUrl,
       ...{ deadlineMs, plans, usageDays, finalAfterMs, log, eviction, replicas, events, environment },
       known: knownStoreIn(dataFolder, archived),
+      archivedRows,
     });
     if (store.onFailure === 'refuse') return redis;
     return openFailoverEngine({

@@ -1,14 +1,18 @@
 import { openRedisLedger } from '../store/open.js';
-import type { ArchiveNote, LedgerStore, StoredRow } from '../store/ledger.js';
+import { COUNTS, type Counts } from '../store/counts.js';
+import type { ArchivedRows, ArchiveNote, LedgerStore } from '../store/ledger.js';
 import type { UsageRow, UsageStore } from '../store/port.js';
 import type { Settings } from '../config/settings.js';
-import { daysFrom } from '../../shared/utc-day.js';
+import { DAY_MS, dayOf, daysFrom } from '../../shared/utc-day.js';
 import { mergeByKey } from './archive/merge.js';
 import { ArchiveUnavailable } from './archive/errors.js';
-import type { Archive, DayState } from './archive/archive.js';
+import { lackingDays, refuseLacking } from './archive/lacking.js';
+import type { Archive } from './archive/archive.js';
 
 /** How long the archive may take to say which store it is of. */
 const ASK_MS = 2_000;
+/** A day stays in the store for longer than that (store.archive_after). */
+const KEPT_MS = 31 * DAY_MS;
 
 export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
@@ -44,6 +48,22 @@ export async function openArchive({ store: { archive } }: Pick<LedgerSettings, '
   return openPostgresArchive(archive);
 }
 
+/** What the archive has of days of keys, for an import. */
+export function archivedRows(settings: Pick<LedgerSettings, 'store'>): ArchivedRows {
+  return async (note, wanted) => {
+    const opened = await openArchive(settings);
+    try {
+      const archive = ownArchive(note, opened);
+      const days = new Set(wanted.map(({ day }) => day));
+      const noted = new Map([...(note?.days ?? [])].filter(([day]) => days.has(day)));
+      refuseLacking(lackingDays(noted, await archive.days()));
+      return await archive.rowsOf(wanted);
+    } finally {
+      await opened?.close();
+    }
+  };
+}
+
 /** What is asked of store and archive together. */
 interface RowsQuery {
   /** UTC days, both included: `2026-11-21`. */
@@ -58,16 +78,18 @@ interface RowsQuery {
 interface View {
   /** Another one after each change of it. */
   readonly version: string;
-  /** Where none of the days asked for was ever moved, null. */
+  /** Where none of the days asked for can be in it, null. */
   readonly archive: Archive | null;
-  readonly archived: ReadonlyMap<string, DayState>;
+  readonly archived: readonly string[];
+  /** Days of which all that the store has comes on top, though nothing there says so. */
+  readonly unmarked: ReadonlySet<string>;
 }
 
 /**
  * Store and archive as one: keys in the order of their ids, all of a key together. A day may be moved while this
  * reads: then the rows read since the last batch are read anew, from where the day is by then.
  * Rejects with StoreUnavailable or ArchiveUnavailable.
- * @param open the archive, asked for only where days were moved to it; null where none is set
+ * @param open the archive, asked for only where days may have been moved to it; null where none is set
  */
 export async function* ledgerRows(
   store: LedgerStore,
@@ -90,34 +112,82 @@ export async function* ledgerRows(
   }
 }
 
+/**
+ * Days that were moved, as the store says, and all that are old enough: a store that was restored to an older state, or
+ * emptied, may not know of one that was.
+ */
 async function viewOf(store: LedgerStore, open: () => Promise<Archive | null>, days: readonly string[]): Promise<View> {
   const note = await store.archive();
-  if (note === null || (note.days.size > 0 && !days.some((day) => note.days.has(day))))
-    return { version: 'the store alone', archive: null, archived: new Map() };
-  const archive = ownArchive(note, await open());
+  const noted = new Map([...(note?.days ?? [])].filter(([day]) => days.includes(day)));
+  const isOld = days.some((day) => day < dayOf(Date.now() - KEPT_MS));
+  const isNoted = noted.size > 0 || (isOld && note?.days.size === 0);
+  const opened = isNoted || isOld ? await open() : null;
+  if (opened === null && !isNoted)
+    return { version: 'the store alone', archive: null, archived: [], unmarked: new Set() };
+  const archive = ownArchive(note, opened);
+  if (note === null) await archive.isOf(await store.ids());
   const version = await archive.version();
-  const states = await archive.days();
-  return { version, archive, archived: new Map([...states].filter(([day]) => days.includes(day))) };
+  const archived = await archive.days();
+  refuseLacking(lackingDays(noted, archived));
+  return {
+    ...{ version, archive, archived: days.filter((day) => archived.has(day)) },
+    unmarked: new Set([...noted].flatMap(([day, has]) => (has === null && archived.get(day)!.isUnmarked ? [day] : []))),
+  };
 }
 
 async function* bothRows(
   store: LedgerStore,
-  { archive, archived }: View,
+  { archive, archived, unmarked }: View,
   days: readonly string[],
   keyId: string | undefined,
   after: string | null,
 ): AsyncGenerator<readonly UsageRow[]> {
-  const held = new Set([...archived].flatMap(([day, state]) => (state === 'held' ? [day] : [])));
-  const sources: AsyncIterable<readonly StoredRow[]>[] = [store.rows(days, { keyId, after, held })];
-  if (archive !== null) sources.unshift(archive.rows([...archived.keys()], { keyId, after }));
-  for await (const rows of mergeByKey(sources)) yield withoutTwins(rows);
+  const stored = store.rows(days, { keyId, after });
+  if (archive === null || archived.length === 0) {
+    yield* mergeByKey([stored]);
+    return;
+  }
+  const there = new Set(archived);
+  const rows = async function* (): AsyncGenerator<readonly PlacedRow[]> {
+    for await (const some of stored)
+      yield some.map(({ isOnTop, ...row }) =>
+        isOnTop === true || unmarked.has(row.day) || !there.has(row.day) ? row : { ...row, isWhole: true },
+      );
+  };
+  for await (const both of mergeByKey<PlacedRow>([archive.rows(archived, { keyId, after }), rows()]))
+    yield withoutTwins(both);
 }
 
-/** Where the store's rows have what the archive has of a key and day, the archive's go. */
-function withoutTwins(rows: readonly StoredRow[]): readonly UsageRow[] {
-  const whole = new Set(rows.flatMap((row) => (row.isWhole === true ? [`${row.key} ${row.day}`] : [])));
+/** A row of the archive or on top of it; or a whole one, of a day of which the archive may have something too. */
+interface PlacedRow extends UsageRow {
+  readonly isWhole?: true;
+}
+
+/**
+ * Where the store has a key's day whole, it says what was counted, and the archive no more than how much that is at
+ * least: counts only grow.
+ */
+function withoutTwins(rows: readonly PlacedRow[]): readonly UsageRow[] {
+  const wholeDays = new Set<string>();
+  const whole = new Map<string, Omit<UsageRow, keyof Counts> & Counts>();
+  for (const { isWhole, ...row } of rows) {
+    if (isWhole !== true) continue;
+    wholeDays.add(`${row.key} ${row.day}`);
+    whole.set(nameOf(row), row);
+  }
   if (whole.size === 0) return rows;
-  return rows.flatMap(({ isWhole, ...row }) => (isWhole === true || !whole.has(`${row.key} ${row.day}`) ? [row] : []));
+  return rows.flatMap((row) => {
+    if (row.isWhole === true) return [whole.get(nameOf(row))!];
+    if (!wholeDays.has(`${row.key} ${row.day}`)) return [row];
+    const twin = whole.get(nameOf(row));
+    if (twin === undefined) return [row];
+    for (const count of COUNTS) twin[count] = Math.max(twin[count], row[count]);
+    return [];
+  });
+}
+
+function nameOf({ key, day, plan, operation }: UsageRow): string {
+  return [key, day, plan, operation].join(' ');
 }
 
 /** The archive, unless days were moved to another one: a report without those would be wrong. */

@@ -29,7 +29,7 @@ export interface RehearsalTask {
 
 /** Does something with the archive; it answers in JSON, a line for each day or one for all. */
 export interface ArchiveTask {
-  readonly kind: 'status' | 'move' | 'verify' | 'restore';
+  readonly kind: 'status' | 'move' | 'verify' | 'restore' | 'accept';
   /** UTC days, both included; all where they are left out. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;

@@ -52,10 +52,7 @@ t.test('killed at any moment of a move, again and again: at no time a report has
   );
   t.ok(kills.broken > 0);
   await moveDays(store, archive, settings.store, () => undefined);
-  t.same(
-    [...(await archive.days())],
-    [...DAYS_AGO].reverse().map((days) => [ago(days), 'moved']),
-  );
+  t.same([...(await archive.days()).keys()], [...DAYS_AGO].reverse().map(ago));
   t.same(await allRows(store, archive), before);
   for (const days of DAYS_AGO) await archive.verify(ago(days));
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
 import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
-import type { MovedRow } from '../../../src/gateway/store/ledger.js';
+import type { StoredRow } from '../../../src/gateway/store/counts.js';
 import { DAY_MS, dayOf } from '../../../src/shared/utc-day.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { temporaryFolder, type Teardown } from '../../servers/program.js';
@@ -102,7 +102,7 @@ async function furnish(
 }
 
 /** More on some days than on others, and less at weekends. */
-function ledgerOf(key: string, plan: string, units: number, n: number): readonly MovedRow[] {
+function ledgerOf(key: string, plan: string, units: number, n: number): readonly StoredRow[] {
   return Array.from({ length: DAYS - 5 }, (_, ago) => {
     const atMs = Date.now() - (ago + 1) * DAY_MS;
     const isWeekend = [0, 6].includes(new Date(atMs).getUTCDay());

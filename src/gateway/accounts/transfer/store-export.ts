@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AdmissionEngine } from '../../store/port.js';
-import type { MovedRow } from '../../store/ledger.js';
+import type { Counts, StoredRow } from '../../store/counts.js';
+import type { ArchiveNote } from '../../store/ledger.js';
 import { areCorrected } from '../../store/records/correction.js';
 import type { RecordStore, Snapshot, StoredRecord } from '../../store/records/record.js';
 import { withRetry } from '../../store/retry.js';
@@ -22,7 +23,7 @@ export async function* exportStore(engine: AdmissionEngine, nowMs: number): Asyn
   const archive = (await transfer.archive?.archive()) ?? null;
   yield line({
     ...{ kind: 'store', format, exported: new Date(nowMs).toISOString() },
-    archive: archive && { id: archive.id, days: [...archive.days] },
+    archive: archive && { id: archive.id, days: [...archive.days.keys()], has: hadOf(archive) },
   });
   for await (const page of snapshots(customers, today)) {
     for (const { usage } of page) addLine(sums, 'customer', usage);
@@ -58,7 +59,12 @@ async function* snapshots<R extends StoredRecord>(
   }
 }
 
-function usageLine(rows: readonly MovedRow[]): string {
+/** What the archive had of each day when it was moved there. */
+function hadOf({ days }: ArchiveNote): Readonly<Record<string, Counts>> {
+  return Object.fromEntries([...days].flatMap(([day, has]) => (has === null ? [] : [[day, has]])));
+}
+
+function usageLine(rows: readonly StoredRow[]): string {
   return rows.length === 0 ? '' : line({ kind: 'usage', rows });
 }
 

@@ -126,10 +126,11 @@ class StoreRun {
   }
 
   /** Days that are not in the store are in its archive: without it, bills would be too small. */
-  async #bind(named: { readonly id: string; readonly days: readonly string[] } | null): Promise<void> {
+  async #bind(named: Extract<StoredLine, { kind: 'store' }>['archive']): Promise<void> {
     if (named === null) return;
     const { archive } = this.#engine.transfer;
-    const bound = archive === undefined ? null : await withRetry(() => archive.bind(named.id, named.days));
+    const days = new Map(named.days.map((day) => [day, named.has?.[day] ?? null]));
+    const bound = archive === undefined ? null : await withRetry(() => archive.bind(named.id, days));
     if (bound === named.id) return;
     const why =
       bound === null

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { MAX_LIMIT } from '../../admission/bucket.js';
 import type { SubjectState } from '../../admission/decide.js';
-import { COUNTS } from '../../store/counts.js';
-import type { MovedRow } from '../../store/ledger.js';
+import { COUNTS, type StoredRow } from '../../store/counts.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
@@ -36,6 +35,8 @@ const DAY = TEXT.refine(isDay, 'must be a day such as 2026-11-21');
 const KEY_ID = TEXT.refine(isKeyId, "must be a key's id");
 const CUSTOMER_ID = TEXT.refine(isCustomerId, "must be a customer's id");
 const LIMIT = z.union([z.literal('unlimited'), z.int().min(0).max(MAX_LIMIT)]);
+/** A bit for each of 400 days. */
+const ARCHIVED_TEXT = 68;
 const PER = z.enum(['minute', 'day', 'month']);
 
 const HISTORY = z.array(
@@ -62,9 +63,10 @@ const STATE = z.strictObject({
   ...{ day: BUCKET, month: BUCKET, windows: z.record(OPERATION, BUCKET) },
   ...{ strikes: COUNT, strikesSinceMs: MOMENT, bannedUntilMs: MOMENT, banLevel: COUNT },
 });
+const COUNTED = { requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT };
 const ROW = z.strictObject({
   ...{ key: KEY_ID, day: DAY, plan: PLAN, operation: OPERATION },
-  ...{ requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT },
+  ...COUNTED,
   isOnTop: z.literal(true).optional(),
 });
 
@@ -73,7 +75,10 @@ const LINES = {
   store: z.strictObject({
     format: z.literal(EXPORT_FORMATS, `must be ${EXPORT_FORMATS.join(' or ')}: another version of Petgate wrote this`),
     exported: TEXT,
-    archive: z.strictObject({ id: TEXT.min(1), days: z.array(DAY) }).nullable(),
+    // Version 0.3 didn't say what the archive has of a day.
+    archive: z
+      .strictObject({ id: TEXT.min(1), days: z.array(DAY), has: z.record(DAY, z.strictObject(COUNTED)).optional() })
+      .nullable(),
   }),
   customer: z.strictObject({
     record: z.strictObject({
@@ -99,6 +104,7 @@ const LINES = {
     state: STATE,
     ban: z.strictObject({ untilMs: MOMENT, reason: TEXT.nullable(), actor: TEXT }).nullable(),
     usage: z.array(ROW),
+    archived: z.record(TEXT.regex(/^\d{1,4}$/), z.base64().max(ARCHIVED_TEXT)).optional(),
   }),
   token: z.strictObject({
     token: z.strictObject({
@@ -110,7 +116,7 @@ const LINES = {
   end: z.strictObject({
     sums: z.strictObject({
       ...{ customers: COUNT, keys: COUNT, tokens: COUNT },
-      ...{ requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT },
+      ...COUNTED,
     }),
   }),
 };
@@ -131,16 +137,16 @@ export function readStored(body: Readonly<Record<string, unknown>>): StoredLine 
   return `${[kind, ...path].join('.')}: ${message}`;
 }
 
-export function keyLine({ record, history, state, beside, usage }: Snapshot<KeyRecord>): object {
-  return { kind: 'key', record, history, state: storedState(state), ban: beside, usage };
+export function keyLine({ record, history, state, beside, usage, archived }: Snapshot<KeyRecord>): object {
+  return { kind: 'key', record, history, state: storedState(state), ban: beside, usage, archived };
 }
 
 export function customerLine({ record, history, state, beside }: Snapshot<CustomerRecord>): object {
   return { kind: 'customer', record, history, state: storedState(state), webhook: beside };
 }
 
-export function keyIn({ record, history, state, ban, usage }: Lines['key']): Snapshot<KeyRecord> {
-  return { record, history, state: stateIn(state), beside: ban, usage } as Snapshot<KeyRecord>;
+export function keyIn({ record, history, state, ban, usage, archived }: Lines['key']): Snapshot<KeyRecord> {
+  return { record, history, state: stateIn(state), beside: ban, usage, archived } as Snapshot<KeyRecord>;
 }
 
 export function customerIn({ record, history, state, webhook }: Lines['customer']): Snapshot<CustomerRecord> {
@@ -168,7 +174,7 @@ export function noSums(): Sums {
 }
 
 /** Adds what a line of these kinds holds. */
-export function addLine(sums: Record<keyof Sums, number>, kind: Kind, rows: readonly MovedRow[]): void {
+export function addLine(sums: Record<keyof Sums, number>, kind: Kind, rows: readonly StoredRow[]): void {
   if (kind === 'customer' || kind === 'key' || kind === 'token') sums[`${kind}s`] += 1;
   for (const row of rows) for (const count of COUNTS) sums[count] += row[count];
 }

@@ -18,6 +18,10 @@ export const ARCHIVE_ROUTES: readonly Route[] = [
     gives: [LINES],
     handle: ({ parts }) => ({ type: LINES, chunks: linesOf(parts, { kind: 'move' }) }),
   }),
+  route(`POST ${ARCHIVE}/accept`, 'operator', 'Accepts that days are lost that the archive had, a line for each', {
+    gives: [LINES],
+    handle: ({ parts }) => ({ type: LINES, chunks: linesOf(parts, { kind: 'accept' }) }),
+  }),
   ofDays('GET', 'verify', 'billing', 'Reads archived days to their end, a line for each'),
   ofDays('POST', 'restore', 'operator', 'Brings archived days back, a line for each'),
 ];

@@ -298,5 +298,6 @@ export const ArchiveStatus = answer('ArchiveStatus', {
   last: DAY.nullable(),
   dueBefore: DAY,
   waiting: z.array(DAY),
+  lacking: z.array(z.object({ day: DAY, lost: z.object(COUNTED).nullable() })),
   pausedUntil: MOMENT.nullable(),
 });

@@ -55,6 +55,7 @@ const RULES: readonly Rule[] = [
     'An event waits for more than half an hour.',
     above('petgate_events_oldest_age_seconds', 1800),
   ),
+  rule('PetgateLedgerLacking', 'The archive lacks days that it had.', above('petgate_ledger_lacking', 0)),
   rule('PetgateLedgerUnarchived', 'Nothing of the usage ledger is archived.', is('petgate_ledger_unarchived', 1)),
   rule('PetgateLedgerNotArchived', 'Days of the ledger wait for the archive.', (span) => {
     return is('petgate_ledger_archive_up', 0)(span) || above('petgate_ledger_waiting', 0)(span);

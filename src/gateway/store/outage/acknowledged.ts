@@ -17,7 +17,7 @@ export class AcknowledgedCounts {
 
   /** What Redis may not have of a row yet; null when it has all. */
   missing(row: UsageRow): UsageCounts | null {
-    const acknowledged = this.#read(row);
+    const acknowledged = this.of(row);
     const missing = noCounts();
     for (const field of COUNTS) missing[field] = Math.max(0, row[field] - acknowledged[field]);
     return COUNTS.some((field) => missing[field] > 0) ? missing : null;
@@ -40,7 +40,8 @@ export class AcknowledgedCounts {
     });
   }
 
-  #read(row: UsageRow): UsageCounts {
+  /** What Redis has acknowledged of a row. */
+  of(row: UsageRow): UsageCounts {
     const name = nameOf(row);
     const bytes = this.#stores.durable.getBinary(name);
     return bytes === undefined ? noCounts() : rowOf(name, bytes);

@@ -131,7 +131,11 @@ export class Spool {
         const terms = verifier.wholeTerms(row.key, now());
         return redis.fleet.take(counted(row).by ?? metadata.read('spool') ?? '', {
           keyId: row.key,
-          rows: waiting.map(({ row }) => ({ ...row, operation: counted(row).operation })),
+          rows: waiting.map(({ row }) => ({
+            ...row,
+            operation: counted(row).operation,
+            acknowledged: acknowledged.of(row),
+          })),
           terms,
           warnAt: terms && warnAt(terms.plan),
         });

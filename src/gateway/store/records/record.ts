@@ -1,5 +1,5 @@
 import type { SubjectState } from '../../admission/decide.js';
-import type { UsageRow } from '../counts.js';
+import type { StoredRow } from '../counts.js';
 
 /** What keys and customers have in common. */
 export interface StoredRecord {
@@ -7,6 +7,9 @@ export interface StoredRecord {
   /** Grows by one with each change: a change names the version it saw, and loses when another came first. */
   readonly version: number;
 }
+
+/** Of a key the days that an archive has, as bits in base64 (redis/ledger/archived-days.ts). */
+export type ArchivedDays = Readonly<Record<string, string>>;
 
 /** All that a store holds of one key or customer, as of one moment: what moves to another store. */
 export interface Snapshot<R extends StoredRecord> {
@@ -17,7 +20,9 @@ export interface Snapshot<R extends StoredRecord> {
   /** Of a key the note of its ban, of a customer its webhook; null without one. */
   readonly beside: object | null;
   /** What was counted of a key on the days that were asked for. */
-  readonly usage: readonly UsageRow[];
+  readonly usage: readonly StoredRow[];
+  /** Left out where an archive has none, and of a customer. */
+  readonly archived?: ArchivedDays | undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DAY_MS, type BucketState } from '../../admission/bucket.js';
+import { DAY_MS, MAX_LIMIT, type BucketState } from '../../admission/bucket.js';
 import { freshState, type SubjectState } from '../../admission/decide.js';
 import { isAutomaticBan, type AuditEntry, type Restored, type Snapshot, type StoredRecord } from './record.js';
 
@@ -53,6 +53,28 @@ export function mergedState(here: SubjectState, given: SubjectState, compared: R
   const operationWindows = mergedWindows(here.operationWindows, given.operationWindows);
   const [day, month] = [later(here.day, given.day), later(here.month, given.month)];
   return { minute: { ...here.minute }, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows };
+}
+
+/** Of two states of which each knows nothing of what the other one spent. Strikes and ban are the first one's. */
+export function spentTogether(one: SubjectState, other: SubjectState): SubjectState {
+  const windows = new Map(one.operationWindows);
+  for (const [name, bucket] of other.operationWindows ?? []) {
+    const known = windows.get(name);
+    windows.set(name, known === undefined ? { ...bucket } : sum(known, bucket));
+  }
+  return {
+    ...one,
+    day: sum(one.day, other.day),
+    month: sum(one.month, other.month),
+    operationWindows: windows.size === 0 ? null : windows,
+  };
+}
+
+/** Of two windows that began on the same day; else the later one. */
+function sum(one: BucketState, other: BucketState): BucketState {
+  const is = later(one, other);
+  const [first, second] = [one, other].map(({ atMs }) => Math.floor(atMs / DAY_MS));
+  return first === second ? { level: Math.min(one.level + other.level, MAX_LIMIT * DAY_MS), atMs: is.atMs } : is;
 }
 
 function endsLater(one: SubjectState, other: SubjectState): boolean {

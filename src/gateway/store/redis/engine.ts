@@ -1,6 +1,6 @@
 import type { Log } from '../../../shared/log.js';
 import { DAY_MS } from '../../admission/bucket.js';
-import type { LedgerStore } from '../ledger.js';
+import type { ArchivedRows, LedgerStore } from '../ledger.js';
 import type { Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionEngine, KeyStore, SeenGateway, StoreTrust } from '../port.js';
@@ -32,7 +32,7 @@ import type { AuditEntry } from '../records/record.js';
 import { Eviction } from './trust/eviction.js';
 import { parseRedisUrl } from './link/url.js';
 import { ledgerStore } from './ledger/moved-days.js';
-import { ledgerTransferOf } from './ledger/transfer.js';
+import { ledgerTransferOf, raiseOf } from './ledger/transfer.js';
 import { usageStore } from './ledger/rows.js';
 
 const FINAL_AFTER_MS = 7 * DAY_MS;
@@ -52,6 +52,8 @@ interface RedisEngineOptions {
   readonly known?: KnownStore | null;
   /** Of the gateway; a store of another one is refused. Left out, it uses the store of any. */
   readonly environment?: string;
+  /** What the archive has; left out, an import that needs it is refused. */
+  readonly archivedRows?: ArchivedRows | undefined;
   /** Somebody accepted that Redis may drop data. */
   readonly eviction?: 'accept' | 'refuse';
   /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
@@ -127,8 +129,9 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const inForce = (plans: Plans) => editionOf(plans, usageDays, options.events === true, (ids) => pending.add(ids));
   let edition = inForce(options.plans);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
-  const keys = keyStore(link, replicas, pending, usageDays);
-  const customers = customerStore(link, replicas, usageDays);
+  const raise = raiseOf(link, options);
+  const keys = keyStore(link, replicas, pending, raise);
+  const customers = customerStore(link, replicas, raise);
   const ledger = ledgerStore(link, days, usageDays, { keys, customers }, () => link.close());
   const checked = subjectName({ kind: 'address', address: 'check' });
   return {
@@ -142,16 +145,13 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts.some(isUnknown) ? believed(link, eviction, requests, verdicts) : verdicts;
     },
     fail: (reports) => fail(link, reports, usageDays),
-    keys,
-    customers,
+    ...{ keys, customers, days, ledger },
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
     sessionSecret: sessionSecret(link, replicas),
     bans: { ...banStore(link, replicas, pending), ...addressBans(link, replicas) },
     usage: usageStore(link),
-    days,
-    ledger,
-    transfer: ledgerTransferOf(link, ledger, usageDays),
+    transfer: ledgerTransferOf(link, ledger, raise, usageDays),
     check: async () => {
       await link.check(checked);
       await eviction.check();

@@ -30,15 +30,17 @@
  *     petgate:{events}:collecting somebody looks for what nobody entered (outbox/pending.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
  *     petgate:archive             id of the archive that days were moved to  no TTL
- *     petgate:archive:days        days that it may have (sorted set) no TTL
+ *     petgate:archive:moved       what it has of the days that were moved (hash) no TTL
+ *     petgate:archive:days        days that 0.3 moved, or was about to (sorted set) no TTL
  *     petgate:gateways:days       of which days each may bring counts (hash) TTL
  *
  * The id of a customer's key is written `{<8 characters of the customer>}<6 more>`, so that all its keys and the
  * customer itself share a tag.
  *
  * Beside the record (records/keys.ts) the hash of a key has the fields `state` and `windows` (store/state.ts),
- * `summary` (scripts/admission.lua), `days` (ledger/active-days.ts), `ban` (what an operator said of a ban), and with
- * events on `told`, `telling` and `tell-…` (outbox/pending.ts), as the hash of a customer has.
+ * `summary` (scripts/admission.lua), `days` (ledger/active-days.ts), `archived-…` (ledger/archived-days.ts), `ban`
+ * (what an operator said of a ban), and with events on `told`, `telling` and `tell-…` (outbox/pending.ts), as the hash
+ * of a customer has.
  *
  * Every script gets all names it touches, and as few as can be: while a Cluster moves a slot, Redis
  * runs a script only where all of its names are, and one that isn't there yet may be on its way.
@@ -70,7 +72,8 @@ export const EVENTS_COLLECTING = 'petgate:{events}:collecting';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
 export const ARCHIVE = 'petgate:archive';
-export const ARCHIVED_DAYS = 'petgate:archive:days';
+export const MOVED_DAYS = 'petgate:archive:moved';
+export const NOTED_DAYS = 'petgate:archive:days';
 
 /** Name of one of the marks of a Cluster (link/identity.ts). */
 export function storeMark(n: number): string {
@@ -157,7 +160,7 @@ export function dayName(day: number): string {
 /** Name of the count of units beyond one for each request: a ledger without it is of requests that cost one. */
 export const EXCESS = 'excess';
 
-/** Field of a day's ledger: what the archive has of it is not in it any more, and what is in it comes on top. */
+/** Field of a day's ledger: what is in it comes on top of what the archive has, or an import is to bring. */
 export const ON_TOP = 'on top';
 
 /** Name of one count in a day's ledger. */

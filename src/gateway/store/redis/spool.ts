@@ -1,7 +1,8 @@
 import type { Terms } from '../../admission/plan.js';
 import { refillOf, windowsOf } from '../../admission/windows.js';
 import { customerOf } from '../records/customer-id.js';
-import type { UsageRow } from '../port.js';
+import { noCounts } from '../counts.js';
+import type { UsageCounts, UsageRow } from '../port.js';
 import type { AuditEntry } from '../records/record.js';
 import type { Link } from './link/link.js';
 import { luaLimit } from './admit/plans.js';
@@ -16,7 +17,8 @@ const TAKE_BAN = loadScript('ledger/take-ban');
 /** One key's counts of a spool, absolute. */
 export interface SpooledKey {
   readonly keyId: string;
-  readonly rows: readonly UsageRow[];
+  /** Each with what Redis has acknowledged of it, where there is any. */
+  readonly rows: readonly (UsageRow & { readonly acknowledged?: UsageCounts })[];
   /** What holds for the key while Redis decides; undefined where that is not known. */
   readonly terms?: Terms | undefined;
   /** Shares of its limits that are warned of, percent; undefined where none are. */
@@ -50,12 +52,18 @@ export async function takeSpool(
     terms?.plan ?? '',
     keyName(keyId),
   ];
-  for (const { day: name, plan, operation, requests, units, limited, banned, failed } of rows) {
+  for (const row of rows) {
+    const { day: name, plan, operation, acknowledged = noCounts() } = row;
     const day = dayNumberOf(name);
-    args.push(2 + 2 * days.indexOf(day), day, `${plan}|${operation}`);
-    args.push(requests, limited, banned, failed, units - requests, ownWindows(terms, operation).join('\n'));
+    args.push(2 + 2 * days.indexOf(day), day, `${plan}|${operation}`, ...inOrder(row));
+    args.push(ownWindows(terms, operation).join('\n'), ...inOrder(acknowledged));
   }
   return (await link.run(TAKE, names, args.map(String))).toString() === '2';
+}
+
+/** As the script takes them. */
+function inOrder({ requests, units, limited, banned, failed }: UsageCounts): readonly number[] {
+  return [requests, limited, banned, failed, units - requests];
 }
 
 /** Adds a ban that began while Redis was unavailable to the history of its key, unless that was done before. */

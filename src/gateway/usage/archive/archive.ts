@@ -1,18 +1,24 @@
 import type pg from 'pg';
+import type { Counts } from '../../store/counts.js';
 import type { UsageRow } from '../../store/port.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
 import { connectTo, endOf, inTransaction, unavailable, type Connect } from './connect.js';
 import { addMonth, LOCK, migrateArchive } from './migrations.js';
-import { checksumsOf, insertRows, readRows } from './rows.js';
+import { checksumIn, checksumsOf, raiseRows, readRows, rowsOfKeys } from './rows.js';
 
 const INSERT_ROWS = 1_000;
 /** What PostgreSQL says of a table that is not there. */
 const NO_TABLE = '42P01';
 
-/** `held`: the store may still have rows of the day; `moved`: it let go of them. */
-export type DayState = 'held' | 'moved';
+/** A day that is in the archive. */
+export interface ArchivedDay {
+  /** All that it has of the day. */
+  readonly counts: Counts;
+  /** Version 0.3 moved it, and marked nothing in the store. */
+  readonly isUnmarked: boolean;
+}
 
 /** The archive in the database at `url`, whose schema is brought up to date. Rejects with ArchiveUnavailable. */
 export async function openPostgresArchive(url: string): Promise<Archive> {
@@ -50,7 +56,7 @@ async function settingIn(client: pg.Client, name: string): Promise<string> {
   return rows[0]?.value ?? '';
 }
 
-/** Keeps whole days of the ledger. A day is there once it was read back, and never changes. */
+/** Keeps days of the ledger, of which no count ever gets less. */
 export class Archive {
   /** Tells this archive from any other. */
   readonly id: string;
@@ -67,8 +73,13 @@ export class Archive {
   async bind(storeIds: readonly string[]): Promise<void> {
     const insert = "insert into ledger_settings values ('store', $1) on conflict (name) do nothing";
     await this.#attempt(() => this.#client.query(insert, [storeIds[0]]));
+    await this.isOf(storeIds);
+  }
+
+  /** Rejects with ArchiveUnavailable where it is that of another store than the one with these ids. */
+  async isOf(storeIds: readonly string[]): Promise<void> {
     const bound = await this.#attempt(() => settingIn(this.#client, 'store'));
-    if (storeIds.includes(bound)) return;
+    if (bound === '' || storeIds.includes(bound)) return;
     throw new ArchiveUnavailable(
       `The archive at LEDGER_URL is that of another store, ${bound}, and this one is ${storeIds[0]}: give ` +
         'each store a database or schema of its own.',
@@ -81,13 +92,18 @@ export class Archive {
   }
 
   /** All days that are there: `2026-11-21`. */
-  days(): Promise<ReadonlyMap<string, DayState>> {
+  days(): Promise<ReadonlyMap<string, ArchivedDay>> {
     return this.#attempt(async () => {
-      const { rows } = await this.#client.query<{ day: string; moved: boolean }>(
-        'select day::text, moved from ledger_days where verified order by day',
+      const { rows } = await this.#client.query<{ day: string; moved: boolean; totals: Counts }>(
+        'select day::text, moved, totals from ledger_days where verified order by day',
       );
-      return new Map(rows.map(({ day, moved }) => [day, moved ? 'moved' : 'held']));
+      return new Map(rows.map(({ day, moved, totals }) => [day, { counts: totals, isUnmarked: moved }]));
     });
+  }
+
+  /** What there is of these days of keys. */
+  rowsOf(wanted: readonly Pick<UsageRow, 'key' | 'day'>[]): Promise<readonly UsageRow[]> {
+    return this.#attempt(() => rowsOfKeys(this.#client, wanted));
   }
 
   /**
@@ -106,46 +122,28 @@ export class Archive {
     }
   }
 
-  /** Writes a day, makes it durable, and reads it back before it counts as there. False when it is there already. */
-  add(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
-    return this.#attempt(async () => {
-      if (!(await this.#write(day, rows))) return false;
-      // From here on it is on disk; only now it is read, and only then it counts.
-      await this.#check(day);
-      return this.#change('update ledger_days set verified = true where day = $1 and not verified', day);
-    });
-  }
-
-  /** In one transaction; false when the day is there already. What was written and never read back gives way. */
-  async #write(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<boolean> {
-    return inTransaction(this.#connect, async (client) => {
-      await client.query(`select pg_advisory_xact_lock(${LOCK}, 1)`);
-      const { rowCount } = await client.query('select 1 from ledger_days where day = $1 and verified', [day]);
-      if (rowCount !== 0) return false;
-      await addMonth(client, day);
-      await client.query('delete from ledger_rows where day = $1', [day]);
-      await client.query('delete from ledger_days where day = $1', [day]);
-      const checksum = new DayChecksum(day);
-      for await (const batch of rows) {
-        for (const row of batch) checksum.add(row);
-        for (let at = 0; at < batch.length; at += INSERT_ROWS)
-          await insertRows(client, day, batch.slice(at, at + INSERT_ROWS));
-      }
-      const { rows: count, totals, sha256 } = checksum.result;
-      await client.query('insert into ledger_days (day, columns, rows, totals, sha256) values ($1, $2, $3, $4, $5)', [
-        day,
-        COLUMNS,
-        count,
-        totals,
-        sha256,
-      ]);
-      return true;
-    });
-  }
-
-  async setState(day: string, state: DayState): Promise<void> {
-    await this.#attempt(() =>
-      this.#change(`update ledger_days set moved = ${state === 'moved'} where day = $1 and verified`, day),
+  /**
+   * Sees to it that each count of a day is at least as large as given. It is durable when the promise ends, and
+   * `verify` reads it back.
+   */
+  put(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void> {
+    return this.#attempt(() =>
+      inTransaction(this.#connect, async (client) => {
+        await client.query(`select pg_advisory_xact_lock(${LOCK}, 1)`);
+        await addMonth(client, day);
+        const { rowCount } = await client.query('select 1 from ledger_days where day = $1 and verified', [day]);
+        // What version 0.3 wrote and never read back gives way.
+        if (rowCount === 0) await client.query('delete from ledger_rows where day = $1', [day]);
+        const written = new DayChecksum(day);
+        for await (const batch of rows) {
+          for (const row of batch) written.add(row);
+          for (let at = 0; at < batch.length; at += INSERT_ROWS)
+            await raiseRows(client, day, batch.slice(at, at + INSERT_ROWS));
+        }
+        const { rows: count, totals, sha256 } = rowCount === 0 ? written.result : await checksumIn(client, day);
+        await client.query(PUT_DAY, [day, COLUMNS, count, totals, sha256]);
+        await client.query(NEXT_VERSION);
+      }),
     );
   }
 
@@ -201,14 +199,6 @@ export class Archive {
     await endOf(this.#client);
   }
 
-  #change(sql: string, day: string): Promise<boolean> {
-    return inTransaction(this.#connect, async (client) => {
-      const { rowCount } = await client.query(sql, [day]);
-      await client.query(NEXT_VERSION);
-      return rowCount !== 0;
-    });
-  }
-
   async #attempt<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -218,4 +208,8 @@ export class Archive {
   }
 }
 
+const PUT_DAY = `insert into ledger_days (day, columns, rows, totals, sha256, verified)
+  values ($1, $2, $3, $4, $5, true) on conflict (day) do update set
+  columns = excluded.columns, rows = excluded.rows, totals = excluded.totals, sha256 = excluded.sha256,
+  verified = true`;
 const NEXT_VERSION = "update ledger_settings set value = (value::bigint + 1)::text where name = 'version'";

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { addCounts, COUNTS, noCounts } from '../../store/counts.js';
+import { addCounts, COUNTS, noCounts, type Counts } from '../../store/counts.js';
 import type { UsageRow } from '../../store/port.js';
 
 /** Of the text form of a day; a larger one is of a version of Petgate to come. */
@@ -11,7 +11,7 @@ export const COLUMNS: readonly string[] = ['key', 'plan', 'operation', ...COUNTS
 /** What is known of a whole day: enough to find it changed. */
 export interface Checksum {
   readonly rows: number;
-  readonly totals: Readonly<Record<string, number>>;
+  readonly totals: Counts;
   /** Of a head, which names day, format and columns, and the lines of all rows (RFC 6234, hexadecimal). */
   readonly sha256: string;
 }

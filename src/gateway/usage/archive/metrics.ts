@@ -26,6 +26,13 @@ export function watchArchive(registry: Registry, state: () => ArchiveState): voi
   gaugeOf(registry, 'petgate_ledger_archived', 'Days of the ledger in the archive, as last seen.', () => state().days);
   gaugeOf(
     registry,
+    'petgate_ledger_lacking',
+    'Days of the ledger that were moved to the archive and that it lacks, as last seen: bills need them.',
+    () => state().lacking.length,
+    'max',
+  );
+  gaugeOf(
+    registry,
     'petgate_ledger_archive_up',
     '0 while the last move to the archive failed, else 1.',
     () => (state().ok === false ? 0 : 1),

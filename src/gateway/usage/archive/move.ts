@@ -1,6 +1,8 @@
+import type { Counts } from '../../store/counts.js';
 import type { LedgerStore } from '../../store/ledger.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
-import type { Archive, DayState } from './archive.js';
+import type { Archive } from './archive.js';
+import { lackingDays, refuseLacking } from './lacking.js';
 import { ownArchive } from '../ledger.js';
 
 /** Days whose rows are looked for at once. */
@@ -44,45 +46,59 @@ export async function moveDays(
   const done = await archive.withLock(async () => {
     ownArchive(await store.archive(), archive);
     await archive.bind(await store.ids());
+    await markDays(store, archive);
     const before = await dueBefore(store, settings, ownMs);
-    for (const [day, state] of await archive.days()) if (state === 'held') await endMove(store, archive, day, onMoved);
-    for await (const day of waitingDays(store, archive, before, settings.usageDays)) {
-      // Before the day is there: from then on no report of it does without this archive.
-      await store.bind(archive.id, [...(await archive.days()).keys(), day]);
-      ownArchive(await store.archive(), archive);
-      await archive.add(day, store.day(day));
-      await endMove(store, archive, day, onMoved);
-    }
+    for await (const day of waitingDays(store, before, settings.usageDays))
+      onMoved(day, await moveDay(store, archive, day));
     return true;
   });
   return done ?? false;
 }
 
-/** The archive has the day, for good: the store need not. */
-async function endMove(store: LedgerStore, archive: Archive, day: string, onMoved: OnMoved): Promise<void> {
-  const { rows } = await archive.verify(day);
+/** Gives how many rows the archive has of the day afterwards. */
+async function moveDay(store: LedgerStore, archive: Archive, day: string): Promise<number> {
+  await archive.put(day, store.day(day));
+  const { rows, totals } = await archive.verify(day);
+  // Before the store lets go of anything: from then on no report of it does without this archive.
+  await store.bind(archive.id, new Map([[day, totals]]));
+  ownArchive(await store.archive(), archive);
   await store.remove(day, archive.rows([day], {}));
-  await archive.setState(day, 'moved');
-  // From here on all that the store has comes on top, marked or not.
-  await store.unmark(day, archive.rows([day], {}));
-  onMoved(day, rows);
+  return rows;
 }
 
-/** Days before `before` of which the store has rows and the archive none, oldest first. */
-export async function* waitingDays(
-  store: LedgerStore,
-  archive: Archive,
-  before: string,
-  usageDays: number,
-): AsyncGenerator<string> {
-  const archived: ReadonlyMap<string, DayState> = await archive.days();
+/** Marks, key by key, what version 0.3 moved. Rejects with ArchiveUnavailable where the archive lacks a day. */
+export async function markDays(store: LedgerStore, archive: Archive): Promise<void> {
+  const archived = await archive.days();
+  for (const [day, has] of (await store.archive())?.days ?? []) {
+    const there = archived.get(day);
+    if (has !== null) continue;
+    if (there !== undefined) {
+      await store.mark(day, archive.rows([day], {}), there.isUnmarked);
+      await store.bind(archive.id, new Map([[day, there.counts]]));
+    } else if (await isWhole(store, day)) await store.unbind(day);
+  }
+  const noted = (await store.archive())?.days ?? new Map<string, Counts>();
+  refuseLacking(lackingDays(noted, archived));
+  // A store that was emptied, or restored to an older state, learns what there is.
+  const unknown = [...archived].filter(([day]) => !noted.has(day));
+  if (unknown.length > 0) await store.bind(archive.id, new Map(unknown.map(([day, { counts }]) => [day, counts])));
+}
+
+/** Version 0.3 named a day before it wrote it, and may have died in between. */
+async function isWhole(store: LedgerStore, day: string): Promise<boolean> {
+  for await (const rows of store.day(day)) if (rows.length > 0) return true;
+  return false;
+}
+
+/** Days before `before` of which the store has something whole, oldest first. */
+export async function* waitingDays(store: LedgerStore, before: string, usageDays: number): AsyncGenerator<string> {
   const lastMs = Date.parse(before) - DAY_MS;
   // The store forgets a day some time after that, not at once.
   for (let fromMs = lastMs - (usageDays + 2) * DAY_MS; fromMs <= lastMs; fromMs += WINDOW_DAYS * DAY_MS) {
     const to = dayOf(Math.min(fromMs + (WINDOW_DAYS - 1) * DAY_MS, lastMs));
-    const days = [...daysFrom(dayOf(fromMs), to)].filter((day) => !archived.has(day));
     const found = new Set<string>();
-    for await (const rows of store.rows(days, {})) for (const { day } of rows) found.add(day);
+    for await (const rows of store.rows([...daysFrom(dayOf(fromMs), to)], { archived: 'left out' }))
+      for (const { day, isOnTop } of rows) if (isOnTop !== true) found.add(day);
     yield* [...found].sort();
   }
 }

@@ -4,6 +4,7 @@ import type { UsageRow } from '../../store/port.js';
 import type { Archive } from './archive.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import { mergeByKey } from './merge.js';
+import { markDays } from './move.js';
 import { ownArchive } from '../ledger.js';
 
 /** How long nothing is moved after days were brought back: until then the settings should name another archive. */
@@ -22,12 +23,9 @@ export async function restoreDays(
   ownArchive(await store.archive(), archive);
   await archive.pause(Date.now() + PAUSE_MS);
   const done = await archive.withLock(async () => {
-    const states = await archive.days();
+    await markDays(store, archive);
     for (const day of days) {
       const { rows } = await archive.verify(day);
-      // First the marks: what the store has of a day that is held is whole without one.
-      if (states.get(day) === 'moved') await store.mark(day, archive.rows([day], {}));
-      await archive.setState(day, 'held');
       await store.restore(day, archive.rows([day], {}));
       if (!(await hasAll(store.day(day), archive.rows([day], {}))))
         throw new ArchiveDamaged(`The store lacks something of ${day} that the archive has: it stays in the archive.`);

@@ -105,12 +105,40 @@ class Turns {
   }
 }
 
-export async function insertRows(client: pg.Client, day: string, rows: readonly UsageRow[]): Promise<void> {
+/** Of what a transaction has written of a day. */
+export async function checksumIn(client: pg.Client, day: string): Promise<Checksum> {
+  const checksum = new DayChecksum(day);
+  for await (const batch of await rowsOfDay(client, new Turns(), day, '')) for (const row of batch) checksum.add(row);
+  await client.query(`close ${client.escapeIdentifier(`day ${day}`)}`);
+  return checksum.result;
+}
+
+export async function rowsOfKeys(
+  client: pg.Client,
+  wanted: readonly Pick<UsageRow, 'key' | 'day'>[],
+): Promise<readonly UsageRow[]> {
+  const columns = COLUMNS.map((column) => `r.${client.escapeIdentifier(column)}`).join(', ');
+  const { rows } = await client.query<(string | null)[]>({
+    text: `select r.day::text, ${columns} from unnest($1::date[], $2::text[]) as wanted (day, key)
+      join ledger_days d on d.day = wanted.day and d.verified
+      join ledger_rows r on r.day = wanted.day and r.key = wanted.key collate "C"`,
+    values: [wanted.map(({ day }) => day), wanted.map(({ key }) => key)],
+    rowMode: 'array',
+  });
+  return rows.map(([day, ...row]) => rowOf(day!, row));
+}
+
+/** Each count is at least as large as given afterwards. */
+export async function raiseRows(client: pg.Client, day: string, rows: readonly UsageRow[]): Promise<void> {
   const counts = COUNTS.map((count) => client.escapeIdentifier(count)).join(', ');
+  const greatest = COUNTS.map((count) => client.escapeIdentifier(count))
+    .map((count) => `${count} = greatest(ledger_rows.${count}, excluded.${count})`)
+    .join(', ');
   const types = ['text[]', 'text[]', 'text[]', ...COUNTS.map(() => 'bigint[]')];
   await client.query(
     `insert into ledger_rows (day, key, plan, operation, ${counts})
-     select $1, * from unnest(${types.map((type, n) => `$${n + 2}::${type}`).join(', ')})`,
+     select $1, * from unnest(${types.map((type, n) => `$${n + 2}::${type}`).join(', ')})
+     on conflict (day, key, plan, operation) do update set ${greatest}`,
     [
       day,
       rows.map(({ key }) => key),

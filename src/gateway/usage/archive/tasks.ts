@@ -4,6 +4,7 @@ import { archivedStore, openArchive, ownArchive } from '../ledger.js';
 import type { ArchiveTask } from '../task.js';
 import { dueBefore, moveDays, waitingDays, type MoveSettings } from './move.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
+import { acceptLacking, lackingDays } from './lacking.js';
 import type { Archive } from './archive.js';
 import { restoreDays } from './restore.js';
 
@@ -40,27 +41,31 @@ async function run(task: ArchiveTask, archive: Archive, store: LedgerStore): Pro
     case 'verify':
       for (const day of await requestedDays(task, archive)) say(await verified(archive, day));
       return;
+    case 'accept':
+      for (const lost of await acceptLacking(store, archive)) say(lost);
+      return;
     case 'restore':
       await restoreDays(store, archive, await requestedDays(task, archive), (day, rows) => say({ day, rows }));
   }
 }
 
-/** What stands where: `waiting` are days that are due and still in the store alone. */
+/** What stands where: `waiting` are days that are due and in the store, `lacking` those that the archive had. */
 async function statusOf(settings: MoveSettings, archive: Archive, store: LedgerStore): Promise<object> {
-  ownArchive(await store.archive(), archive);
+  const note = await store.archive();
+  ownArchive(note, archive);
   const days = await archive.days();
   const names = [...days.keys()];
   const before = await dueBefore(store, settings, Date.now());
   const waiting: string[] = [];
-  for await (const day of waitingDays(store, archive, before, settings.usageDays)) waiting.push(day);
-  for (const [day, state] of days) if (state === 'held') waiting.push(day);
+  for await (const day of waitingDays(store, before, settings.usageDays)) waiting.push(day);
   const pausedUntilMs = await archive.pausedUntilMs();
   return {
     days: names.length,
     first: names[0] ?? null,
     last: names.at(-1) ?? null,
     dueBefore: before,
-    waiting: waiting.sort(),
+    waiting,
+    lacking: lackingDays(note?.days ?? new Map(), days),
     pausedUntil: pausedUntilMs > Date.now() ? new Date(pausedUntilMs).toISOString() : null,
   };
 }

@@ -67,6 +67,21 @@ async function movesAndRestores(t: Test, gateway: Gateway): Promise<void> {
   t.match(await cli(gateway, 'archive', 'verify', '--from', '2026-02-30'), { code: 1, stderr: /must be a day/ });
 }
 
+/** @param fresh started once the archive lacked a day */
+async function saysWhatIsLost(t: Test, gateway: Gateway, fresh: Gateway): Promise<void> {
+  const lacks = new RegExp(`lacks ${ago(41)}`);
+  const report = () => gateway.admin('GET', `/admin/v1/usage?from=${ago(80)}`);
+  t.match(await report(), { status: 503, body: { code: 'archive_unavailable', message: lacks } });
+  await until('it is seen', async () => (await scrape(fresh.adminUrl)).value('petgate_ledger_lacking') === 1);
+  const ready = await fresh.admin('GET', '/readyz');
+  t.match(ready, { status: 200, body: { parts: { archive: { ok: false, detail: lacks } } } });
+  const lost = new RegExp(`${ago(41)}  (?:lost: )?\\d+ requests, \\d+ units`);
+  t.match(await cli(gateway, 'archive', 'status'), { code: 0, stdout: lost });
+  t.match(await cli(gateway, 'archive', 'accept'), { code: 0, stdout: lost });
+  t.match(await cli(gateway, 'archive', 'accept'), { code: 0, stdout: 'The archive lacks nothing.\n' });
+  t.match(await report(), { status: 200 });
+}
+
 t.test('Redis: to PostgreSQL, and a gateway without that archive makes no report of a part', async (t) => {
   const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   t.teardown(() => Promise.all([redis.stop(), postgres.stop()]));
@@ -90,12 +105,15 @@ t.test('Redis: to PostgreSQL, and a gateway without that archive makes no report
   const client = new pg.Client({ connectionString: environment.LEDGER_URL });
   await client.connect();
   await client.query('update ledger_rows set requests = requests + 1 where ctid = (select min(ctid) from ledger_rows)');
-  await client.end();
   t.match(await cli(gateway, 'archive', 'verify'), {
     code: 1,
     stdout: /not those that were written/,
     stderr: /damaged/,
   });
+  await client.query('delete from ledger_days where day = $1', [ago(41)]);
+  await client.end();
+  await saysWhatIsLost(t, gateway, await startGateway(t, { environment }));
+
   await postgres.stop();
   const away = await gateway.admin('GET', `/admin/v1/usage?from=${ago(80)}`);
   t.match(away, { status: 503, body: { code: 'archive_unavailable' } });

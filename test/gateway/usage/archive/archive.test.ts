@@ -44,8 +44,10 @@ t.test('days come back key by key, in a partition for each month', async (t) => 
   t.teardown(() => Promise.all([archive.close(), other.close()]));
   t.equal(archive.id, other.id);
   const days = ['2026-01-31', '2026-02-01', '2026-12-31'];
-  for (const day of days) t.equal(await archive.add(day, inBatches(rowsOf(day, 2_000))), true);
-  t.equal(await other.add(days[0]!, inBatches(rowsOf(days[0]!, 5))), false, 'a day that is there stays as it is');
+  for (const day of days) await archive.put(day, inBatches(rowsOf(day, 2_000)));
+  const less = rowsOf(days[0]!, 5).map((row) => ({ ...row, requests: 0 }));
+  await other.put(days[0]!, inBatches(less));
+  t.equal((await other.verify(days[0]!)).rows, 2_000, 'of two counts the larger one holds, and all others stay');
   const expected = rowsOf(days[0]!, 2_000).flatMap((row) => days.map((day) => ({ ...row, day })));
   t.same(await gathered(archive.rows(days, {})), expected);
   t.same(
@@ -62,15 +64,24 @@ t.test('days come back key by key, in a partition for each month', async (t) => 
     ['ledger_rows_2026_01', 'ledger_rows_2026_02', 'ledger_rows_2026_12'],
   );
   const version = await archive.version();
-  await other.setState(days[1]!, 'moved');
+  const more = rowsOf(days[1]!, 1).map((row) => ({ ...row, limited: 7 }));
+  await other.put(days[1]!, inBatches([...more, { ...more[0]!, key: 'k999999' }]));
   t.not(await archive.version(), version);
+  t.equal((await archive.verify(days[1]!)).rows, 2_001);
   t.same(
-    [...(await archive.days())],
+    [...(await archive.days())].map(([day, { counts }]) => [day, counts.limited]),
     [
-      [days[0], 'held'],
-      [days[1], 'moved'],
-      [days[2], 'held'],
+      [days[0], 0],
+      [days[1], 14],
+      [days[2], 0],
     ],
+  );
+  t.match(
+    await archive.rowsOf([
+      { day: days[1]!, key: 'k000000' },
+      { day: days[0]!, key: 'nobody' },
+    ]),
+    [{ requests: 1, limited: 7 }],
   );
   await archive.drop(days[1]!);
   t.same([...(await archive.days()).keys()], [days[0], days[2]]);
@@ -81,14 +92,14 @@ t.test('a day that was changed is damaged; one that was never read back does not
   const archive = await openPostgresArchive(url);
   t.teardown(() => archive.close());
   const day = '2026-01-05';
-  await archive.add(day, inBatches(rowsOf(day, 100)));
+  await archive.put(day, inBatches(rowsOf(day, 100)));
   await ask(url, "update ledger_rows set requests = requests + 1 where key = 'k000050'");
   const message = new RegExp(`${day}.*petgate usage archive verify`);
   await t.rejects(archive.verify(day), { name: 'ArchiveDamaged', message });
   await t.rejects(gathered(archive.rows([day], {})), { name: 'ArchiveDamaged', message }, 'no report shows it');
   await ask(url, 'update ledger_days set verified = false');
   t.equal((await archive.days()).size, 0);
-  t.equal(await archive.add(day, inBatches(rowsOf(day, 100))), true, 'it is written anew');
+  await archive.put(day, inBatches(rowsOf(day, 100)));
   t.equal((await archive.verify(day)).rows, 100);
   await ask(url, "delete from ledger_rows where key = 'k000001'");
   await t.rejects(archive.verify(day), { name: 'ArchiveDamaged' });
@@ -100,7 +111,7 @@ t.test('a count of a version to come is no matter; without a database it says wh
   const archive = await openPostgresArchive(url);
   t.teardown(() => archive.close());
   const day = '2026-01-05';
-  await archive.add(day, inBatches(rowsOf(day, 3)));
+  await archive.put(day, inBatches(rowsOf(day, 3)));
   await ask(url, 'alter table ledger_rows add column paws bigint');
   t.equal((await archive.verify(day)).rows, 3);
   t.match(await gathered(archive.rows([day], {})), [{ requests: 1 }, { requests: 2 }, { requests: 3 }]);
@@ -128,7 +139,7 @@ t.test('by way of PgBouncer in transaction mode it works as without', async (t) 
   for (let round = 0; round < 3; round += 1) {
     // What one holds no other gets, and it is free again afterwards, whichever connections they are given.
     await one.withLock(async () => {
-      for (const day of days) await one.add(day, inBatches(rowsOf(day, 2_000)));
+      for (const day of days) await one.put(day, inBatches(rowsOf(day, 2_000)));
       t.equal((await other.days()).size, 2);
       t.equal(await other.withLock(() => Promise.resolve(1)), undefined, 'another one is at it');
     });

@@ -208,7 +208,7 @@ t.test('what comes late of an archived day stays in the store, and is in every r
   await take(49, 3);
   t.equal(await requestsOn(49), first + 3, 'before the day is moved');
   // A gateway of an earlier version adds to the very ledger that is being moved.
-  await archive.add(ago(48), store.day(ago(48)));
+  await archive.put(ago(48), store.day(ago(48)));
   await redis.command('HINCRBY', ledgerName(key!.id, dayNumber(agoMs(48))), 'open|createPet|requests', 5);
   t.equal((await moved(archive, stage)).length, 3);
   t.equal(await requestsOn(48), second + 5);

@@ -1,17 +1,17 @@
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { COUNTS, noCounts } from '../../../../src/gateway/store/counts.js';
+import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { openRedisLedger } from '../../../../src/gateway/store/open.js';
 import type { LedgerStore } from '../../../../src/gateway/store/ledger.js';
 import type { AdmissionEngine, UsageRow } from '../../../../src/gateway/store/port.js';
-import { openArchive } from '../../../../src/gateway/usage/ledger.js';
+import { archivedRows, openArchive } from '../../../../src/gateway/usage/ledger.js';
 import type { LedgerSettings } from '../../../../src/gateway/usage/ledger.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import { ledgerRows } from '../../../../src/gateway/usage/ledger.js';
 import { rowsOfCustomer } from '../../../../src/gateway/usage/report.js';
 import type { ReportRange } from '../../../../src/gateway/usage/range.js';
-import { dayName, keyOf, newCustomer, newKey, type Actor } from '../../../conformance/cast.js';
-import { openEngine } from '../../../conformance/open.js';
+import { dayName, keyOf, newCustomer, newKey, PLANS, type Actor } from '../../../conformance/cast.js';
 import { temporaryFolder } from '../../../servers/program.js';
 
 const NOW_MS = Date.now();
@@ -29,7 +29,10 @@ export interface Stage {
 /** @param archive a PostgreSQL address */
 export async function openStage(t: Test, redisUrl: string, archive: string): Promise<Stage> {
   const settings = settingsOf(temporaryFolder(t), redisUrl, archive);
-  const engine = openEngine({ engine: 'redis', url: redisUrl });
+  const engine = openRedisEngine({
+    ...{ url: redisUrl, deadlineMs: 2_000, plans: PLANS, usageDays: 400, events: true },
+    archivedRows: archivedRows(settings),
+  });
   await engine.check();
   const store = openRedisLedger(settings);
   t.teardown(() => Promise.all([engine.close(), store.close()]));

@@ -1,4 +1,5 @@
 import type { Link } from '../link/link.js';
+import { archivedField, isArchived } from './archived-days.js';
 import { loadScript } from '../link/script.js';
 import { keyName } from '../names.js';
 
@@ -18,8 +19,10 @@ class ActiveDays {
   readonly #days: ReadonlySet<number>;
   /** Of days before it nothing is known. */
   readonly #from: number;
+  readonly #archived: ReadonlyMap<string, Buffer>;
 
-  constructor(days: readonly number[]) {
+  constructor(days: readonly number[], archived: ReadonlyMap<string, Buffer>) {
+    this.#archived = archived;
     this.#days = new Set(days);
     this.#from = days.length < MAX_DAYS ? -Infinity : Math.min(...days);
   }
@@ -29,28 +32,39 @@ class ActiveDays {
     if (this.#days.has(day)) return 'active';
     return day < this.#from ? 'unknown' : 'idle';
   }
+
+  /** Of a chunk that was asked for. */
+  isArchived(day: number): boolean {
+    return isArchived(this.#archived, day);
+  }
 }
 
-/** The days entered with these keys, in their order. */
-export async function activeDays(link: Link, ids: readonly string[]): Promise<readonly ActiveDays[]> {
+/** The days entered with these keys, in their order. @param chunks of days of which it is told which are archived */
+export async function activeDays(
+  link: Link,
+  ids: readonly string[],
+  chunks: readonly string[],
+): Promise<readonly ActiveDays[]> {
   const names = ids.map(keyName);
   if (link.cluster)
     return Promise.all(
       names.map(async (name) => {
-        const days = (await link.command('hget', name, 'days')) as Buffer | null;
-        return daysIn(days ?? Buffer.alloc(0), 0, (days?.length ?? 0) / DAY_BYTES);
+        const fields = ['days', ...chunks.map(archivedField)];
+        const found = (await link.command('hmget', name, ...fields)) as readonly (Buffer | null)[];
+        const [days, ...bits] = found.map((each) => each ?? Buffer.alloc(0)) as [Buffer, ...Buffer[]];
+        return new ActiveDays(daysIn(days), new Map(chunks.map((chunk, n) => [chunk, bits[n]!])));
       }),
     );
-  const answer = await link.run(READ_ACTIVE_DAYS, names, []);
+  const answer = await link.run(READ_ACTIVE_DAYS, names, chunks);
   let at = 0;
-  return ids.map(() => {
-    const count = answer.readUInt8(at);
-    const days = daysIn(answer, at + 1, count);
-    at += 1 + count * DAY_BYTES;
-    return days;
-  });
+  const take = (size: number): Buffer => {
+    const length = answer.readUInt8(at) * size;
+    at += 1 + length;
+    return answer.subarray(at - length, at);
+  };
+  return ids.map(() => new ActiveDays(daysIn(take(DAY_BYTES)), new Map(chunks.map((chunk) => [chunk, take(1)]))));
 }
 
-function daysIn(bytes: Buffer, at: number, count: number): ActiveDays {
-  return new ActiveDays(Array.from({ length: count }, (_, n) => bytes.readUInt16LE(at + n * DAY_BYTES)));
+function daysIn(bytes: Buffer): readonly number[] {
+  return Array.from({ length: bytes.length / DAY_BYTES }, (_, n) => bytes.readUInt16LE(n * DAY_BYTES));
 }

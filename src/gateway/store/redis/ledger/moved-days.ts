@@ -1,11 +1,21 @@
-import { COUNTS } from '../../counts.js';
-import type { Accounts, LedgerStore } from '../../ledger.js';
+import { COUNTS, type Counts } from '../../counts.js';
+import type { Accounts, ArchiveNote, LedgerStore } from '../../ledger.js';
 import type { DayStore, UsageRow } from '../../port.js';
 import { MAX_DAYS } from './active-days.js';
 import { nowMs } from '../gateways.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { ARCHIVE, ARCHIVED_DAYS, dayNumberOf, EXCESS, ledgerName, STORE, usageField } from '../names.js';
+import {
+  ARCHIVE,
+  dayNumberOf,
+  EXCESS,
+  keyName,
+  ledgerName,
+  MOVED_DAYS,
+  NOTED_DAYS,
+  STORE,
+  usageField,
+} from '../names.js';
 import { dayRows, storedRows } from './rows.js';
 
 /** Calls under way at once: few enough that each keeps its deadline. */
@@ -17,8 +27,6 @@ const SUBTRACT = loadScript('ledger/subtract');
 
 const MARK = loadScript('ledger/mark');
 
-const UNMARK = loadScript('ledger/unmark');
-
 const RESTORE = loadScript('ledger/restore', { MAX_DAYS });
 
 export function ledgerStore(
@@ -29,7 +37,7 @@ export function ledgerStore(
   close: () => Promise<void>,
 ): LedgerStore {
   const seconds = ((usageDays + 1) * 86_400).toString();
-  /** Ledgers of the keys of these rows, some at a time; in a Cluster each script has one. */
+  /** Ledgers of these rows, each with its key behind it, some at a time; in a Cluster each script has one. */
   const each = async (
     day: string,
     rows: AsyncIterable<readonly UsageRow[]>,
@@ -44,7 +52,7 @@ export function ledgerStore(
       await Promise.all(
         parts.map((part) =>
           work(
-            part.map((its) => ledgerName(its[0]!.key, dayNumberOf(day))),
+            part.flatMap(([first]) => [ledgerName(first!.key, dayNumberOf(day)), keyName(first!.key)]),
             part,
           ),
         ),
@@ -57,40 +65,84 @@ export function ledgerStore(
     day: (day) => dayRows(link, dayNumberOf(day)),
     remove: (day, rows) =>
       each(day, rows, SENT_AT_ONCE, async (names, keys) => {
-        const answer = await link.run(REMOVE, names, [seconds, ...keys.map(sumOf)]);
+        const answer = await link.run(REMOVE, names, keys.map(sumOf));
         for (const index of answer.toString().split(' ').filter(Boolean).map(Number))
-          await link.run(SUBTRACT, [names[index]!], fieldsOf(keys[index]!));
+          await link.run(SUBTRACT, names.slice(2 * index, 2 * index + 2), fieldsOf(keys[index]!));
       }),
-    mark: (day, rows) => each(day, rows, SENT_AT_ONCE, (names) => link.run(MARK, names, [seconds])),
-    unmark: (day, rows) => each(day, rows, SENT_AT_ONCE, (names) => link.run(UNMARK, names, [])),
+    mark: (day, rows, all) => each(day, rows, SENT_AT_ONCE, (names) => link.run(MARK, names, [all ? '1' : '0'])),
     restore: (day, rows) =>
-      each(day, rows, 1, ([name = ''], [its = []]) =>
-        link.run(RESTORE, [name, name.replace(/usage:\d+$/, 'key')], [seconds, ...fieldsOf(its)]),
-      ),
+      each(day, rows, 1, (names, [its = []]) => link.run(RESTORE, names, [seconds, ...fieldsOf(its)])),
     async ids() {
       const [id, also] = (await link.command('hmget', STORE, 'id', 'also')) as readonly (Buffer | null)[];
       return `${String(id)} ${also?.toString() ?? ''}`.split(' ').filter(Boolean);
     },
-    async archive() {
-      const id = (await link.command('get', ARCHIVE)) as Buffer | null;
-      if (id === null) return null;
-      const noted = (await link.command('zrangebylex', ARCHIVED_DAYS, '-', '+')) as Buffer[];
-      return { id: id.toString(), days: new Set(noted.map((day) => day.toString())) };
-    },
-    async bind(archiveId, names) {
+    archive: () => archiveNote(link),
+    async bind(archiveId, given) {
       await link.command('set', ARCHIVE, archiveId, 'NX');
       const bound = String(await link.command('get', ARCHIVE));
-      if (bound === archiveId) await link.command('zadd', ARCHIVED_DAYS, ...names.flatMap((day) => ['0', day]));
+      if (bound === archiveId) await note(link, largest(await notedDays(link), given));
       return bound;
     },
+    async accept(archiveId, days) {
+      await link.command('set', ARCHIVE, archiveId);
+      for (const [day, has] of days) if (has === null) await forget(link, day);
+      await note(link, new Map([...days].filter(([, has]) => has !== null)));
+    },
     async unbind(day) {
-      await link.command('zrem', ARCHIVED_DAYS, day);
-      if ((await link.command('exists', ARCHIVED_DAYS)) === 0) await link.command('del', ARCHIVE);
+      await forget(link, day);
+      const left = await Promise.all([MOVED_DAYS, NOTED_DAYS].map((name) => link.command('exists', name)));
+      if (left.every((count) => count === 0)) await link.command('del', ARCHIVE);
     },
     nowMs: () => nowMs(link),
     finality: (nowMs) => days.finality(nowMs),
     close,
   };
+}
+
+/** Marks these days of a key as archived, but for those that are whole here. */
+export async function markArchived(link: Link, keyId: string, days: readonly number[]): Promise<void> {
+  for (let from = 0; from < days.length; from += SENT_AT_ONCE)
+    await Promise.all(
+      days
+        .slice(from, from + SENT_AT_ONCE)
+        .map((day) => link.run(MARK, [ledgerName(keyId, day), keyName(keyId)], ['0'])),
+    );
+}
+
+export async function archiveNote(link: Link): Promise<ArchiveNote | null> {
+  const id = (await link.command('get', ARCHIVE)) as Buffer | null;
+  return id === null ? null : { id: id.toString(), days: await notedDays(link) };
+}
+
+async function notedDays(link: Link): Promise<ArchiveNote['days']> {
+  const noted = (await link.command('zrangebylex', NOTED_DAYS, '-', '+')) as Buffer[];
+  const moved = [...(await link.hash(MOVED_DAYS))].map(([day, has]) => [day, JSON.parse(has) as Counts] as const);
+  return new Map([...noted.map((day) => [day.toString(), null] as const), ...moved]);
+}
+
+async function note(link: Link, days: ArchiveNote['days']): Promise<void> {
+  const moved = [...days].filter(([, has]) => has !== null);
+  const noted = [...days.keys()].filter((day) => days.get(day) === null);
+  if (noted.length > 0) await link.command('zadd', NOTED_DAYS, ...noted.flatMap((day) => ['0', day]));
+  if (moved.length === 0) return;
+  await link.command('hset', MOVED_DAYS, ...moved.flatMap(([day, has]) => [day, JSON.stringify(has)]));
+  await link.command('zrem', NOTED_DAYS, ...moved.map(([day]) => day));
+}
+
+async function forget(link: Link, day: string): Promise<void> {
+  await link.command('zrem', NOTED_DAYS, day);
+  await link.command('hdel', MOVED_DAYS, day);
+}
+
+/** Counts of a day only grow: of two notes the larger figures hold. */
+function largest(here: ArchiveNote['days'], given: ArchiveNote['days']): ArchiveNote['days'] {
+  return new Map(
+    [...given].map(([day, has]) => {
+      const known = here.get(day) ?? null;
+      if (known === null || has === null) return [day, known ?? has];
+      return [day, Object.fromEntries(COUNTS.map((count) => [count, Math.max(known[count], has[count])])) as Counts];
+    }),
+  );
 }
 
 /** Rows of one key each. */

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
-import type { StoredPart, StoredRow } from '../../ledger.js';
+import type { StoredRow } from '../../counts.js';
+import type { StoredPart } from '../../ledger.js';
 import { activeDays } from './active-days.js';
+import { chunksOf } from './archived-days.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import { dayName, dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
@@ -34,30 +36,33 @@ export function usageStore(link: Link): UsageStore {
 interface Ledger {
   readonly keyId: string;
   readonly day: number;
-  /** It may have what the archive has too. */
-  readonly isHeld: boolean;
+  /** The key says that the archive has the day; left out where nobody asks. */
+  readonly isArchived?: boolean;
 }
 
 /** The rows of these days, keys in order. */
 export async function* storedRows(
   link: Link,
   days: readonly number[],
-  { keyId, after = null, held }: StoredPart,
+  { keyId, after = null, archived }: StoredPart,
 ): AsyncGenerator<readonly StoredRow[]> {
-  const ledgers = days.map((day) => ({ day, isHeld: held?.has(dayName(day)) ?? false }));
-  const asked = (id: string): readonly Ledger[] => ledgers.map((ledger) => ({ ...ledger, keyId: id }));
-  if (keyId === undefined) yield* allRows(link, asked, after);
-  else for await (const { rows } of runs(link, asked(keyId))) if (rows.length > 0) yield rows;
+  if (keyId === undefined) yield* allRows(link, days, after, archived);
+  else
+    for await (const { rows } of runs(
+      link,
+      days.map((day) => ({ keyId, day })),
+    ))
+      if (rows.length > 0) yield rows;
 }
 
-/** All rows of one day, every key looked up, whoever counted: by key, plan and operation. */
+/** All rows of one day that are whole, every key looked up, whoever counted: by key, plan and operation. */
 export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly UsageRow[]> {
   for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE))
     for await (const rows of allOf(
       link,
-      ids.map((keyId) => ({ keyId, day, isHeld: false })),
+      ids.map((keyId) => ({ keyId, day })),
     ))
-      yield [...rows].sort((a, b) => (labelIndex(a) < labelIndex(b) ? -1 : 1));
+      yield rows.filter(({ isOnTop }) => isOnTop !== true).sort((a, b) => (labelIndex(a) < labelIndex(b) ? -1 : 1));
 }
 
 function labelIndex({ key, plan, operation }: UsageRow): string {
@@ -66,19 +71,22 @@ function labelIndex({ key, plan, operation }: UsageRow): string {
 
 async function* allRows(
   link: Link,
-  asked: (id: string) => readonly Ledger[],
+  days: readonly number[],
   after: string | null,
+  archived: StoredPart['archived'],
 ): AsyncGenerator<readonly StoredRow[]> {
+  const chunks = archived === undefined ? [] : chunksOf(days);
   for await (const ids of idsIn(link, KEY_INDEX, after, KEYS_AT_ONCE)) {
     const beganMs = performance.now();
-    const active = await activeDays(link, ids);
+    const active = await activeDays(link, ids, chunks);
     await pause(REST_FACTOR * (performance.now() - beganMs));
     let [ledgers, isActive] = [[] as Ledger[], 0];
     for (const [index, id] of ids.entries()) {
-      for (const ledger of asked(id)) {
-        const state = active[index]!.on(ledger.day);
-        if (state === 'idle') continue;
-        ledgers.push(ledger);
+      for (const day of days) {
+        const state = active[index]!.on(day);
+        const isArchived = archived !== undefined && active[index]!.isArchived(day);
+        if (state === 'idle' || (isArchived && archived === 'left out')) continue;
+        ledgers.push(archived === 'told' ? { keyId: id, day, isArchived } : { keyId: id, day });
         if (state === 'active') isActive += 1;
       }
       if (ledgers.length < NAMES_AT_ONCE && isActive < FOUND_AT_ONCE) continue;
@@ -112,7 +120,8 @@ async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run
     const { found, until } = await (link.cluster ? readEach : readInOneRun)(link, ledgers, at);
     const tookMs = performance.now() - beganMs;
     const rows: StoredRow[] = [];
-    for (const [{ keyId, day, isHeld }, counts] of found) rows.push(...rowsIn(keyId, day, counts, isHeld));
+    for (const [{ keyId, day, isArchived = true }, counts] of found)
+      rows.push(...rowsIn(keyId, day, counts, isArchived));
     yield { rows, tookMs };
     at = until;
   }
@@ -151,14 +160,14 @@ export function rowsIn(
   keyId: string,
   day: number,
   counts: Iterable<readonly [string, string]>,
-  isHeld = false,
+  mayBeOnTop = true,
 ): readonly StoredRow[] {
   const name = dayName(day);
   const found = new Map<string, Mutable<UsageRow>>();
-  let isOnTop = !isHeld;
+  let isOnTop = false;
   for (const [field, count] of counts) {
     if (field === ON_TOP) {
-      isOnTop = true;
+      isOnTop = mayBeOnTop;
       continue;
     }
     const countAt = field.lastIndexOf('|');
@@ -181,7 +190,7 @@ export function rowsIn(
     }
     add(row, field.slice(countAt + 1), Number(count));
   }
-  return [...found.values()].map((row) => (isOnTop ? row : { ...row, isWhole: true }));
+  return isOnTop ? [...found.values()].map((row) => ({ ...row, isOnTop })) : [...found.values()];
 }
 
 /** Units are one for each request, and what is counted beside them. */

@@ -1,6 +1,9 @@
-import type { LedgerStore, LedgerTransfer, MovedRow } from '../../ledger.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import type { StoredRow } from '../../counts.js';
+import type { ArchivedRows, LedgerStore, LedgerTransfer } from '../../ledger.js';
+import type { UsageRow } from '../../port.js';
 import { MAX_DAYS } from './active-days.js';
-import { fieldsOf } from './moved-days.js';
+import { archiveNote, fieldsOf } from './moved-days.js';
 import { storedRows } from './rows.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
@@ -8,43 +11,125 @@ import { dayNumberOf, dayNumbers, keyName, ledgerName } from '../names.js';
 
 /** Ledgers under way at once. */
 const RAISED_AT_ONCE = 32;
+/** A day may be moved while it is compared; hardly twice. */
+const ATTEMPTS = 3;
+/** What the script answers where it takes the archive to compare. */
+const UNSURE = '2';
 
 const RAISE = loadScript('ledger/raise', { MAX_DAYS });
 
-export function ledgerTransferOf(link: Link, archive: LedgerStore, usageDays: number): LedgerTransfer {
+/** Brings in rows; how many ledgers grew. */
+export type Raise = (rows: readonly StoredRow[]) => Promise<number>;
+
+export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise, usageDays: number): LedgerTransfer {
   return {
     archive,
     async *rowsBefore(before) {
       const end = dayNumberOf(before);
-      const held = (await archive.archive())?.days ?? new Set<string>();
+      const noted = (await archive.archive())?.days ?? new Map<string, null>();
       // What came late stands beside the archive for ever.
-      const first = Math.min(end - usageDays - 1, ...[...held].map(dayNumberOf));
-      const days = dayNumbers(first, end - 1);
-      for await (const rows of storedRows(link, days, { held }))
-        yield rows.map(({ isWhole, ...row }) =>
-          held.has(row.day) && isWhole !== true ? { ...row, isOnTop: true } : row,
-        );
+      const first = Math.min(end - usageDays - 1, ...[...noted.keys()].map(dayNumberOf));
+      for await (const rows of storedRows(link, dayNumbers(first, end - 1), { archived: 'told' }))
+        // Of a day that version 0.3 moved nothing is marked.
+        yield rows.map((row) => (noted.get(row.day) === null ? { ...row, isOnTop: true } : row));
     },
-    raise: (rows) => raiseLedgers(link, rows, usageDays),
+    raise,
   };
 }
 
-/** Each key and day in one step; how many of them grew. */
-export async function raiseLedgers(link: Link, rows: readonly MovedRow[], usageDays: number): Promise<number> {
+/** @param archivedRows what the archive has; undefined where nobody needs it */
+export function raiseOf(
+  link: Link,
+  {
+    usageDays,
+    archivedRows: archived,
+  }: { readonly usageDays: number; readonly archivedRows?: ArchivedRows | undefined },
+): Raise {
   const seconds = ((usageDays + 1) * 86_400).toString();
-  const byName = new Map<string, MovedRow[]>();
+  /** A key and day in one step. */
+  const send = async ([{ key, day }]: Its, isOnTop: boolean, fields: readonly string[]): Promise<string> => {
+    if (fields.length === 0) return '0';
+    const names = [ledgerName(key, dayNumberOf(day)), keyName(key)];
+    return (await link.run(RAISE, names, [seconds, isOnTop ? '1' : '0', ...fields])).toString();
+  };
+  const isOnTop = ([first]: Its): boolean => first.isOnTop === true;
+  const compare = async (ledgers: readonly Its[]): Promise<(its: Its) => Promise<string>> => {
+    if (archived === undefined) throw new StoreUnavailable('the archive is not known here');
+    const there = byLedger(
+      await archived(
+        await archiveNote(link),
+        ledgers.map(([first]) => first),
+      ),
+    );
+    return (its) => {
+      const own = there.get(nameOf(its[0])) ?? [];
+      return send(its, !isOnTop(its), isOnTop(its) ? sumOf(its, own) : excessOf(its, own));
+    };
+  };
+  return async (rows) => {
+    let [unsure, grown] = [[...byLedger(rows).values()], 0];
+    const run = async (work: (its: Its) => Promise<string>): Promise<void> => {
+      const rest: Its[] = [];
+      for (let from = 0; from < unsure.length; from += RAISED_AT_ONCE) {
+        const some = unsure.slice(from, from + RAISED_AT_ONCE);
+        for (const [n, answer] of (await Promise.all(some.map(work))).entries())
+          if (answer === UNSURE) rest.push(some[n]!);
+          else grown += Number(answer);
+      }
+      unsure = rest;
+    };
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      await run((its) => send(its, isOnTop(its), fieldsOf(its)));
+      if (unsure.length > 0) await run(await compare(unsure));
+      if (unsure.length === 0) return grown;
+    }
+    throw new StoreUnavailable('days of the ledger are being moved: try again');
+  };
+}
+
+/** Rows of one key and day. */
+type Its = readonly [StoredRow, ...StoredRow[]];
+
+function nameOf({ key, day }: Pick<UsageRow, 'key' | 'day'>): string {
+  return `${key} ${day}`;
+}
+
+function byLedger(rows: readonly StoredRow[]): ReadonlyMap<string, Its> {
+  const ledgers = new Map<string, [StoredRow, ...StoredRow[]]>();
   for (const row of rows) {
-    const name = ledgerName(row.key, dayNumberOf(row.day));
-    byName.set(name, [...(byName.get(name) ?? []), row]);
+    const its = ledgers.get(nameOf(row));
+    if (its === undefined) ledgers.set(nameOf(row), [row]);
+    else its.push(row);
   }
-  const ledgers = [...byName];
-  let grown = 0;
-  for (let from = 0; from < ledgers.length; from += RAISED_AT_ONCE) {
-    const some = ledgers.slice(from, from + RAISED_AT_ONCE).map(async ([name, its]) => {
-      const [{ key, isOnTop } = { key: '' }] = its;
-      return link.run(RAISE, [name, keyName(key)], [seconds, isOnTop === true ? '1' : '0', ...fieldsOf(its)]);
-    });
-    for (const answer of await Promise.all(some)) grown += Number(answer.toString());
-  }
-  return grown;
+  return ledgers;
+}
+
+/** Fields and counts of what the archive has with what comes on top. */
+function sumOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
+  return combined(rows, archived, (count, there) => count + there);
+}
+
+/** Fields and counts of what the archive lacks. */
+function excessOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
+  return combined(rows, archived, (count, there) => count - there);
+}
+
+function combined(
+  rows: readonly UsageRow[],
+  archived: readonly UsageRow[],
+  how: (count: number, there: number) => number,
+): readonly string[] {
+  const [given, there] = [rows, archived].map((each) => countsIn(fieldsOf(each))) as [Counted, Counted];
+  return [...new Set([...given.keys(), ...there.keys()])].flatMap((field) => {
+    const count = how(given.get(field) ?? 0, there.get(field) ?? 0);
+    return count > 0 ? [field, count.toString()] : [];
+  });
+}
+
+type Counted = ReadonlyMap<string, number>;
+
+function countsIn(fields: readonly string[]): Counted {
+  return new Map(
+    Array.from({ length: fields.length / 2 }, (_, n) => [fields[2 * n]!, Number(fields[2 * n + 1])] as const),
+  );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../../shared/package-root.js';
 import { DAY_MS, MAX_LIMIT } from '../../../admission/bucket.js';
 import { STATE_MARK } from '../../state.js';
+import { ARCHIVED_CHUNK } from '../ledger/archived-days.js';
 
 /** A Lua script and the name Redis keeps it under. */
 export interface Script {
@@ -29,7 +30,7 @@ const FOLDER = join(packageRoot, 'src/gateway/store/redis/scripts');
 /**
  * What more than one script names. Binary, because formatting and reading numbers as text costs more than the decision.
  */
-const FIGURES: Figures = { DAY_MS, MAX_LIMIT, STATE_FORMAT: '<ddddI3I3HddI4I4', STATE_MARK };
+const FIGURES: Figures = { DAY_MS, MAX_LIMIT, STATE_FORMAT: '<ddddI3I3HddI4I4', STATE_MARK, ARCHIVED_CHUNK };
 
 /** The answer without the clock; undefined when it is the clock alone, for the call came too late and did nothing. */
 export function doneIn(answer: Buffer): Buffer | undefined {

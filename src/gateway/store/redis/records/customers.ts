@@ -1,6 +1,7 @@
 import type { Limit } from '../../../admission/bucket.js';
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
 import type { Webhook } from '../../records/webhook.js';
+import type { Raise } from '../ledger/transfer.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
@@ -39,9 +40,9 @@ const CUSTOMERS: RecordType<CustomerRecord> = {
 export function customerStore(
   link: Link,
   replicas: Replicas,
-  usageDays: number,
+  raise: Raise,
 ): CustomerStore & Overtaking<CustomerRecord> {
-  const records = recordsOf(link, replicas, CUSTOMERS, usageDays);
+  const records = recordsOf(link, replicas, CUSTOMERS, raise);
   return {
     ...records,
     write: (record, entry, webhook) =>

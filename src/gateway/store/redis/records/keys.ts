@@ -2,6 +2,7 @@ import type { Limit, Limits } from '../../../admission/bucket.js';
 import type { KeyStore } from '../../port.js';
 import type { Grant } from '../../records/grant.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../records/key.js';
+import type { Raise } from '../ledger/transfer.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { CORRECTED_KEYS, KEY_INDEX, keyName } from '../names.js';
@@ -23,9 +24,9 @@ export function keyStore(
   link: Link,
   replicas: Replicas,
   pending: PendingEvents,
-  usageDays: number,
+  raise: Raise,
 ): KeyStore & Overtaking<KeyRecord> {
-  const records = recordsOf(link, replicas, { ...KEYS, flush: (id) => pending.flush(id) }, usageDays);
+  const records = recordsOf(link, replicas, { ...KEYS, flush: (id) => pending.flush(id) }, raise);
   return {
     ...records,
     write: (record, entry, events) =>

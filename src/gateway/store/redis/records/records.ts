@@ -6,6 +6,7 @@ import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '
 import { idsAfter, pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
+import type { Raise } from '../ledger/transfer.js';
 import { loadScript } from '../link/script.js';
 import { eventsName, historyName, STORE } from '../names.js';
 import { pendingArgs, pendingField } from '../outbox/fields.js';
@@ -38,7 +39,7 @@ export function recordsOf<R extends StoredRecord>(
   link: Link,
   replicas: Replicas,
   type: RecordType<R>,
-  usageDays: number,
+  raise: Raise,
 ): RecordStore<R, Beside> & Overtaking<R> {
   const { index, correctedIndex, nameOf } = type;
   const run = async (
@@ -97,7 +98,7 @@ export function recordsOf<R extends StoredRecord>(
       }
       const restored: Restored[] = [];
       const restoreOne = async (n: number): Promise<void> => {
-        restored[n] = await restoreSnapshot(link, type, snapshots[n]!, usageDays);
+        restored[n] = await restoreSnapshot(link, type, snapshots[n]!, raise);
       };
       const confirmed = [...onNodes.values()].map((its) =>
         replicas.confirmed(nameOf(ids[its[0]!]!), () => Promise.all(its.map(restoreOne))),

@@ -3,11 +3,13 @@ import { freshState } from '../../../admission/decide.js';
 import { packedWindows, packState, unpackWindows } from '../../subject-state.js';
 import { VersionConflict } from '../../port.js';
 import { untilUncontested } from '../../retry.js';
-import { comparison, mergedHistory, mergedState } from '../../records/snapshot.js';
-import type { AuditEntry, Restored, Snapshot, StoredRecord } from '../../records/record.js';
+import { comparison, mergedHistory, mergedState, spentTogether } from '../../records/snapshot.js';
+import type { ArchivedDays, AuditEntry, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { readState, viewOf } from '../../state.js';
 import { rowsIn } from '../ledger/rows.js';
-import { raiseLedgers } from '../ledger/transfer.js';
+import { archivedFields, archivedIn, missingDays } from '../ledger/archived-days.js';
+import { markArchived } from '../ledger/moved-days.js';
+import type { Raise } from '../ledger/transfer.js';
 import { pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
@@ -23,13 +25,13 @@ const RESTORE = loadScript('records/restore');
 const NOTHING = Buffer.alloc(0);
 const LENGTH_BYTES = 4;
 
-/** A snapshot, with the very bytes that tell whether it is still as it was read. */
-interface Read<R extends StoredRecord> {
-  readonly snapshot: Snapshot<R>;
+/** What is here of a key or a customer, with the very bytes that tell whether it is still as it was read. */
+interface Read<R extends StoredRecord> extends Omit<Snapshot<R>, 'record'> {
+  /** Undefined where there is no record, though there may be what was spent before it came. */
+  readonly record: R | undefined;
+  readonly archived: ArchivedDays;
   readonly raw: readonly Buffer[];
 }
-/** Of a key or a customer that is not here. */
-const nothing = () => ({ raw: [NOTHING, NOTHING, NOTHING], state: freshState(), history: [] });
 
 /** Up to `count` behind an id, in the order of their ids. */
 export async function readSnapshots<R extends StoredRecord>(
@@ -40,7 +42,12 @@ export async function readSnapshots<R extends StoredRecord>(
   fromDay: string,
 ): Promise<readonly Snapshot<R>[]> {
   const days = dayNumbers(dayNumberOf(fromDay), dayNumber(link.storeMs(type.index)));
-  return pageOf(link, type.index, afterId, count, async (id) => (await readSnapshot(link, type, id, days))?.snapshot);
+  return pageOf(link, type.index, afterId, count, async (id) => {
+    const { record, archived, history, state, beside, usage } = await readSnapshot(link, type, id, days);
+    if (record === undefined) return undefined;
+    const marks = Object.keys(archived).length === 0 ? {} : { archived };
+    return { record, history, state, beside, usage, ...marks };
+  });
 }
 
 async function readSnapshot<R extends StoredRecord>(
@@ -49,7 +56,7 @@ async function readSnapshot<R extends StoredRecord>(
   id: string,
   days: readonly number[],
   isFlushed = type.flush === undefined,
-): Promise<Read<R> | undefined> {
+): Promise<Read<R>> {
   const names = [type.nameOf(id), historyName(id), ...days.map((day) => ledgerName(id, day))];
   const [hash = [], history = [], ...ledgers] = textsIn(await link.run(READ, names, []));
   const fields = new Map(pairsOf(hash).map(([field, value]) => [field.toString(), value]));
@@ -58,14 +65,12 @@ async function readSnapshot<R extends StoredRecord>(
     return readSnapshot(link, type, id, days, true);
   }
   const texts = new Map([...fields].map(([field, value]) => [field, value.toString()]));
-  const record = type.recordIn(id, texts);
-  if (record === undefined) return undefined;
   const [raw, windows] = [fields.get('state') ?? NOTHING, fields.get('windows') ?? NOTHING];
   const state = raw.length === 0 ? freshState() : readState(viewOf(raw), raw.byteOffset);
   if (windows.length > 0) state.operationWindows = unpackWindows(windows);
   const beside = texts.get(type.beside) ?? '';
-  const snapshot = {
-    record,
+  return {
+    record: type.recordIn(id, texts),
     history: history.map((entry) => JSON.parse(entry.toString()) as AuditEntry),
     state,
     beside: beside === '' ? null : (JSON.parse(beside) as object),
@@ -76,8 +81,9 @@ async function readSnapshot<R extends StoredRecord>(
         pairsOf(ledger).map(([field, value]) => [field.toString(), value.toString()]),
       ),
     ),
+    archived: archivedIn(fields),
+    raw: [fields.get('version') ?? NOTHING, raw, windows],
   };
-  return { snapshot, raw: [fields.get('version') ?? NOTHING, raw, windows] };
 }
 
 /** Puts in one of them. Rejects with VersionConflict where it is changed again and again meanwhile. */
@@ -85,16 +91,20 @@ export async function restoreSnapshot<R extends StoredRecord>(
   link: Link,
   type: RecordType<R>,
   given: Snapshot<R>,
-  usageDays: number,
+  raise: Raise,
 ): Promise<Restored> {
   const { id } = given.record;
   return untilUncontested(async () => {
-    const read = await readSnapshot(link, type, id, []);
-    const how = comparison(read?.snapshot, given);
+    const { record, ...here } = await readSnapshot(link, type, id, []);
+    const how = comparison(record && { record, history: here.history }, given);
     if (how === 'different') return how;
-    const { raw, state, history } = read === undefined ? nothing() : { raw: read.raw, ...read.snapshot };
+    const { raw, state, history } = here;
     const merged = {
-      state: mergedState(state, given.state, how),
+      // What is here of a key that is not known was spent since, and elsewhere.
+      state:
+        how === 'added'
+          ? spentTogether(mergedState(freshState(), given.state, how), state)
+          : mergedState(state, given.state, how),
       history: mergedHistory(history, given.history, how),
     };
     const isSame = isDeepStrictEqual(merged, { state, history });
@@ -104,7 +114,8 @@ export async function restoreSnapshot<R extends StoredRecord>(
       throw new VersionConflict(`${id} is being changed by somebody else; try again`);
     const { bannedUntilMs } = merged.state;
     if (bannedUntilMs > 0 && !isDeepStrictEqual(merged.state, state)) await noteBan(link, 'key', id, bannedUntilMs);
-    const grown = (await raiseLedgers(link, given.usage, usageDays)) > 0 || !isSame;
+    if (how !== 'added') await markArchived(link, id, missingDays(here.archived, given.archived ?? {}));
+    const grown = (await raise(given.usage)) > 0 || !isSame;
     return how === 'unchanged' && grown ? 'changed' : how;
   });
 }
@@ -113,7 +124,7 @@ export async function restoreSnapshot<R extends StoredRecord>(
 async function put<R extends StoredRecord>(
   link: Link,
   type: RecordType<R>,
-  { record, history, beside, state }: Snapshot<R>,
+  { record, history, beside, state, archived = {} }: Snapshot<R>,
   replaces: boolean,
   raw: readonly Buffer[],
   entriesRead: number,
@@ -122,6 +133,8 @@ async function put<R extends StoredRecord>(
   const fields = [
     ...['state', packState({ ...state, operationWindows: null })],
     ...(own === null ? [] : ['windows', packedWindows(own)]),
+    // Days of one that is here may be whole here.
+    ...(raw[0]!.length === 0 ? archivedFields(archived) : []),
     ...(replaces ? [...type.fieldsOf(record), type.beside, beside === null ? '' : JSON.stringify(beside)] : []),
   ];
   const entries = history.map((entry) => JSON.stringify(entry));

@@ -1,12 +1,16 @@
--- Enters the day of a ledger with its key, unless it is there (ledger/active-days.ts).
+-- Enters the day of a ledger with its key, unless it is there (ledger/active-days.ts). The ledger of a day that the
+-- archive has is marked: what is in it comes on top. With that mark it stays for ever, as the archive does.
 return function(ledger)
-  local key, day = string.match(ledger, '^(.*)usage:(%d+)$')
-  key, day = key .. 'key', pack('<H', tonumber(day))
+  local isArchived = include('is-archived')
+  local key, number = string.match(ledger, '^(.*)usage:(%d+)$')
+  key, number = key .. 'key', tonumber(number)
+  if isArchived(key, number) then call('HSET', ledger, 'on top', '1') end
+  if call('HEXISTS', ledger, 'on top') == 1 then call('PERSIST', ledger) end
+  local day = pack('<H', number)
   local days = call('HGET', key, 'days') or ''
   for at = 1, #days, 2 do
     if string.sub(days, at, at + 1) == day then return end
   end
-  if call('EXISTS', key) == 0 then return end
   days = days .. day
   if #days > 2 * MAX_DAYS then
     local earliest, earliestAt = 65536, 1

@@ -1,6 +1,14 @@
--- KEYS: ledgers. ARGV: seconds that a mark is kept.
-for k = 1, #KEYS do
-  call('HSET', KEYS[k], 'on top', '1')
-  call('EXPIRE', KEYS[k], ARGV[2])
+-- KEYS: ledgers, each with its key behind it. ARGV: `1` where all that the ledgers have comes on top of the archive.
+-- Notes that the archive has these days, else of those alone that are not whole here.
+local setArchived = include('set-archived')
+for k = 1, #KEYS, 2 do
+  local isHere = call('EXISTS', KEYS[k]) == 1
+  if isHere and ARGV[2] == '1' then
+    call('HSET', KEYS[k], 'on top', '1')
+    call('PERSIST', KEYS[k])
+  end
+  if call('HEXISTS', KEYS[k + 1], 'version') == 1 and (not isHere or call('HEXISTS', KEYS[k], 'on top') == 1) then
+    setArchived(KEYS[k + 1], KEYS[k], true)
+  end
 end
 return pack('<d', clock) .. '1'

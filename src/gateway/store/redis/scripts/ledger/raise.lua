@@ -1,18 +1,25 @@
--- KEYS: a ledger and its key. ARGV: seconds it is kept, `1` when it comes on top of what the archive has, fields and
--- counts, each of which it has at least from now on. Answers `1` when one of them grew, else `0`.
+-- KEYS: a ledger and its key. ARGV: seconds it is kept, `1` when what follows comes on top of what the archive has, then
+-- fields and counts, each of which the ledger has at least from now on. What came before its key was known was counted
+-- elsewhere: to that they are added, once. Answers `1` when one of them grew, `0` when none did, and `2`, with nothing
+-- done, where it takes the archive to compare: one of the two comes on top of it, and the other one is whole.
 local enterDay = include('enter-day')
-local grown = '0'
+local isArchived = include('is-archived')
+local isWholeGiven = ARGV[3] == '0'
+local hasArchived = isArchived(KEYS[2], tonumber(string.match(KEYS[1], '%d+$')))
+local isOnTop = call('HEXISTS', KEYS[1], 'on top') == 1
+local isWhole = not isOnTop and call('EXISTS', KEYS[1]) == 1
+if isWholeGiven and hasArchived or not isWholeGiven and isWhole then return pack('<d', clock) .. '2' end
+local isAdded, grown = isWholeGiven and isOnTop, '0'
+if isAdded then call('HDEL', KEYS[1], 'on top') end
 for n = 4, #ARGV, 2 do
-  if tonumber(call('HGET', KEYS[1], ARGV[n]) or '0') < tonumber(ARGV[n + 1]) then
-    call('HSET', KEYS[1], ARGV[n], ARGV[n + 1])
+  local here, given = tonumber(call('HGET', KEYS[1], ARGV[n]) or '0'), tonumber(ARGV[n + 1])
+  if isAdded then given = here + given end
+  if here < given then
+    call('HSET', KEYS[1], ARGV[n], string.format('%.0f', given))
     grown = '1'
   end
 end
-if ARGV[3] == '1' then
-  call('HSET', KEYS[1], 'on top', '1')
-  call('PERSIST', KEYS[1])
-elseif call('TTL', KEYS[1]) < 0 and call('HEXISTS', KEYS[1], 'on top') == 0 then
-  call('EXPIRE', KEYS[1], ARGV[2])
-end
+if not isWholeGiven and #ARGV > 3 then call('HSET', KEYS[1], 'on top', '1') end
+if call('TTL', KEYS[1]) < 0 then call('EXPIRE', KEYS[1], ARGV[2]) end
 enterDay(KEYS[1])
 return pack('<d', clock) .. grown

@@ -1,18 +1,20 @@
--- KEYS: ledgers, on a single Redis many. ARGV: seconds that a mark is kept, and the sum of all counts that each had
--- when it was archived. Counts only grow, so that an equal sum is the same ledger: the mark takes its place. Answers
--- the places of those that have more. One with the mark is done.
+-- KEYS: ledgers, each with its key behind it; on a single Redis many. ARGV: the sum of all counts that each had when it
+-- was archived. Counts only grow, so that an equal sum is the same ledger: it goes, and the key notes that the archive
+-- has it. Answers the places of those that have more. What comes on top stays, and so does what is of no key.
+local setArchived = include('set-archived')
 local more = {}
-for k = 1, #KEYS do
-  local ledger, sum, isDone = call('HGETALL', KEYS[k]), 0, false
+for k = 1, #KEYS, 2 do
+  local ledger, sum, isOnTop, place = call('HGETALL', KEYS[k]), 0, false, (k - 1) / 2
   for n = 1, #ledger, 2 do
-    if ledger[n] == 'on top' then isDone = true else sum = sum + ledger[n + 1] end
+    if ledger[n] == 'on top' then isOnTop = true else sum = sum + ledger[n + 1] end
   end
-  if not isDone and (#ledger == 0 or sum == tonumber(ARGV[k + 2])) then
-    call('DEL', KEYS[k])
-    call('HSET', KEYS[k], 'on top', '1')
-    call('EXPIRE', KEYS[k], ARGV[2])
-  elseif not isDone then
-    more[#more + 1] = k - 1
+  if call('HEXISTS', KEYS[k + 1], 'version') == 1 then
+    if isOnTop or #ledger == 0 or sum == tonumber(ARGV[place + 2]) then
+      if not isOnTop then call('DEL', KEYS[k]) end
+      setArchived(KEYS[k + 1], KEYS[k], true)
+    else
+      more[#more + 1] = place
+    end
   end
 end
 return pack('<d', clock) .. ' ' .. table.concat(more, ' ')

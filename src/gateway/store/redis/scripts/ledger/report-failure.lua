@@ -1,12 +1,14 @@
 -- Counts one failure report, unless it was counted before: of each reporter the number of the day's last one is
--- remembered.
+-- remembered. What comes before its key is known is counted beside what an import brings.
 --
 -- KEYS: the key's failure reports (`credits`) of the day, its ledger and the key. ARGV: seconds a ledger is kept,
 -- reporter, number, ms the number is remembered, then fields and how many of each.
 local enterDay = include('enter-day')
 local counted = call('HGET', KEYS[1], ARGV[3])
 if not counted or tonumber(counted) < tonumber(ARGV[4]) then
+  local isEarly = call('HEXISTS', KEYS[3], 'version') == 0 and call('EXISTS', KEYS[2]) == 0
   for n = 6, #ARGV, 2 do call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
+  if isEarly then call('HSET', KEYS[2], 'on top', '1') end
   if call('TTL', KEYS[2]) < 0 then call('EXPIRE', KEYS[2], ARGV[2]) end
   enterDay(KEYS[2])
   call('HSET', KEYS[1], ARGV[3], ARGV[4])

@@ -1,8 +1,18 @@
--- KEYS: a ledger and its key. ARGV: seconds it is kept, fields and counts, added unless they are in it.
+-- KEYS: a ledger and its key. ARGV: seconds it is kept, then fields and counts that the archive has. The ledger is whole
+-- afterwards: where it came on top they are added, else it has them already.
 local enterDay = include('enter-day')
-if call('HDEL', KEYS[1], 'on top') == 1 then
-  for n = 3, #ARGV, 2 do call('HINCRBY', KEYS[1], ARGV[n], ARGV[n + 1]) end
-  call('EXPIRE', KEYS[1], ARGV[2])
-  enterDay(KEYS[1])
+local isArchived = include('is-archived')
+local setArchived = include('set-archived')
+local isOnTop = call('HDEL', KEYS[1], 'on top') == 1
+local isAdded = isArchived(KEYS[2], tonumber(string.match(KEYS[1], '%d+$'))) or isOnTop
+for n = 3, #ARGV, 2 do
+  if isAdded then
+    call('HINCRBY', KEYS[1], ARGV[n], ARGV[n + 1])
+  elseif tonumber(call('HGET', KEYS[1], ARGV[n]) or '0') < tonumber(ARGV[n + 1]) then
+    call('HSET', KEYS[1], ARGV[n], ARGV[n + 1])
+  end
 end
+setArchived(KEYS[2], KEYS[1], false)
+call('EXPIRE', KEYS[1], ARGV[2])
+enterDay(KEYS[1])
 return pack('<d', clock) .. '1'

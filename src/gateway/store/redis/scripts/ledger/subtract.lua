@@ -1,12 +1,14 @@
--- KEYS[1]: a ledger. ARGV: fields and counts that were archived. What it has more stays beside the mark, for ever.
+-- KEYS: a ledger and its key. ARGV: fields and counts that were archived. What the ledger has more comes on top, and
+-- stays for ever.
+local setArchived = include('set-archived')
 if call('HEXISTS', KEYS[1], 'on top') == 0 then
   local archived, ledger = {}, call('HGETALL', KEYS[1])
   for n = 2, #ARGV, 2 do archived[ARGV[n]] = tonumber(ARGV[n + 1]) end
   call('DEL', KEYS[1])
   for n = 1, #ledger, 2 do
     local more = ledger[n + 1] - (archived[ledger[n]] or 0)
-    if more > 0 then call('HSET', KEYS[1], ledger[n], string.format('%.0f', more)) end
+    if more > 0 then call('HSET', KEYS[1], ledger[n], string.format('%.0f', more), 'on top', '1') end
   end
-  call('HSET', KEYS[1], 'on top', '1')
+  setArchived(KEYS[2], KEYS[1], true)
 end
 return pack('<d', clock) .. '1'

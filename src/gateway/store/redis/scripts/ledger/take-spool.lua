@@ -1,5 +1,7 @@
 -- Takes over what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is
--- remembered by day under the spool's id and subtracted, so that the call may be repeated at will. Units of today are
+-- remembered by day under the spool's id and subtracted, so that the call may be repeated at will. A Redis that does
+-- not remember it has lost what it acknowledged, and an import may bring that: so it is subtracted too. Of a key that
+-- is not known yet the ledger is marked, for an import adds to it, and what is spent waits for its record. Units of today are
 -- spent from the day's window too, those of this month from its own; it may go below empty. A day that refills
 -- greedily knows no days: all are spent from it, until it is empty. Other windows of today and of this month are those
 -- that the row names. Where there are shares to warn at, what this
@@ -9,7 +11,7 @@
 -- last. ARGV: spool id, seconds the ledger is kept, the day's limit where it refills greedily, shares to warn at
 -- (percent, a byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the
 -- place of its ledger in KEYS, number of the day, plan and operation, requests, limited, banned, failed, units beyond
--- one for each request, names of windows, a line each.
+-- one for each request, names of windows, a line each, and what Redis has acknowledged of these five.
 local enterDay = include('enter-day')
 local monthStart = include('month-start')
 local noteCrossings = include('note-crossings')
@@ -24,18 +26,20 @@ local greedy = tonumber(ARGV[4])
 local warnAt, dayLimit, monthLimit, plan, name = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], ARGV[9]
 local names = { 'requests', 'limited', 'banned', 'failed', 'excess' }
 local spentOfDay, spentOfMonth, spentOf, notes = 0, 0, {}, {}
+local isKnown = call('HEXISTS', name, 'version') == 1
 
 local function isOfMonth(window)
   return string.sub(window, -1) == 'h'
 end
 
-for n = 10, #ARGV, 9 do
+for n = 10, #ARGV, 14 do
   local at = tonumber(ARGV[n])
   local ledger, taken, day = KEYS[at], KEYS[at + 1], tonumber(ARGV[n + 1])
+  local isEarly = not isKnown and call('EXISTS', ledger) == 0
   for index = 1, 5 do
     local field, total = ARGV[n + 2] .. '|' .. names[index], ARGV[n + 2 + index]
     local mark = ARGV[2] .. '|' .. field
-    local more = total ~= '0' and tonumber(total) - tonumber(call('HGET', taken, mark) or '0') or 0
+    local more = total ~= '0' and tonumber(total) - tonumber(call('HGET', taken, mark) or ARGV[n + 8 + index]) or 0
     if more > 0 then
       call('HINCRBY', ledger, field, more)
       call('HSET', taken, mark, total)
@@ -50,18 +54,15 @@ for n = 10, #ARGV, 9 do
       end
     end
   end
-  -- What comes so late may be of a day that is in the archive: beside that it stays for ever.
-  if today - day > 30 then
-    call('PERSIST', ledger)
-  elseif call('TTL', ledger) < 0 then
-    call('EXPIRE', ledger, ARGV[3])
-  end
+  if isEarly then call('HSET', ledger, 'on top', '1') end
+  if call('TTL', ledger) < 0 then call('EXPIRE', ledger, ARGV[3]) end
   enterDay(ledger)
   if call('TTL', taken) < 0 then call('EXPIRE', taken, ARGV[3]) end
 end
 
 local found = (spentOfDay > 0 or spentOfMonth > 0) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
-if found and found[1] then
+if found then
+  if not found[1] then warnAt = '' end
   local minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned = readState(found[2])
   if greedy then
     if clock > dayAt then day = max(0, day - greedy * (clock - dayAt)) end

@@ -1,0 +1,43 @@
+import type { ArchivedDays } from '../../records/record.js';
+
+/**
+ * Which days of a key the archive has stands beside its record: a bit for each day, and a field `archived-<n>` for so
+ * many days, which stays short enough for the compact form of its hash. It is set by the step that takes the ledger of
+ * the day away, on the same node, and moves with the key.
+ */
+export const ARCHIVED_CHUNK = 400;
+const FIELD = 'archived-';
+
+export function chunksOf(days: readonly number[]): readonly string[] {
+  return [...new Set(days.map((day) => Math.floor(day / ARCHIVED_CHUNK).toString()))];
+}
+
+export function isArchived(chunks: ReadonlyMap<string, Buffer>, day: number): boolean {
+  const bits = chunks.get(Math.floor(day / ARCHIVED_CHUNK).toString());
+  return ((bits?.[Math.floor((day % ARCHIVED_CHUNK) / 8)] ?? 0) & (1 << (day % 8))) !== 0;
+}
+
+/** Those in the fields of a key. */
+export function archivedIn(fields: ReadonlyMap<string, Buffer>): ArchivedDays {
+  const own = [...fields].filter(([field]) => field.startsWith(FIELD));
+  return Object.fromEntries(own.map(([field, bits]) => [field.slice(FIELD.length), bits.toString('base64')]));
+}
+
+/** Fields and values of a key that has these. */
+export function archivedFields(days: ArchivedDays): readonly (string | Buffer)[] {
+  return Object.entries(days).flatMap(([chunk, bits]) => [FIELD + chunk, Buffer.from(bits, 'base64')]);
+}
+
+/** Numbers of the days that are in `given` and not in `here`. */
+export function missingDays(here: ArchivedDays, given: ArchivedDays): readonly number[] {
+  return Object.entries(given).flatMap(([chunk, text]) => {
+    const known = new Map([[chunk, Buffer.from(here[chunk] ?? '', 'base64')]]);
+    const brought = new Map([[chunk, Buffer.from(text, 'base64')]]);
+    const days = Array.from({ length: ARCHIVED_CHUNK }, (_, n) => Number(chunk) * ARCHIVED_CHUNK + n);
+    return days.filter((day) => isArchived(brought, day) && !isArchived(known, day));
+  });
+}
+
+export function archivedField(chunk: string): string {
+  return FIELD + chunk;
+}
