@@ -71,7 +71,12 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
     strip: createStrip(settings.credentials),
     route: createRoute(contract.routes, isServed, parts.now ?? Date.now, answersPreflights),
     identify: createIdentify(settings.environment, settings.keys.acceptImported),
-    admit: createAdmit(admission, settings, metrics.verdict, createReserve(upstreams, metrics.upstreamFailed)),
+    admit: createAdmit(
+      admission,
+      settings,
+      metrics.verdict,
+      createReserve(upstreams, settings.limits.callerShare, metrics.upstreamFailed),
+    ),
     forward: createForward(
       upstreams,
       ownAnswers,

@@ -13,6 +13,7 @@ const PLACES = RUNNING * (1 + 4);
 t.test('a deadline below a second fires in time, also for a request that waits for a connection', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, {
+    config: { limits: { caller_share: 1 } },
     pets: { connections: CONNECTIONS, deadline: '200ms', breaker: 'off' },
   });
   upstream.handle = () => undefined;
@@ -50,7 +51,10 @@ t.test('a dripping response meets its lifetime', async (t) => {
 /** The attack: requests without end wait for a service that is stuck, until memory is gone. */
 t.test('no more than a few requests wait for each connection; the rest is told at once', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: CONNECTIONS, deadline: '60s' } });
+  const front = await startFront(t, upstream.url, {
+    config: { limits: { caller_share: 1 } },
+    pets: { connections: CONNECTIONS, deadline: '60s' },
+  });
   const waiting: ((end: string) => void)[] = [];
   upstream.handle = (_seen, response) => void waiting.push((text) => response.end(text));
   const inside = Array.from({ length: PLACES }, () => front.send(request('GET /v1/pets', front.key)));

@@ -54,6 +54,7 @@ t.test('300 connections that pipeline without end hold little', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, {
     environment,
+    config: { limits: { caller_share: 1 } },
     pets: { connections: 1000, connect: '1m', deadline: '10m', breaker: 'off' },
   });
   const tails = [

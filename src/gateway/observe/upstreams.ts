@@ -87,7 +87,7 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
   );
   share(
     'petgate_upstream_open_ratio',
-    'Share of the addresses that are passed over because requests to them fail; the mean over workers.',
+    'Share of the addresses that callers pass over because their requests to them fail; the mean over workers.',
     ({ breaker }) => breaker.isOpen,
   );
   total(
@@ -98,7 +98,7 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
   total(
     'petgate_upstream_queued',
     'Requests that wait for a connection to an upstream.',
-    ({ pool, waiting }) => pool.stats.queued + waiting(),
+    ({ pool, shares }) => pool.stats.queued + shares.waiting,
   );
   gaugesOf(
     registry,

@@ -50,7 +50,6 @@ export class Attempt implements ResponseHandler {
   readonly #passesErrors: boolean;
   readonly #dispatch: (attempt: Attempt) => Controller | null;
   #controller: Controller | null = null;
-  #started = false;
   #ended = false;
   #status = 0;
   #headers: readonly string[] = [];
@@ -62,6 +61,12 @@ export class Attempt implements ResponseHandler {
   /** Whether only its client keeps it from going on. */
   awaitsClient = false;
   progress: Progress | null = null;
+  /** Called with a valid head. */
+  onHead: (() => void) | null = null;
+  /** Whose places it takes. */
+  caller = '';
+  /** `performance.now()` when it got a connection; null before. */
+  sentMs: number | null = null;
 
   /** @param dispatch hands it to its transport; null where what steers it comes with its connection */
   constructor(
@@ -87,14 +92,14 @@ export class Attempt implements ResponseHandler {
   }
 
   withdraw(): void {
-    if (this.#started) return;
+    if (this.sentMs !== null) return;
     this.#finish('withdrawn');
     this.#controller?.abort();
   }
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    this.#started = true;
+    this.sentMs = performance.now();
     if (this.#ended) controller.abort();
   }
 
@@ -105,6 +110,7 @@ export class Attempt implements ResponseHandler {
       controller.abort();
       return;
     }
+    this.onHead?.();
     this.#status = status;
     this.#headers = headers;
     this.progress?.moved();
@@ -157,7 +163,7 @@ export class Attempt implements ResponseHandler {
     this.#finish('answered');
   }
 
-  onResponseError(what: Unanswered = this.#started ? 'sent' : 'not_sent'): void {
+  onResponseError(what: Unanswered = this.sentMs === null ? 'not_sent' : 'sent'): void {
     if (typeof what === 'object') this.#finish(REFUSALS.upstream_failed);
     else this.#finish(what !== 'sent' ? what : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
   }

@@ -2,10 +2,14 @@ import type { Admitted, BodyRest } from '../exchange.js';
 import { REFUSALS, upstreamTimeout, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { Evidence } from './addresses/breaker.js';
+import type { Asking } from './addresses/share.js';
 import type { Attempt, End } from './attempt.js';
 import { Deadline, headLimit } from './deadline.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
+
+/** The part of the deadline within which an upstream should have responded. */
+const ENOUGH = 0.5;
 
 /** Makes an attempt; `onEnd` is called once, from `start` on. */
 export type Carry = (address: Address, onEnd: (end: End) => void) => Attempt;
@@ -14,6 +18,7 @@ export type Carry = (address: Address, onEnd: (end: End) => void) => Attempt;
 interface Delivery {
   readonly exchange: Admitted;
   readonly upstream: Upstream;
+  readonly asking: Asking;
   /** Of a long body, which is sent once, as it comes. */
   readonly rest: BodyRest | null;
   readonly carry: Carry;
@@ -25,16 +30,13 @@ interface Delivery {
  * @param mayGoOn whether the key of a stream could open it now
  */
 export function deliver(
-  { exchange, upstream, rest, carry }: Delivery,
+  { exchange, upstream, asking, asking: { caller }, rest, carry }: Delivery,
   onFailure: OnUpstreamFailure,
   mayGoOn: (exchange: Admitted) => Promise<boolean>,
 ): Promise<Admitted | Refusal> {
+  if (exchange.client.gone) return Promise.resolve(exchange);
   return new Promise((resolve, reject) => {
     const { client, operation } = exchange;
-    if (client.gone) {
-      resolve(exchange);
-      return;
-    }
     const mayRepeat = isSafe(exchange.method) && rest === null;
     const isTunnel = client.handshake !== undefined;
     let attempt: Attempt | null = null;
@@ -42,7 +44,8 @@ export function deliver(
     const sentMs = performance.now();
 
     const { timeLimits } = upstream;
-    const deadline = new Deadline(timeLimits, headLimit(timeLimits, operation), {
+    const head = headLimit(timeLimits, operation);
+    const deadline = new Deadline(timeLimits, head, {
       onOver: (limit) => {
         if (rest?.awaitsClient === true || attempt?.awaitsClient === true) deadline.moved();
         else attempt?.stop(upstreamTimeout(limit));
@@ -63,30 +66,32 @@ export function deliver(
       resolve(refusal ?? exchange);
     };
     const send = (after: Address | null, nowMs: number): void => {
-      const address = upstream.pick(operation.id, after, isTunnel);
+      const address = upstream.pick(asking, after, isTunnel);
       if (address === null) {
-        settle(noSlot(upstream, onFailure), nowMs);
+        settle(noSlot(upstream, asking, onFailure), nowMs);
         return;
       }
-      const isTrial = address.breaker.isOpen;
-      const sent = address.breaker.send(nowMs);
-      const share = address.shareOf(operation.id);
+      const { breaker, shares } = address;
+      const isTrial = breaker.isOpenFor(caller);
+      const sent = breaker.send(caller, nowMs);
       const begun = carry(address, (end) => {
         address.underWay.remove(slot);
-        // Many servers close when a body comes too slowly for them, without a word.
-        const isSlowClient = end === 'lost' && rest?.awaitsClient === true;
-        const evidence = isSlowClient ? null : evidenceOf(end, exchange, after === null);
-        if (evidence !== null) address.reached = evidence !== 'unreachable' && evidence !== 'tls';
         const endedMs = performance.now();
-        address.breaker.ended(sent, evidence, endedMs);
+        const hadTime = after === null && begun.sentMs !== null && endedMs - begun.sentMs >= head.ms * ENOUGH;
+        const evidence = evidenceOf(end, exchange, rest, hadTime);
+        if (evidence !== null) address.reached = evidence !== 'unreachable' && evidence !== 'tls';
+        breaker.ended(sent, evidence, caller, endedMs);
         // After the breaker has heard of it: who waits is not sent where it just opened.
-        share.leave(begun);
+        shares.leave(begun, asking);
         ended(address, end, endedMs);
       });
       begun.progress = deadline;
+      begun.caller = caller;
+      // A stream may last for hours.
+      if (breaker.isOpen) begun.onHead = () => breaker.ended(sent, 'good', caller, performance.now());
       attempt = begun;
       const slot = address.underWay.add(begun);
-      share.enter(begun, isTrial);
+      shares.enter(begun, asking, isTrial);
     };
     const ended = (address: Address, end: End, nowMs: number): void => {
       const failure = failureOf(end);
@@ -101,7 +106,7 @@ export function deliver(
       else if (!retried && !client.gone && (end !== 'lost' || mayRepeat) && upstream.retries.take()) {
         retried = true;
         send(address, nowMs);
-      } else settle(end === 'lost' ? REFUSALS.upstream_failed : unavailable(upstream), nowMs);
+      } else settle(end === 'lost' ? REFUSALS.upstream_failed : unavailable(upstream, asking), nowMs);
     };
     upstream.retries.earn();
     send(null, sentMs);
@@ -115,16 +120,18 @@ function isSafe(method: string): boolean {
 }
 
 /**
- * What the end of an attempt says of its address. Null: its client left or was slow to take the answer, or it began
- * with only a part of the deadline.
+ * What the end of an attempt says of its address. Null: its client left or was slow; or it had only a part of the
+ * deadline, for it waited for a connection or was a second attempt.
  */
-function evidenceOf(end: End, { client }: Admitted, hadWholeDeadline: boolean): Evidence {
+function evidenceOf(end: End, { client }: Admitted, rest: BodyRest | null, hadTime: boolean): Evidence {
+  // Many servers close when a body comes too slowly for them, without a word.
+  if (end === 'lost' && rest?.awaitsClient === true) return null;
   if (end === 'answered' || isUpstreamError(end)) return client.gone ? null : 'good';
   const failure = failureOf(end);
   // It answers, if nothing for a client. Else one operation, or a client asking for the impossible, could cut off
   // others.
   if (failure === 'bad_answer') return 'good';
-  return failure === 'timeout' && (client.started || !hadWholeDeadline) ? null : failure;
+  return failure === 'timeout' && (client.started || !hadTime) ? null : failure;
 }
 
 function isUpstreamError(end: End): boolean {

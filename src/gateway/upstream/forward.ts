@@ -1,6 +1,7 @@
 import { shed, type Admitted, type Body, type BodyRest, type Identified, type Slot } from '../exchange.js';
 import type { EdgeLimits } from '../config/settings.js';
 import { bodyTooLarge, isRefusal, REFUSALS, upstreamTimeout, type Refusal } from '../refusal.js';
+import { askingOf } from './addresses/share.js';
 import { Attempt, type OnReplaced, type ResponseRules } from './attempt.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { deliver, type Carry } from './deliver.js';
@@ -85,7 +86,8 @@ export function createForward(
     const request = outgoingRequest(exchange, upstream, credentials, body);
     const carry: Carry = ({ pool }, onEnd) =>
       new Attempt(exchange, rules, onEnd, (attempt) => pool.dispatch(request, attempt));
-    return deliver({ exchange, upstream, rest: body?.rest ?? null, carry }, onFailure, mayGoOn);
+    const asking = askingOf(exchange, exchange.operation.id, share);
+    return deliver({ exchange, upstream, asking, rest: body?.rest ?? null, carry }, onFailure, mayGoOn);
   };
 
   // No `await` on the way of most requests: each costs as much as the rest of this step.
@@ -103,7 +105,8 @@ export function createForward(
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
       const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);
-      return deliver({ exchange, upstream, rest: null, carry }, onFailure, mayGoOn);
+      const asking = askingOf(exchange, operation.id, share);
+      return deliver({ exchange, upstream, asking, rest: null, carry }, onFailure, mayGoOn);
     }
     return exchange.hasBody ? sendWithBody(exchange, rules) : send(exchange, rules, null);
   };
@@ -116,6 +119,7 @@ export function createForward(
  */
 export function createReserve(
   upstreams: Upstreams,
+  callerShare: number,
   onFailure: OnUpstreamFailure,
 ): (exchange: Identified) => Slot | null | Promise<Slot | null> {
   return (exchange) => {
@@ -125,12 +129,13 @@ export function createReserve(
     if (secured && exchange.subject.kind === 'address') return null;
     const upstream = upstreams.get(match.operation.upstream);
     if (upstream === undefined) return null;
+    const asking = askingOf(exchange, match.operation.id, callerShare);
     const held = (slot: Slot | null): Slot | null => {
-      if (slot === null) shed(exchange, noSlot(upstream, onFailure));
+      if (slot === null) shed(exchange, noSlot(upstream, asking, onFailure));
       return slot;
     };
     const reserve = (): Slot | null | Promise<Slot | null> => {
-      const slot = upstream.reserve(match.operation.id);
+      const slot = upstream.reserve(asking);
       return slot instanceof Promise ? slot.then(held) : held(slot);
     };
     if (!exchange.hasBody) return reserve();

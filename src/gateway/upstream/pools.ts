@@ -3,15 +3,12 @@ import { REFUSALS, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { BreakerChange } from './addresses/breaker.js';
 import { openAddresses, resolve, type Resolve } from './addresses/open.js';
-import { maxOf } from './addresses/share.js';
+import { withQueue, type Asking } from './addresses/share.js';
 import { timeLimitsOf } from './deadline.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { Slots } from './addresses/slots.js';
 import { Retries } from './retries.js';
 import { Uploads } from './uploads.js';
-
-/** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
-const WAITING_FACTOR = 4;
 
 export type Upstream = ReturnType<typeof openUpstream>;
 export type Upstreams = ReadonlyMap<string, Upstream>;
@@ -66,15 +63,13 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     resolveName,
   );
   const addresses = opened.all;
-  const full = settings.connections * (1 + WAITING_FACTOR);
-  const shareFull = maxOf(settings.connections) * (1 + WAITING_FACTOR);
-  const takesMore = (address: Address, operation: string, evenFull: boolean): boolean => {
-    const { breaker, underWay, shareOf } = address;
+  const full = withQueue(settings.connections);
+  const takesMore = ({ breaker, underWay, shares }: Address, asking: Asking, evenFull: boolean): boolean => {
     // A trial is let through however many hang there.
-    if (breaker.isOpen) return breaker.dueMs <= performance.now();
-    return evenFull || (underWay.size < full && shareOf(operation).size < shareFull);
+    if (breaker.isOpenFor(asking.caller)) return breaker.dueMs <= performance.now();
+    return evenFull || (underWay.size < full && shares.callerRoom(asking) > 0);
   };
-  const slots = new Slots(addresses, { all: full, operation: shareFull });
+  const slots = new Slots(addresses, full);
   return {
     name,
     addresses,
@@ -82,30 +77,30 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     timeLimits: timeLimitsOf(name, settings),
     retries: new Retries(),
     uploads: new Uploads(() => settings.connections * addresses.length),
-    /** A place for a request; null when all addresses are full, of this operation or at all, or their breakers open. */
-    reserve: (operation: string): ReturnType<Slots['take']> => slots.take(operation),
+    /** A place for a request; null when its caller or operation has its share, or addresses are full or passed over. */
+    reserve: (asking: Asking): ReturnType<Slots['take']> => slots.take(asking),
     /**
      * The address to ask: a healthy one if any, of these one due for a trial, else the least loaded; null when all
      * breakers are open. For a tunnel, tunnels are the load.
      * @param after the one that just failed: any other that is not full is better. Null of a request that had a place:
      * it is taken in however full they are by now
      */
-    pick(operation: string, after: Address | null, forTunnel = false): Address | null {
+    pick(asking: Asking, after: Address | null, forTunnel = false): Address | null {
       const bestOf = (evenFull: boolean): Address | null => {
         let best: Address | null = null;
         for (const one of addresses)
-          if (one !== after && takesMore(one, operation, evenFull))
-            best = best === null || preferred(one, best, forTunnel) ? one : best;
+          if (one !== after && takesMore(one, asking, evenFull))
+            best = best === null || preferred(one, best, asking, forTunnel) ? one : best;
         return best;
       };
       const best = bestOf(false);
       if (best !== null) return best;
       if (after === null) return bestOf(true);
-      return addresses.includes(after) && takesMore(after, operation, false) ? after : null;
+      return addresses.includes(after) && takesMore(after, asking, false) ? after : null;
     },
-    /** While every breaker is open: how long until one is due, 0 at least; else null. */
-    waitMs: (): number | null =>
-      addresses.every(({ breaker }) => breaker.isOpen)
+    /** While every breaker is open for this caller: how long until one is due, 0 at least; else null. */
+    waitMs: ({ caller }: Asking): number | null =>
+      addresses.every(({ breaker }) => breaker.isOpenFor(caller))
         ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now())
         : null,
     retire: opened.retire,
@@ -114,22 +109,26 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
 }
 
 /** Of two that take more: which goes first. An open one is due here, and would never close if load decided. */
-function preferred(one: Address, other: Address, forTunnel: boolean): boolean {
+function preferred(one: Address, other: Address, { caller }: Asking, forTunnel: boolean): boolean {
   if (one.healthy !== other.healthy) return one.healthy;
-  if (one.breaker.isOpen !== other.breaker.isOpen) return one.breaker.isOpen;
+  const isTrial = one.breaker.isOpenFor(caller);
+  if (isTrial !== other.breaker.isOpenFor(caller)) return isTrial;
   return forTunnel
     ? one.tunnels + one.underWay.size < other.tunnels + other.underWay.size
     : one.underWay.size < other.underWay.size;
 }
 
 /** What is said where an upstream takes no request: it is full, or passed over. */
-export function noSlot(upstream: Upstream, onFailure: OnUpstreamFailure): Refusal {
-  const isFull = upstream.waitMs() === null;
+export function noSlot(upstream: Upstream, asking: Asking, onFailure: OnUpstreamFailure): Refusal {
+  const isFull = upstream.waitMs(asking) === null;
   onFailure(upstream.name, isFull ? 'full' : 'open');
-  return isFull ? REFUSALS.overloaded : unavailable(upstream);
+  return isFull ? REFUSALS.overloaded : unavailable(upstream, asking);
 }
 
 /** Tells when a retry can succeed at the earliest. */
-export function unavailable(upstream: Upstream): Refusal {
-  return { ...REFUSALS.upstream_unavailable, retryAfterS: Math.max(1, Math.ceil((upstream.waitMs() ?? 0) / 1000)) };
+export function unavailable(upstream: Upstream, asking: Asking): Refusal {
+  return {
+    ...REFUSALS.upstream_unavailable,
+    retryAfterS: Math.max(1, Math.ceil((upstream.waitMs(asking) ?? 0) / 1000)),
+  };
 }

@@ -29,7 +29,12 @@ export const limits = mapping({
   bodies_size: size('1B', '1TiB')
     .prefault('256MiB')
     .describe('Bodies held at once per process, all together; 503 overloaded above.'),
-  caller_share: share.prefault(0.25).describe('Part of waiting and bodies_size that one address may take.'),
+  caller_share: share
+    .prefault(0.25)
+    .describe(
+      'Part of waiting and bodies_size that one address may take, and of the connections of an operation and of an ' +
+        'upstream that one key, customer or address without a key may have.',
+    ),
   pipelined: whole(0, 1_000_000)
     .prefault(1000)
     .describe(

@@ -6,10 +6,15 @@ import { Pool } from '../http1/pool.js';
 import { TlsClient } from '../http1/tls.js';
 import { Breaker, type BreakerChange } from './breaker.js';
 import type { Destination } from './destination.js';
-import { Share } from './share.js';
+import { Shares } from './share.js';
 
 /** What TLS says against an address is repeated only after so long. */
 const REPEAT_MS = 60_000;
+
+interface UnderWay {
+  readonly caller: string;
+  withdraw(): void;
+}
 
 export interface Address {
   /** For people: as the settings say it, with the IP address of a name. */
@@ -27,11 +32,9 @@ export interface Address {
   healthy: boolean;
   readonly breaker: Breaker;
   /** Attempts begun and not ended. */
-  readonly underWay: Bag<{ withdraw(): void }>;
-  /** The part of one operation in them. */
-  readonly shareOf: (operation: string) => Share;
-  /** Attempts that wait for another of their operation to end. */
-  readonly waiting: () => number;
+  readonly underWay: Bag<UnderWay>;
+  /** The parts of operations and callers in them. */
+  readonly shares: Shares;
 }
 
 /** What happens at an address, for who watches. */
@@ -55,21 +58,18 @@ export function openAddress(
   const peer: Peer = { target, tls };
   const pool = new Pool({ ...peer, host, prefix, connections, connectMs, idleMs });
   const underWay: Address['underWay'] = new Bag();
+  // It opens for some callers, then for all.
+  let isKnownOpen = false;
   const breaker = new Breaker(settings.breaker, (change) => {
-    // Whoever still waits for a connection would wait in vain, and with each that times out one more would get to hang.
-    if (change.open) withdrawAll(address);
-    events.breakerChanged(address, change);
+    // Those that still wait for a connection would wait in vain, and with each that times out one more would hang.
+    if (change.open) for (const attempt of underWay.items()) if (breaker.isOpenFor(attempt.caller)) attempt.withdraw();
+    if (!change.open || !isKnownOpen) events.breakerChanged(address, change);
+    isKnownOpen = change.open;
   });
-  const shares = new Map<string, Share>();
-  const shareOf = (operation: string): Share => {
-    let share = shares.get(operation);
-    if (share === undefined) shares.set(operation, (share = new Share(settings.connections)));
-    return share;
-  };
-  const waiting = (): number => [...shares.values()].reduce((sum, share) => sum + share.waiting, 0);
+  const shares = new Shares(settings.connections);
   const state = { tunnels: 0, reached: null, healthy: true };
   const address: Address = {
-    ...{ url, peer, host, prefix, pool, breaker, underWay, shareOf, waiting },
+    ...{ url, peer, host, prefix, pool, breaker, underWay, shares },
     ...state,
   };
   return address;
@@ -80,9 +80,9 @@ export function withdrawAll({ underWay }: Address): void {
   for (const attempt of underWay.items()) attempt.withdraw();
 }
 
-/** Whether it is passed over while another is there: it says that it wants no requests, or its breaker is open. */
+/** Whether all callers pass it over while another is there: it wants no requests, or its breaker is open for all. */
 export function isDown({ healthy, breaker }: Address): boolean {
-  return !healthy || breaker.isOpen;
+  return !healthy || breaker.isOpenForAll;
 }
 
 /** The same thing again only after a while. */

@@ -1,15 +1,10 @@
 import { onceATurn } from '../../../shared/once-a-turn.js';
 import type { Slot } from '../../exchange.js';
 import type { Address } from './address.js';
+import type { Asking } from './share.js';
 
 /** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
 const MAX_WAIT_MS = 1_000;
-
-/** What is full, of all requests to an address and of one operation. */
-interface Bounds {
-  readonly all: number;
-  readonly operation: number;
-}
 
 interface Count {
   promised: number;
@@ -17,22 +12,21 @@ interface Count {
 
 /** A class rather than an object with a closure: one is made for each request. */
 class PromisedSlot implements Slot {
-  readonly #own: Count;
+  readonly #asking: Asking;
   readonly #slots: Slots;
 
-  constructor(own: Count, slots: Slots) {
-    this.#own = own;
+  constructor(asking: Asking, slots: Slots) {
+    this.#asking = asking;
     this.#slots = slots;
   }
 
   free(): void {
-    this.#own.promised -= 1;
-    this.#slots.onFree();
+    this.#slots.onFree(this.#asking);
   }
 }
 
 interface Waiting {
-  readonly operation: string;
+  readonly asking: Asking;
   readonly sinceMs: number;
   readonly resolve: (slot: Slot | null) => void;
 }
@@ -43,48 +37,53 @@ interface Waiting {
  */
 export class Slots {
   readonly #addresses: readonly Address[];
-  readonly #bounds: Bounds;
+  /** Requests that an address takes. */
+  readonly #full: number;
   #promised = 0;
   readonly #byOperation = new Map<string, Count>();
+  readonly #byCaller = new Map<string, Count>();
   #waiting: Waiting[] = [];
   readonly #scheduleRequest = onceATurn(() => this.#again());
 
-  constructor(addresses: readonly Address[], bounds: Bounds) {
+  constructor(addresses: readonly Address[], full: number) {
     this.#addresses = addresses;
-    this.#bounds = bounds;
+    this.#full = full;
   }
 
-  take(operation: string): Slot | null | Promise<Slot | null> {
-    const slot = this.#take(operation);
+  take(asking: Asking): Slot | null | Promise<Slot | null> {
+    const slot = this.#take(asking);
     if (slot !== 'promised') return slot;
-    return new Promise((resolve) => this.#waiting.push({ operation, sinceMs: performance.now(), resolve }));
+    return new Promise((resolve) => this.#waiting.push({ asking, sinceMs: performance.now(), resolve }));
   }
 
-  #take(operation: string): Slot | null | 'promised' {
+  #take(asking: Asking): Slot | null | 'promised' {
     let free = 0;
-    let open = 0;
-    for (const { breaker, underWay, shareOf } of this.#addresses) {
-      const isOpen = breaker.isOpen;
+    let ofOperation = 0;
+    let own = 0;
+    for (const { breaker, underWay, shares } of this.#addresses) {
+      const isOpen = breaker.isOpenFor(asking.caller);
       // Of those that come when a trial is due, one is the trial.
-      const room = isOpen ? Number(breaker.dueMs <= performance.now()) : this.#bounds.all - underWay.size;
+      const room = isOpen ? Number(breaker.dueMs <= performance.now()) : this.#full - underWay.size;
       free += Math.max(0, room);
-      open += isOpen ? room : Math.max(0, Math.min(room, this.#bounds.operation - shareOf(operation).size));
+      ofOperation += isOpen ? room : Math.max(0, Math.min(room, shares.operationRoom(asking)));
+      own += isOpen ? room : Math.max(0, Math.min(room, shares.callerRoom(asking)));
     }
-    if (open === 0) return null;
-    let own = this.#byOperation.get(operation);
-    if (own === undefined) this.#byOperation.set(operation, (own = { promised: 0 }));
-    if (this.#promised >= free || own.promised >= open) return 'promised';
-    return this.#promise(own);
-  }
-
-  #promise(own: Count): Slot {
+    if (own === 0) return null;
+    const operation = countOf(this.#byOperation, asking.operation);
+    const caller = countOf(this.#byCaller, asking.caller);
+    if (this.#promised >= free || operation.promised >= ofOperation || caller.promised >= own) return 'promised';
     this.#promised += 1;
-    own.promised += 1;
-    return new PromisedSlot(own, this);
+    operation.promised += 1;
+    caller.promised += 1;
+    return new PromisedSlot(asking, this);
   }
 
-  onFree(): void {
+  onFree({ operation, caller }: Asking): void {
     this.#promised -= 1;
+    countOf(this.#byOperation, operation).promised -= 1;
+    const own = countOf(this.#byCaller, caller);
+    own.promised -= 1;
+    if (own.promised === 0) this.#byCaller.delete(caller);
     if (this.#waiting.length > 0) this.#scheduleRequest();
   }
 
@@ -94,10 +93,16 @@ export class Slots {
     this.#waiting = [];
     const tooLongMs = performance.now() - MAX_WAIT_MS;
     for (const each of waiting) {
-      const slot = this.#take(each.operation);
+      const slot = this.#take(each.asking);
       if (slot !== 'promised') each.resolve(slot);
       else if (each.sinceMs < tooLongMs) each.resolve(null);
       else this.#waiting.push(each);
     }
   }
+}
+
+function countOf(counts: Map<string, Count>, name: string): Count {
+  let count = counts.get(name);
+  if (count === undefined) counts.set(name, (count = { promised: 0 }));
+  return count;
 }

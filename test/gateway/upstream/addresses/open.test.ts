@@ -50,6 +50,8 @@ function openNamed(t: Test, port: number, answer: Named['answer'], more: Partial
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code });
 
+const LIST = { operation: 'listPets', caller: 'one', share: 1 };
+
 t.test('every address of a name is used, and balanced like those of the settings', async (t) => {
   const one = await startUpstream(t, { host: '127.0.0.1' });
   const port = Number(new URL(one.url).port);
@@ -57,9 +59,9 @@ t.test('every address of a name is used, and balanced like those of the settings
   const named = openNamed(t, port, ['127.0.0.1', '127.0.0.2', '127.0.0.1']);
   t.same(await named.inUse(), ['127.0.0.1', '127.0.0.2']);
   const { upstream } = named;
-  const first = upstream.pick('listPets', null)!;
-  const underWay = first.underWay.add({ withdraw: () => undefined });
-  const second = upstream.pick('listPets', null)!;
+  const first = upstream.pick(LIST, null)!;
+  const underWay = first.underWay.add({ caller: 'one', withdraw: () => undefined });
+  const second = upstream.pick(LIST, null)!;
   t.not(first, second, 'the least loaded');
   first.underWay.remove(underWay);
   await ended(send(first.pool), send(second.pool));
@@ -80,7 +82,7 @@ t.test('a new answer is seen, and connections to an address that is gone end beh
   await until('it is there', () => held.length === 1);
   named.answer = ['127.0.0.3'];
   t.same(await named.inUse(), ['127.0.0.3']);
-  t.equal(named.upstream.pick('listPets', address!)?.url.includes('127.0.0.3'), true);
+  t.equal(named.upstream.pick(LIST, address!)?.url.includes('127.0.0.3'), true);
   t.equal(sent.end, null, 'it is under way');
   held[0]!();
   t.same((await ended(sent))[0], ['ended', 200, '[]']);
@@ -91,7 +93,7 @@ t.test('attempts that wait at an address that is gone are sent elsewhere', async
   const named = openNamed(t, 1, ['127.0.0.1']);
   await named.inUse();
   let withdrawn = 0;
-  named.upstream.addresses[0]!.underWay.add({ withdraw: () => (withdrawn += 1) });
+  named.upstream.addresses[0]!.underWay.add({ caller: 'one', withdraw: () => (withdrawn += 1) });
   named.answer = ['127.0.0.2'];
   await named.inUse();
   t.equal(withdrawn, 1);

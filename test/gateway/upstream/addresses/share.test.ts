@@ -29,7 +29,10 @@ const queued = async (front: Front): Promise<number> =>
 
 t.test('an operation that hangs leaves connections for the others', async (t) => {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 4, deadline: '60s' } });
+  const front = await startFront(t, upstream.url, {
+    config: { limits: { caller_share: 1 } },
+    pets: { connections: 4, deadline: '60s' },
+  });
   const held = hangPosts(upstream);
   const answers = Array.from({ length: 40 }, () => add(front));
   await until(
