@@ -63,9 +63,12 @@ export function watchHealth(
         listening: serving ? { ok: true } : { ok: false, detail: 'the public port is not open yet' },
         draining: draining ? { ok: false, detail: 'shutting down' } : { ok: true },
       };
-      for (const [name, { addresses }] of upstreams()) {
+      for (const [name, { addresses, internalToken }] of upstreams()) {
         const up = addresses.filter((address) => !isDown(address)).length;
-        parts[`upstream:${name}`] = { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
+        parts[`upstream:${name}`] =
+          internalToken?.refused === true
+            ? { ok: false, detail: `${name} refuses the internal token` }
+            : { ok: up > 0, detail: `${up} of ${addresses.length} addresses up` };
       }
       const lacking = archive();
       if (lacking !== undefined) parts['archive'] = lacking === null ? { ok: true } : { ok: false, detail: lacking };

@@ -13,6 +13,8 @@ export function watchAddresses(registry: Registry, upstreams: Iterable<string>, 
     registers: [registry],
   });
   for (const upstream of upstreams) opened.inc({ upstream }, 0);
+  // Of several addresses, one may accept the token and another refuse it, in turns.
+  let refusalLoggedMs = -Infinity;
   return {
     breakerChanged: (upstream, { url: address }, change) => {
       if (change.open) {
@@ -32,9 +34,21 @@ export function watchAddresses(registry: Registry, upstreams: Iterable<string>, 
       if (code === null) log.info({ upstream, name }, 'this name can be resolved again');
       else log.warn({ upstream, name, code }, "this name can't be resolved: its addresses stay as they were");
     },
+    tokenRefused: (upstream, refused) => {
+      if (performance.now() - refusalLoggedMs < REFUSAL_EVERY_MS) return;
+      refusalLoggedMs = performance.now();
+      if (refused)
+        log.error(
+          { upstream },
+          `${upstream} refuses the internal token: set the same PETGATE_INTERNAL_TOKEN for both, or give both the ` +
+            'same file internal-token in their data folders',
+        );
+      else log.info({ upstream }, `${upstream} accepts the internal token again`);
+    },
   };
 }
 
+const REFUSAL_EVERY_MS = 1_000;
 const NOT_TRUSTED = 'its certificate is signed by nobody who is trusted; name the file of who signed it in ca';
 /** By the codes of Node and OpenSSL. */
 const TLS_REASONS: ReadonlyMap<string, string> = new Map([

@@ -37,9 +37,17 @@ export interface Progress {
   passes(isStream: boolean): void;
 }
 
+/** Whether an upstream refuses the internal token. */
+export interface TokenState {
+  readonly refused: boolean;
+  readonly set: (refused: boolean) => void;
+}
+
 /** What becomes of an upstream's responses: their fields, and those of 400 and above that are no Errors. */
 export interface ResponseRules extends FieldRules {
   readonly onReplaced: OnReplaced;
+  /** The upstream's, where the gateway sends its internal token; null where it sends none. */
+  readonly internalToken: TokenState | null;
 }
 
 /** One request on one connection, driven by the transport. Ends once, by `onEnd`, whatever the order of events. */
@@ -105,6 +113,8 @@ export class Attempt implements ResponseHandler {
 
   onResponseStart(controller: Controller, status: number, headers: readonly string[]): void {
     if (this.#ended) return;
+    const { internalToken: token } = this.#rules;
+    if (token !== null && token.refused !== (status === 401)) token.set(status === 401);
     if (!answersClient(status, this.#passesErrors)) {
       this.#finish(REFUSALS.upstream_failed);
       controller.abort();

@@ -38,7 +38,9 @@ export function createForward(
     const { errors } = upstream.settings;
     const credentials = credentialsOf(upstream.settings, internalToken);
     const own = ownAddressesOf(upstream.settings);
-    rulesOf.set(name, { upstream, credentials, errors, own, onReplaced: onReplaced(credentials.secrets) });
+    const { internalToken: token } = upstream;
+    const told = onReplaced(credentials.secrets);
+    rulesOf.set(name, { upstream, credentials, errors, own, onReplaced: told, internalToken: token });
   }
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;

@@ -2,6 +2,7 @@ import type { UpstreamSettings } from '../config/settings.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { BreakerChange } from './addresses/breaker.js';
+import type { TokenState } from './attempt.js';
 import { openAddresses, resolve, type Resolve } from './addresses/open.js';
 import { withQueue, type Asking } from './addresses/share.js';
 import { timeLimitsOf } from './deadline.js';
@@ -20,6 +21,8 @@ export interface UpstreamEvents {
   readonly tlsFailed: (upstream: string, address: Address, code: string) => void;
   /** A name could not be resolved, or can be again: null. @param code of Node */
   readonly unresolved: (upstream: string, name: string, code: string | null) => void;
+  /** It answers the internal token with 401, or no longer does. */
+  readonly tokenRefused: (upstream: string, refused: boolean) => void;
 }
 
 /**
@@ -69,11 +72,18 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     if (breaker.isOpenFor(asking.caller)) return breaker.dueMs <= performance.now();
     return evenFull || (underWay.size < full && shares.callerRoom(asking) > 0);
   };
+<<<<<<< Updated upstream
   const slots = new Slots(addresses, full);
+=======
+  const internalToken =
+    settings.authorization === 'internal' ? tokenState((refused) => events.tokenRefused(name, refused)) : null;
+  const slots = new Slots(addresses, { all: full, operation: shareFull });
+>>>>>>> Stashed changes
   return {
     name,
     addresses,
     settings,
+    internalToken,
     timeLimits: timeLimitsOf(name, settings),
     retries: new Retries(),
     uploads: new Uploads(() => settings.connections * addresses.length),
@@ -105,6 +115,19 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
         : null,
     retire: opened.retire,
     close: opened.close,
+  };
+}
+
+function tokenState(onChange: (refused: boolean) => void): TokenState {
+  let refused = false;
+  return {
+    get refused() {
+      return refused;
+    },
+    set: (now) => {
+      refused = now;
+      onChange(now);
+    },
   };
 }
 

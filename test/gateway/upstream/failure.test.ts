@@ -44,6 +44,31 @@ t.test('each way an upstream can fail is counted under its kind', async (t) => {
   t.strictSame(await failures(gateway), { bad_answer: 1, lost: 1, timeout: 6, full: 1 });
 });
 
+t.test('pets with another internal token is named in the log and in /readyz, until it accepts ours', async (t) => {
+  const upstream = await startUpstream(t);
+  const gateway = await startGateway(t, { environment: { PETS_URL: upstream.url } });
+  const { key } = await gateway.createKey({ plan: 'pro' });
+  const list = async (): Promise<number> =>
+    (await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
+  const part = async (): Promise<unknown> => {
+    const { parts } = (await (await fetch(`${gateway.adminUrl}/readyz`)).json()) as { parts: Record<string, unknown> };
+    return parts['upstream:pets'];
+  };
+  upstream.handle = (_seen, response) => response.writeHead(401).end();
+  t.equal(await list(), 502);
+  t.match(await part(), { ok: false, detail: 'pets refuses the internal token' });
+  t.match(
+    await gateway.program.logged(
+      'pets refuses the internal token: set the same PETGATE_INTERNAL_TOKEN for both, or give both the same file ' +
+        'internal-token in their data folders',
+    ),
+    { level: 'error', upstream: 'pets' },
+  );
+  upstream.handle = (_seen, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+  t.equal(await list(), 200);
+  t.match(await part(), { ok: true });
+});
+
 t.test('an upstream nobody listens at is unreachable, and not up until it is reached', async (t) => {
   const gateway = await startGateway(t, { environment: { PETS_URL: 'http://127.0.0.1:1' } });
   const { key } = await gateway.createKey({ plan: 'pro' });

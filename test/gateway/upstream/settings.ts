@@ -31,4 +31,5 @@ export const NO_EVENTS: UpstreamEvents = {
   breakerChanged: () => undefined,
   tlsFailed: () => undefined,
   unresolved: () => undefined,
+  tokenRefused: () => undefined,
 };
