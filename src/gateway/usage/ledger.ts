@@ -198,6 +198,7 @@ export function ownArchive(note: ArchiveNote | null, archive: Archive | null): A
       ? 'Days of the ledger were moved to an archive, and no archive is set here: set LEDGER_URL as where they ' +
           'were moved.'
       : 'Days of the ledger were moved to another archive than this one: set LEDGER_URL as it was. To leave an ' +
-          'archive, bring its days back first: petgate usage archive restore.',
+          'archive, bring its days back first: petgate usage archive restore. If it is lost, accept that: petgate ' +
+          'usage archive accept.',
   );
 }

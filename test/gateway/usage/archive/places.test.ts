@@ -5,7 +5,8 @@ import type { Test } from 'tap';
 import { newKey } from '../../../conformance/cast.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { startPostgres } from '../../../servers/postgres.js';
-import { ago } from './stage.js';
+import { startCluster } from '../../../servers/redis.js';
+import { ago, openStage } from './stage.js';
 import { noCounts } from '../../../../src/gateway/store/counts.js';
 import {
   accept,
@@ -189,4 +190,43 @@ t.test('an archive restored to an older state is refused, by the name of each da
   t.equal(await bill(place, key, 50), 0);
   await imported(place, older);
   t.equal(await bill(place, key, 50), 500, 'an older export brings it back');
+});
+
+t.test('an archive that is lost as a whole is another one, until somebody accepts that', async (t) => {
+  const place = await newPlace(t, await postgres.createDatabase('gone'));
+  const key = await newKey(place.engine, 'open');
+  await count(place.engine, key, 50, 100);
+  await move(place);
+  await count(place.engine, key, 49, 7);
+  await postgres.createDatabase('nothing');
+  await copyDatabase(postgres, 'nothing', 'gone');
+  await t.rejects(bill(place, key, 50), { name: 'ArchiveUnavailable', message: /petgate usage archive accept/ });
+  t.match(await accept(place), [{ day: ago(50), lost: { requests: 100 } }]);
+  t.equal(await bill(place, key, 50), 0);
+  t.same(await move(place), [ago(49)]);
+  t.equal(await bill(place, key, 49), 7);
+});
+
+t.test('a Cluster: whole here and archived there, late counts, and the same file twice', async (t) => {
+  const cluster = await startCluster();
+  t.teardown(() => cluster.stop());
+  const source = await newPlace(t, 'postgres://nobody@127.0.0.1:1/none');
+  const stage = await openStage(t, cluster.url, await postgres.createDatabase('slots'));
+  const place = { ...stage, settings: { ...stage.settings, store: { ...stage.settings.store, usageDays: 80 } } };
+  const keys = [await newKey(source.engine, 'open'), await newKey(source.engine, 'open')] as const;
+  for (const key of keys) await count(source.engine, key, 50, 100);
+  await imported(place, await exported(source));
+  t.same(await move(place), [ago(50)]);
+  await count(place.engine, keys[0], 50, 3);
+  await count(source.engine, keys[1], 50, 5);
+  const file = await exported(source);
+  await imported(place, file);
+  t.match(await imported(place, file), { added: 0, changed: 0, raised: 0 });
+  t.equal(await bill(place, keys[0], 50), 103);
+  t.equal(await bill(place, keys[1], 50), 105);
+  t.same(await move(place), []);
+  await imported(source, await exported(place)).then(
+    () => t.fail('it has no archive to compare with'),
+    (error: unknown) => t.match(error, { message: /archive/i }),
+  );
 });

@@ -1,6 +1,6 @@
 -- KEYS: ledgers, each with its key behind it; on a single Redis many. ARGV: the sum of all counts that each had when it
 -- was archived. Counts only grow, so that an equal sum is the same ledger: it goes, and the key notes that the archive
--- has it. Answers the places of those that have more. What comes on top stays, and so does what is of no key.
+-- has it. Answers the places of those that have more. What comes on top stays.
 local setArchived = include('set-archived')
 local more = {}
 for k = 1, #KEYS, 2 do
@@ -8,7 +8,7 @@ for k = 1, #KEYS, 2 do
   for n = 1, #ledger, 2 do
     if ledger[n] == 'on top' then isOnTop = true else sum = sum + ledger[n + 1] end
   end
-  if call('HEXISTS', KEYS[k + 1], 'version') == 1 then
+  if #ledger > 0 or call('HEXISTS', KEYS[k + 1], 'version') == 1 then
     if isOnTop or #ledger == 0 or sum == tonumber(ARGV[place + 2]) then
       if not isOnTop then call('DEL', KEYS[k]) end
       setArchived(KEYS[k + 1], KEYS[k], true)
