@@ -72,13 +72,9 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     if (breaker.isOpenFor(asking.caller)) return breaker.dueMs <= performance.now();
     return evenFull || (underWay.size < full && shares.callerRoom(asking) > 0);
   };
-<<<<<<< Updated upstream
-  const slots = new Slots(addresses, full);
-=======
   const internalToken =
     settings.authorization === 'internal' ? tokenState((refused) => events.tokenRefused(name, refused)) : null;
-  const slots = new Slots(addresses, { all: full, operation: shareFull });
->>>>>>> Stashed changes
+  const slots = new Slots(addresses, full);
   return {
     name,
     addresses,
