@@ -160,7 +160,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       ...{ figures: unused, collect: unused, forgetDead: unused },
     },
     transfer: { rowsBefore: unused, raise: unused },
-    sessionSecret: { read: unused, replace: unused },
+    sessionSecret: { read: unused, replace: unused, end: unused, hasEnded: unused },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
       write: (record, entry) =>

@@ -18,7 +18,8 @@ import type { AuditEntry } from '../store/records/record.js';
 import { withTerms } from './customers/of-key.js';
 import { PlanRegistry } from './plans/uses.js';
 import { ANYBODY, RecordRegistry } from './record-registry.js';
-import { checkOverlap, rotated } from './rotation.js';
+import { checkOverlap, newestOf, rotated } from './rotation.js';
+import { KeyRefused } from './refused.js';
 import { reasonsAgainst, type HeldKey } from './state.js';
 import { isKeyId, makeToken, newKeyId, parseToken } from './token.js';
 import { InTurn } from '../../shared/in-turn.js';
@@ -141,12 +142,15 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
    * Gives the key a new secret. Of those before, the one that would be good longest (the first, of equals)
    * stays good for `overlapMs`, or to its own end when that comes first; any other ends at once. So two are
    * good at most, and one of them without an end.
+   * @param holding the hash of the secret that its holder showed: only the newest may be replaced by who has it
    */
-  async rotate(id: string, overlapMs: number, actor = ANYBODY): Promise<IssuedKey> {
+  async rotate(id: string, overlapMs: number, actor = ANYBODY, holding?: string): Promise<IssuedKey> {
     checkOverlap(overlapMs);
     let token = '';
     const record = await this.edit(id, actor, (record, nowMs) => {
       refuseRevoked(record);
+      if (holding !== undefined && newestOf(record.secrets)?.hash !== holding)
+        throw new KeyRefused('conflict', ['this secret was replaced by a newer one; rotate with that']);
       const made = makeToken(this.#parts.environment, record.id);
       token = made.token;
       return rotated(record, made.secretHash, nowMs, overlapMs);

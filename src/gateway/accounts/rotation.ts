@@ -37,15 +37,20 @@ export function checkOverlap(overlapMs: number): void {
 /** Which of `secrets` stays good beside a new one, and until when: at most `overlapMs`, and not past its own end. */
 export function retire<T extends Secret>(secrets: readonly T[], nowMs: number, overlapMs: number): Retired<T> {
   const valid = secrets.filter((secret) => endOf(secret) > nowMs);
-  const longest = valid.reduce<T | undefined>(
-    (best, secret) => (best === undefined || endOf(secret) > endOf(best) ? secret : best),
-    undefined,
-  );
+  const longest = newestOf(valid);
   const endsAtMs = longest === undefined ? nowMs : Math.min(endOf(longest), nowMs + overlapMs);
   const old = longest === undefined || endsAtMs <= nowMs ? [] : [{ ...longest, endsAtMs }];
   const others = Math.max(0, valid.length - 1);
   const oldSecretEnds = longest === undefined ? null : new Date(endsAtMs).toISOString();
   return { old, changed: { oldSecretEnds, ...(others === 0 ? {} : { othersEndedAtOnce: others }) } };
+}
+
+/** The one that stays valid longest, the first of equals: no rotation has replaced it. */
+export function newestOf<T extends Secret>(secrets: readonly T[]): T | undefined {
+  return secrets.reduce<T | undefined>(
+    (best, secret) => (best === undefined || endOf(secret) > endOf(best) ? secret : best),
+    undefined,
+  );
 }
 
 function endOf({ endsAtMs }: Secret): number {

@@ -1,4 +1,5 @@
 import { KeyRefused } from '../accounts/refused.js';
+import { newestOf } from '../accounts/rotation.js';
 import type { KeyRegistry } from '../accounts/registry.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { OnVerdict } from '../admission/admit.js';
@@ -78,7 +79,10 @@ class HolderPages {
     const overview = await readOverview(this.#parts, visitor);
     if (overview === null) return signedOut();
     const cookie = visitor.renewed === null ? null : visitors.cookie(visitor.renewed, way);
-    return sendPage(exchange, overviewPage({ path, formToken: visitor.formToken, overview, mayRotate }), cookie);
+    const { formToken, secretHash } = visitor;
+    const isNewest = newestOf(overview.record.secrets)?.hash === secretHash;
+    const page = overviewPage({ path, formToken, overview, mayRotate: mayRotate && isNewest });
+    return sendPage(exchange, page, cookie);
   }
 
   async signIn(exchange: Admitted): Promise<Refusal | null> {
@@ -114,20 +118,31 @@ class HolderPages {
     const refusal = this.#admitted(exchange, visitor);
     if (refusal !== null || isRefusal(visitor)) return refusal;
     if (!isOwnForm(visitor, form.text('form'))) return REFUSALS.invalid_form;
-    if (action === 'sign-out') return leadTo(exchange, path, visitors.cookie('', way));
+    if (action === 'sign-out') return this.#signOut(exchange, visitor, way);
     return this.#rotate(exchange, visitor, form.text('overlap'), way);
+  }
+
+  async #signOut(exchange: Admitted, visitor: Visitor, way: Way): Promise<Refusal | null> {
+    const { path, visitors } = this.#parts;
+    try {
+      await visitors.signOut(visitor);
+      return leadTo(exchange, path, visitors.cookie('', way));
+    } catch (error) {
+      if (error instanceof ChangeUncertain) return withMessage(REFUSALS.store_unavailable, error.message);
+      throw error;
+    }
   }
 
   async #rotate(exchange: Admitted, visitor: Visitor, overlap: string, way: Way): Promise<Refusal | null> {
     const { path, visitors, registry } = this.#parts;
     try {
-      const issued = await rotate(registry, visitor.keyId, overlap);
+      const issued = await rotate(registry, visitor, overlap);
       if (issued === null) return REFUSALS.invalid_form;
       // Another session, so that the form that was sent is of none: sent again, it does nothing.
       const cookie = visitors.cookie(await visitors.begin(visitor.keyId, issued.secretHash), way);
       return sendPage(exchange, rotatedPage({ path, token: issued.token, endsAtMs: issued.endsAtMs }), cookie);
     } catch (error) {
-      if (error instanceof KeyRefused) return signedOut();
+      if (error instanceof KeyRefused) return error.kind === 'conflict' ? replaced() : signedOut();
       if (error instanceof ChangeUncertain) return withMessage(REFUSALS.store_unavailable, error.message);
       throw error;
     }
@@ -155,6 +170,13 @@ class HolderPages {
 }
 
 const WRONG_KEY = 'This is no API key that is valid now. Enter another, or ask for a new one.';
+
+function replaced(): Refusal {
+  return withMessage(
+    REFUSALS.invalid_form,
+    'This key was replaced by a newer one and ends soon, so that it may only be viewed. Sign in with the newer one.',
+  );
+}
 
 function signedOut(): Refusal {
   return withMessage(REFUSALS.missing_api_key, 'Nobody is signed in any more. Sign in again with your API key.');

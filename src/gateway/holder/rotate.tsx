@@ -3,6 +3,7 @@ import { parseToken } from '../accounts/token.js';
 import { SelectField } from '../pages/components/form.js';
 import { Notice } from '../pages/components/notice.js';
 import { framed } from './frame.js';
+import type { Visitor } from './visitors.js';
 import { Moment } from '../pages/components/moment.js';
 
 /** How long the key there was stays valid, ms, by what the form says. */
@@ -24,10 +25,14 @@ interface NewKey {
 }
 
 /** Null for an overlap that the form does not offer. Rejects as the registry does. */
-export async function rotate(registry: KeyRegistry, keyId: string, overlap: string): Promise<NewKey | null> {
+export async function rotate(
+  registry: KeyRegistry,
+  { keyId, secretHash: holding }: Pick<Visitor, 'keyId' | 'secretHash'>,
+  overlap: string,
+): Promise<NewKey | null> {
   const chosen = OVERLAPS.get(overlap);
   if (chosen === undefined) return null;
-  const { record, token } = await registry.rotate(keyId, chosen.ms, ACTOR);
+  const { record, token } = await registry.rotate(keyId, chosen.ms, ACTOR, holding);
   const { secretHash } = parseToken(token, registry.environment, false)!;
   return { token, secretHash, endsAtMs: record.secrets[1]?.endsAtMs ?? null };
 }

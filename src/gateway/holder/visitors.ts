@@ -6,8 +6,7 @@ import { parseToken } from '../accounts/token.js';
 import type { Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
 import { cookiesIn, setCookie } from '../pages/cookie.js';
-import { Sessions } from '../pages/session.js';
-import type { SessionSecret } from '../store/records/session-secret.js';
+import { Sessions, type SessionStore } from '../pages/session.js';
 import { valuesOf, type Way } from './way.js';
 
 const COOKIE = 'petgate-account';
@@ -29,7 +28,7 @@ interface SignedIn {
 
 interface VisitorParts {
   readonly admission: Admission;
-  readonly sessionSecret: Pick<SessionSecret, 'read'>;
+  readonly sessionSecret: SessionStore;
   readonly environment: string;
   readonly acceptImported: boolean;
   /** Unix ms. */
@@ -78,6 +77,11 @@ export class Visitors {
   /** The cookie of a new session. */
   begin(keyId: string, secretHash: string): Promise<string> {
     return this.#sessions.begin({ key: keyId, hash: secretHash }, this.#parts.now());
+  }
+
+  /** Ends the session, also for whoever has copied its cookie. Rejects with ChangeUncertain too. */
+  signOut(visitor: Visitor): Promise<void> {
+    return this.#sessions.end(visitor);
   }
 
   /** Takes a token from the address of whoever entered a wrong key, as any request without a valid key does. */

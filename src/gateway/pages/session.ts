@@ -31,15 +31,19 @@ const NOTED_EVERY_MS = 60_000;
 /** How far clocks of gateways may be apart. */
 const SKEW_MS = 60_000;
 
+/** What of the store sessions need. */
+export type SessionStore = Pick<SessionSecret, 'read' | 'end' | 'hasEnded'>;
+
 /**
- * Sessions of pages, which nothing keeps but the browser's own cookie: sealed, so that nobody reads or changes it.
+ * Sessions of pages, which the browser's own cookie keeps: sealed, so that nobody reads or changes it. The store knows
+ * those that were ended.
  * All calls reject with StoreUnavailable where the store does not give the secret.
  */
 export class Sessions {
   readonly #purpose: Purpose;
-  readonly #secret: Pick<SessionSecret, 'read'>;
+  readonly #secret: SessionStore;
 
-  constructor(purpose: Purpose, secret: Pick<SessionSecret, 'read'>) {
+  constructor(purpose: Purpose, secret: SessionStore) {
     this.#purpose = purpose;
     this.#secret = secret;
   }
@@ -69,7 +73,13 @@ export class Sessions {
     const { id, startMs, usedMs, data } = sealed;
     if (nowMs >= startMs + SESSION_MS || nowMs >= usedMs + IDLE_MS || nowMs < usedMs - SKEW_MS) return null;
     const renewed = nowMs < usedMs + NOTED_EVERY_MS ? null : this.#encrypt({ ...sealed, usedMs: nowMs }, secret);
-    return { data, renewed, formToken: this.#formToken(id, secret) };
+    const formToken = this.#formToken(id, secret);
+    return (await this.#secret.hasEnded(formToken)) ? null : { data, renewed, formToken };
+  }
+
+  /** Ends a session for all gateways, also for whoever has copied its cookie: until no copy could open it any more. */
+  end({ formToken }: Pick<Session, 'formToken'>): Promise<void> {
+    return this.#secret.end(formToken, IDLE_MS + 2 * SKEW_MS);
   }
 
   #encrypt(sealed: Sealed, secret: Buffer): string {

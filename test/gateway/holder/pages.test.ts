@@ -162,6 +162,45 @@ t.test('a key is rotated once, and shown once', async (t) => {
   });
 });
 
+t.test('only the newest secret may rotate; one that is about to end may view', async (t) => {
+  await eachEngine(t, async (t, gateway) => {
+    const { id, key: old } = await gateway.createKey({ plan: 'free' });
+    const [thief, owner] = [new Visitor(gateway), new Visitor(gateway)];
+    await thief.signIn(old);
+    const form = await thief.formToken();
+    await owner.signIn(old);
+    const { text } = await owner.post(`${ACCOUNT}/rotate`, { form: await owner.formToken(), overlap: '24h' });
+    const next = /ptg_\w+/.exec(text)?.[0] ?? '';
+    const refused = await thief.post(`${ACCOUNT}/rotate`, { form, overlap: '0s' });
+    t.match(refused, { status: 403, text: /replaced by a newer one/ });
+    const late = new Visitor(gateway);
+    t.equal((await late.signIn(old)).status, 303);
+    const page = await late.get();
+    t.match(page, { status: 200, text: new RegExp(id) }, 'it may view');
+    t.notMatch(page.text, '/rotate');
+    t.equal((await late.post(`${ACCOUNT}/rotate`, { form: await late.formToken(), overlap: '0s' })).status, 403);
+    const holder = new Visitor(gateway);
+    await holder.signIn(next);
+    t.equal((await holder.post(`${ACCOUNT}/rotate`, { form: await holder.formToken(), overlap: '0s' })).status, 200);
+  });
+});
+
+t.test('signing out ends the session, also for a copy of its cookie', async (t) => {
+  await eachEngine(t, async (t, gateway) => {
+    const { id, key } = await gateway.createKey({ plan: 'free' });
+    const [visitor, thief, other] = [new Visitor(gateway), new Visitor(gateway), new Visitor(gateway)];
+    await visitor.signIn(key);
+    await other.signIn(key);
+    const form = await visitor.formToken();
+    thief.cookie = visitor.cookie;
+    t.match((await thief.get()).text, id);
+    t.equal((await visitor.post(`${ACCOUNT}/sign-out`, { form })).status, 303);
+    t.notMatch((await thief.get()).text, id);
+    t.equal((await thief.post(`${ACCOUNT}/rotate`, { form, overlap: '0s' })).status, 401);
+    t.match((await other.get()).text, id, 'another session stays');
+  });
+});
+
 t.test('all sessions are ended at once, and keys stay good', async (t) => {
   await eachEngine(t, async (t, gateway) => {
     const { id, key } = await gateway.createKey({ plan: 'free' });

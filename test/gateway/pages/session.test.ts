@@ -8,7 +8,12 @@ const SECRET = randomBytes(32);
 const DATA = { key: 'abcdefghijkl', hash: 'h'.repeat(43) };
 
 function sessions(purpose: Purpose = 'account', secret = SECRET): Sessions {
-  return new Sessions(purpose, { read: () => Promise.resolve(secret) });
+  const ended = new Set<string>();
+  return new Sessions(purpose, {
+    read: () => Promise.resolve(secret),
+    end: (id) => Promise.resolve(void ended.add(id)),
+    hasEnded: (id) => Promise.resolve(ended.has(id)),
+  });
 }
 
 t.test('what a session is about comes back, and its cookie shows nothing of it', async (t) => {
@@ -87,4 +92,13 @@ t.test('what is too long for a cookie is a fault, not a broken cookie', (t) => {
   t.equal(decrypt('account', encrypt('account', 'x'.repeat(700), SECRET), SECRET), 'x'.repeat(700));
   t.equal(decrypt('account', encrypt('account', '', SECRET), SECRET), '');
   t.end();
+});
+
+t.test('a session that was ended opens no more, renewed or not; others stay', async (t) => {
+  const own = sessions();
+  const [cookie, other] = [await own.begin(DATA, NOON_MS), await own.begin(DATA, NOON_MS)];
+  const session = (await own.resume(cookie, NOON_MS + 60_000))!;
+  await own.end(session);
+  for (const copy of [cookie, session.renewed!]) t.equal(await own.resume(copy, NOON_MS + 60_001), null);
+  t.not(await own.resume(other, NOON_MS + 60_001), null);
 });

@@ -15,7 +15,7 @@ export const SIGN_OUT = `${CONSOLE}/sign-out`;
 export const SIGN_IN_PAGES: readonly Page[] = [
   openPage('GET /sign-in', 'Sign in', ({ query }) => ({ content: <SignInForm to={query.text('to')} /> })),
   openPage('POST /sign-in', 'Sign in', signIn),
-  openPage('POST /sign-out', 'Sign out', ({ form, formToken, sessions }) => {
+  openPage('POST /sign-out', 'Sign out', async ({ form, formToken, sessions }) => {
     // A page of another site could only sign somebody out, but it shall do nothing at all.
     if (formToken === null) return { to: SIGN_IN, session: '' };
     if (!isOwnForm({ formToken }, form.text('form')))
@@ -24,7 +24,7 @@ export const SIGN_IN_PAGES: readonly Page[] = [
         'forged_form',
         'This form is not of your session. Go back, reload the page, and try again.',
       );
-    sessions.end(formToken);
+    await sessions.end(formToken);
     return { to: SIGN_IN, session: '' };
   }),
 ];

@@ -8,8 +8,6 @@ import { Sessions } from '../../pages/session.js';
 
 /** Where the cookie is good. */
 const COOKIE = { name: 'petgate-console', path: '/console' };
-/** Sessions that were ended by hand and are remembered, until their 12 hours are over. */
-const MAX_ENDED = 10_000;
 
 export interface SignedIn {
   readonly caller: Caller;
@@ -23,7 +21,6 @@ export class SignIn {
   readonly #core: AdminCore;
   readonly #sessions: Sessions;
   readonly #rootHash: string;
-  readonly #ended = new Set<string>();
 
   constructor(core: AdminCore) {
     this.#core = core;
@@ -49,16 +46,15 @@ export class SignIn {
   async resume(request: IncomingMessage, nowMs: number): Promise<SignedIn | null> {
     const cookies = cookiesIn(request.headersDistinct['cookie'] ?? [], { ...COOKIE, secure: isSecure(request) });
     const session = await this.#sessions.resumeOnly(cookies, nowMs);
-    if (session === null || this.#ended.has(session.formToken)) return null;
+    if (session === null) return null;
     const { token = '', hash: secretHash = '' } = session.data;
     const caller = token === '' ? this.#root(secretHash) : await this.#core.tokens.holderOfHash(token, secretHash);
     return caller === undefined ? null : { caller, formToken: session.formToken, renewed: session.renewed };
   }
 
-  /** Ends a session before its time, on this gateway also for whoever has copied its cookie. */
-  end(formToken: string): void {
-    if (this.#ended.size >= MAX_ENDED) this.#ended.delete([...this.#ended][0]!);
-    this.#ended.add(formToken);
+  /** Ends a session before its time, also for whoever has copied its cookie. */
+  end(formToken: string): Promise<void> {
+    return this.#sessions.end({ formToken });
   }
 
   /** Another token of the environment ends the sessions of the one before. */

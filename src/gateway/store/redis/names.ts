@@ -61,6 +61,9 @@ export const CORRECTED_KEYS = 'petgate:keys:corrected';
 export const CORRECTED_CUSTOMERS = 'petgate:customers:corrected';
 export const TOKENS = 'petgate:tokens';
 export const SESSION_SECRET = 'petgate:session-secret';
+
+/** There while cookies of a session that was ended could still open it. */
+export const endedSessionName = (sessionId: string): string => `petgate:ended-session:${sessionId}`;
 export const CHANGES = 'petgate:changes';
 export const EVENTS_WAITING = 'petgate:{events}:waiting';
 export const EVENTS_DUE = 'petgate:{events}:due';

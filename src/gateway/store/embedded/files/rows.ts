@@ -16,6 +16,7 @@
  * | `k` `K` `W` `h` `b` | key; customer; its webhook; history of both; what an operator said of a ban |
  * | `w` | a key or a customer whose history may have corrections |
  * | `v` `t` `P` | version of all records; admin token; what the cookies of pages are sealed with |
+ * | `G` | a session of pages that was ended by hand |
  * | `e` | an event that is not delivered |
  * | `y` `C` | its entry by when it was made: of the operators' events, of copies for customers |
  * | `d` | by when it is due, until it stands in a queue |
@@ -105,6 +106,8 @@ export const RECORDS_VERSION = 'v';
 
 /** What the cookies of pages are sealed with. */
 export const SESSION_SECRET = 'P';
+/** Of a session that was ended: until when it is remembered, unix ms, as a double. */
+export const endedSessionRow = (sessionId: string): string => `G${sessionId}`;
 
 /** The range of all rows of one kind. */
 export function rangeOf(kind: string): { start: string; end: string } {

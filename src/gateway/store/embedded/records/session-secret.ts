@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { SESSION_SECRET_BYTES, type SessionSecret } from '../../records/session-secret.js';
 import { inTransaction, reading } from '../files/errors.js';
-import { SESSION_SECRET } from '../files/rows.js';
+import { AFTER_ALL, endedSessionRow, SESSION_SECRET } from '../files/rows.js';
+import { doubleIn, putDouble } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 
 export function sessionSecretOf(stores: Stores): SessionSecret {
@@ -17,5 +18,18 @@ export function sessionSecretOf(stores: Stores): SessionSecret {
       // Another process may have made it meanwhile.
       (await inTransaction(stores, () => stores.durable.getBinary(SESSION_SECRET) ?? make())),
     replace: () => inTransaction(stores, () => void make()),
+    end: (sessionId, keptMs) =>
+      inTransaction(stores, () => {
+        forgetEnded(stores);
+        stores.durableCapacity.claim();
+        putDouble(stores.durable, endedSessionRow(sessionId), Date.now() + keptMs);
+      }),
+    hasEnded: (sessionId) => reading(stores, (durable) => durable.getBinary(endedSessionRow(sessionId)) !== undefined),
   };
+}
+
+/** In a transaction: those that no cookie could open any more. */
+function forgetEnded({ durable }: Stores): void {
+  const all = [...durable.getKeys({ start: endedSessionRow(''), end: endedSessionRow(AFTER_ALL) })];
+  for (const row of all) if (doubleIn(durable, row) < Date.now()) durable.removeSync(row);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SESSION_SECRET_BYTES, type SessionSecret } from '../../records/session-secret.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { SESSION_SECRET } from '../names.js';
+import { endedSessionName, SESSION_SECRET } from '../names.js';
 
 export function sessionSecret(link: Link, replicas: Replicas): SessionSecret {
   return {
@@ -17,5 +17,10 @@ export function sessionSecret(link: Link, replicas: Replicas): SessionSecret {
       const made = randomBytes(SESSION_SECRET_BYTES);
       await replicas.confirmed(SESSION_SECRET, () => link.command('set', SESSION_SECRET, made));
     },
+    async end(sessionId, keptMs) {
+      const name = endedSessionName(sessionId);
+      await replicas.confirmed(name, () => link.command('set', name, '1', 'PX', String(keptMs)));
+    },
+    hasEnded: async (sessionId) => (await link.command('get', endedSessionName(sessionId))) !== null,
   };
 }
