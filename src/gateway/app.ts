@@ -52,7 +52,7 @@ export function createApp(parts: AppParts) {
   };
 
   const events = watchAddresses(metrics.registry, Object.keys(settings.upstreams), log);
-  let built = buildHandler(lasting, contract, settings, openUpstreams(settings.upstreams, events));
+  let built = buildHandler(lasting, contract, settings, openUpstreams(usedBy(contract, settings), events));
   let certificate = parts.certificate ?? null;
   const security = certificate === null ? null : { certificate, http2: settings.http2 };
   const listener = createListener(
@@ -72,7 +72,7 @@ export function createApp(parts: AppParts) {
       const { upstreams: before, handler } = built;
       metrics.nameOperations(namesOf(offered));
       ({ plans } = next);
-      built = buildHandler(lasting, offered, next, openUpstreams(next.upstreams, events, before));
+      built = buildHandler(lasting, offered, next, openUpstreams(usedBy(offered, next), events, before));
       // Longer than an exchange of the old handler can take to get to its upstream.
       retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);
       certificate = inForce;
@@ -85,6 +85,12 @@ export function createApp(parts: AppParts) {
       for (const upstream of built.upstreams.values()) upstream.close();
     },
   };
+}
+
+/** Upstreams that some operation uses: nobody waits for any other, and none is watched. */
+function usedBy({ routes }: Contract, { upstreams }: Settings): Settings['upstreams'] {
+  const used = new Set(routes.operations.map(({ upstream }) => upstream));
+  return Object.fromEntries(Object.entries(upstreams).filter(([name]) => used.has(name)));
 }
 
 function namesOf({ routes }: Contract): readonly string[] {

@@ -213,7 +213,7 @@ export interface Slot {
   free(): void;
 }
 
-export type Credential = 'missing' | 'no_scheme' | 'other_environment' | 'malformed' | 'key';
+export type Credential = 'missing' | 'no_scheme' | 'unknown_scheme' | 'other_environment' | 'malformed' | 'key';
 
 export interface RouteRequirements {
   /** What the ledger counts under. */

@@ -4,9 +4,9 @@ import { createApp } from './app.js';
 import { applyAll, askStore, openBase, type Base } from './base.js';
 import { loadSources } from './config/load.js';
 import { ConfigError } from './config/files/problem.js';
-import { createReloader, type Reloader } from './config/reload.js';
+import { createReloader, Unsettled, type Reloader } from './config/reload.js';
 import type { Contract, LoadedContract } from './contract/load.js';
-import { createContractReader } from './contract/reader.js';
+import { createContractReader, unsettledMs } from './contract/reader.js';
 import { checkPrices } from './contract/prices.js';
 import { narrows, planProblems } from './accounts/plans/losses.js';
 import { watchProcess } from './observe/process.js';
@@ -45,6 +45,8 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   const reloader = createReloader(environment, first, base.log, {
     check: async (read, { plans }) => {
       const next = await contracts.next(read.settings);
+      const waitMs = unsettledMs(next, contract);
+      if (waitMs > 0) throw new Unsettled(waitMs);
       const { operations } = next.routes;
       const files = [...read.files, ...next.files];
       const warned = withFiles(files, () => checkPrices(read, operations));

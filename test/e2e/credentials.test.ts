@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { issueCertificate } from '../servers/certificate.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../servers/gateway.js';
 import { openHttp2 } from '../servers/http2.js';
+import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
@@ -18,11 +19,12 @@ async function start(
   t: Test,
   config: Readonly<Record<string, unknown>>,
   pets: Readonly<Record<string, unknown>> = {},
+  plans: Readonly<Record<string, unknown>> = TUNNEL_PLANS,
 ): Promise<{ gateway: Gateway; upstream: Upstream }> {
   const upstream = await startUpstream(t);
   const upstreams = { pets: { addresses: [upstream.url], ...pets } };
   const contract = writeContract(t);
-  const gateway = await startGateway(t, { plans: TUNNEL_PLANS, tls, config: { contract, ...config, upstreams } });
+  const gateway = await startGateway(t, { plans, tls, config: { contract, ...config, upstreams } });
   return { gateway, upstream };
 }
 
@@ -68,7 +70,7 @@ t.test('whoever sends no valid key reads how to send one here', async (t) => {
     const [answer] = await exchangeRaw(gateway.target, [...lines, 'Host: x', '', ''].join('\r\n'), 1);
     return { status: answer!.status, body: answer!.body, challenge: answer!.headers.get('www-authenticate') ?? '' };
   };
-  const challenge = 'ApiKey realm="shop", header="X-API-Key", Basic realm="shop"';
+  const challenge = 'Basic realm="shop", ApiKey realm="shop", header="X-API-Key"';
   const missing = await send('GET /v1/pets HTTP/1.1');
   t.match(missing, { status: 401, challenge });
   t.match(missing.body, /No API key was sent.*X-API-Key: <API_KEY>.*or as password of Basic/);
@@ -102,4 +104,30 @@ t.test("an upstream may have the client's own Authorization where keys come else
   t.match(await exchangeRaw(gateway.target, head, 1), [{ status: 200 }]);
   t.equal(upstream.seen[0]!.headers.authorization, 'Bearer theirs');
   t.equal(upstream.seen[0]!.headers['x-api-key'], undefined);
+});
+
+t.test('where Basic is a place, a request without a credential is always challenged, and free', async (t) => {
+  const limit = 20;
+  const { gateway } = await start(
+    t,
+    { credentials: ['bearer', { basic: 'password' }] },
+    {},
+    { ...TUNNEL_PLANS, anonymous: { limits: { minute: limit, day: limit }, ban: NO_BAN } },
+  );
+  const { key } = await gateway.createKey({ plan: 'free' });
+  const http2 = openHttp2(t, gateway.target);
+  for (let n = 0; n < 2 * limit; n += 1) {
+    const stream = await http2.send({ path: '/v1/pets' });
+    if (stream.status !== 401 || !/Basic realm=/.test(stream.headers.get('www-authenticate') ?? ''))
+      t.fail(`request ${n} got ${stream.status} without a challenge`);
+  }
+  const login = { authorization: `Basic ${Buffer.from(`git:${key}`).toString('base64')}` };
+  t.equal((await http2.send({ path: '/v1/pets', fields: login })).status, 200);
+  const bad = { authorization: 'Bearer ptg_development_wrong' };
+  let last = await http2.send({ path: '/v1/pets', fields: bad });
+  t.equal(last.status, 401, 'nothing of the address was spent');
+  for (let n = 0; n < limit && last.status === 401; n += 1) last = await http2.send({ path: '/v1/pets', fields: bad });
+  t.equal(last.status, 429, 'a wrong key still costs');
+  t.equal((await http2.send({ path: '/v1/pets' })).status, 401, 'and even then a client is asked for its key');
+  t.equal((await http2.send({ path: '/v1/pets', fields: login })).status, 200);
 });

@@ -125,9 +125,11 @@ t.test('one behaviour on every Node: what leaves HTTP, what is ignored, and no w
     ['Connection: Upgrade', 'Upgrade: websocket'],
   ]) {
     const [answer] = await exchangeRaw(front.port, plain(...fields), 1);
-    t.same([answer?.status, answer?.headers.get('connection')], [426, 'close'], fields.join());
+    t.same([answer?.status, answer?.headers.get('connection')], [426, 'keep-alive'], fields.join());
+    const [last] = await exchangeRaw(front.port, plain(...fields) + plain(), 1);
+    t.same([last?.status, last?.headers.get('connection')], [426, 'close'], 'with more in the same read');
   }
-  t.same(upstream.plain, ['GET /v1/pets', 'GET /v1/pets']);
+  t.same(upstream.plain, Array(4).fill('GET /v1/pets'));
   t.equal((await exchangeRaw(front.port, 'CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n', 1))[0]?.status, 400);
   t.notMatch(front.gateway.program.output(), /warning/i);
 });

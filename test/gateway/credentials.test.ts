@@ -13,9 +13,18 @@ t.test('the challenge names every place', (t) => {
   t.equal(challengesOf(['bearer'], 'pets', ', error="invalid_token"'), 'Bearer realm="pets", error="invalid_token"');
   t.equal(
     challengesOf(EVERYWHERE, 'pets', ''),
-    'Bearer realm="pets", ApiKey realm="pets", header="X-API-Key", ApiKey realm="pets", query="api_key", ' +
-      'Basic realm="pets"',
+    'Basic realm="pets", Bearer realm="pets", ApiKey realm="pets", header="X-API-Key", ' +
+      'ApiKey realm="pets", query="api_key"',
+    'Basic first: hg and skopeo know no other',
   );
+  t.end();
+});
+
+t.test('a scheme of its own is named as it is', (t) => {
+  const token: CredentialLocations = [{ scheme: 'token' }];
+  t.equal(challengesOf(token, 'pets', ', error="invalid_token"'), 'token realm="pets"');
+  t.match(worded(CATALOGUE.missing_api_key.message, token), /as "Authorization: token <API_KEY>"\.$/);
+  t.equal(curlArguments(token, '/a', 'k'), '-H "Authorization: token k" "/a"');
   t.end();
 });
 

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { locationOf } from '../../gateway/config/files/environment.js';
+import { ConfigError } from '../../gateway/config/files/problem.js';
 import { loadSettings } from '../../gateway/config/load.js';
 import type { Settings } from '../../gateway/config/settings.js';
 import { packageRoot } from '../../shared/package-root.js';
@@ -26,10 +28,10 @@ export interface Plan {
 export function planStart(surroundings: NodeJS.ProcessEnv, { upstream, contract }: StartOptions): Plan {
   const given: NodeJS.ProcessEnv = {
     ...surroundings,
-    ...(upstream === undefined ? {} : { UPSTREAM_URL: upstream }),
+    ...(upstream === undefined ? {} : { UPSTREAM_URL: withScheme(upstream) }),
     ...(contract === undefined ? {} : { PETGATE_CONTRACT: contract }),
   };
-  const settings = loadSettings(given);
+  const settings = loadFor(given, upstream !== undefined);
   const isOurs = settings.contract === join(packageRoot, 'config/openapi.yaml');
   const { default: other } = settings.upstreams;
   if (contract !== undefined && other === undefined)
@@ -41,4 +43,21 @@ export function planStart(surroundings: NodeJS.ProcessEnv, { upstream, contract 
     ...(isOurs && readVariable(given, 'PETGATE_CONTRACT') === '' ? { PETGATE_CONTRACT: 'none' } : {}),
   };
   return { environment, settings: loadSettings(environment), upstream: other.addresses.join(', ') };
+}
+
+/** `localhost:3000` means http. */
+function withScheme(upstream: string): string {
+  return /^[A-Za-z0-9.-]+:\d+(?:\/|$)/.test(upstream) ? `http://${upstream}` : upstream;
+}
+
+/** Problems name what was typed. */
+function loadFor(environment: NodeJS.ProcessEnv, byFlag: boolean): Settings {
+  try {
+    return loadSettings(environment);
+  } catch (error) {
+    if (!byFlag || !(error instanceof ConfigError)) throw error;
+    const { file: variable } = locationOf('UPSTREAM_URL');
+    const problems = error.problems.map((each) => (each.file === variable ? { ...each, file: '--upstream' } : each));
+    throw new ConfigError(problems, error.files);
+  }
 }

@@ -4,6 +4,7 @@ import { isOwnForm, parseToken } from './token.js';
 
 /** Scheme and credential of RFC 6750 §2.1; the scheme in any case, one or more spaces. */
 const BEARER = /^bearer +([^ ]+) *$/i;
+const OTHER_SCHEME = /^(?!bearer )[A-Za-z][A-Za-z0-9-]* +[^ ]/i;
 
 /**
  * Fourth step: who asks. A token of good form names its key and proves its secret by hash, so
@@ -24,7 +25,8 @@ export function createIdentify(environment: string, acceptImported: boolean): (e
 /** What is wrong with a credential, as far as its form shows it. */
 function flawOf(authorization: string, token: string | null): Credential {
   if (token !== null) return isOwnForm(token) ? 'other_environment' : 'malformed';
-  return isOwnForm(authorization) ? 'no_scheme' : 'malformed';
+  if (isOwnForm(authorization)) return 'no_scheme';
+  return OTHER_SCHEME.test(authorization) ? 'unknown_scheme' : 'malformed';
 }
 
 function bearerOf(authorization: string): string | null {

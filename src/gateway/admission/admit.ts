@@ -1,9 +1,10 @@
 import { CATALOGUE } from '../catalogue.js';
-import { challengesOf, worded, type CredentialLocations } from '../credentials.js';
+import { asksForLogin, challengesOf, worded, type CredentialLocations } from '../credentials.js';
 import { toAdmitted } from '../exchange.js';
 import type { Admitted, Credential, Identified, ExchangeLog, Slot, RouteRequirements } from '../exchange.js';
 import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
+import { Challenges } from './challenges.js';
 import { StoreUnavailable, type Late } from './port.js';
 import type { StandingVerdict, Verdict } from './verdict.js';
 
@@ -20,6 +21,8 @@ interface Challenge {
 }
 
 const NO_SCHEME = 'The Authorization field lacks its scheme. Send it as "Authorization: Bearer <API_KEY>".';
+const UNKNOWN_SCHEME =
+  'The scheme in the Authorization field is not accepted here. Send the key as "Authorization: Bearer <API_KEY>".';
 const OTHER_ENVIRONMENT =
   'The API key is one of another environment. Use a key that was made in the environment you call.';
 
@@ -73,7 +76,26 @@ export function createAdmit(
     return unauthorized[credential];
   };
 
+  const challenges = challenge.credentials.some(asksForLogin) ? new Challenges() : null;
+
+  /** Free, whatever is left to the address: its client sends the key only after this. */
+  const challengeFor = async (exchange: Identified, free: Challenges): Promise<Refusal> => {
+    const { logEntry } = exchange;
+    logEntry.credential = exchange.credential;
+    const mayStay = await free.take(exchange.addressBucket);
+    const subject = { kind: 'address', address: exchange.addressBucket } as const;
+    const { operation } = exchange.requirements;
+    try {
+      note(logEntry, await admission.admit({ subject, operation, scope: null, cost: 0 }), onVerdict);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+    return mayStay ? unauthorized.missing : { ...unauthorized.missing, closes: true };
+  };
+
   return async (exchange) => {
+    if (challenges !== null && exchange.credential === 'missing' && exchange.requirements.secured)
+      return challengeFor(exchange, challenges);
     const requestedMs = performance.now();
     const held = reserve(exchange);
     const slot = held instanceof Promise ? await held : held;
@@ -122,6 +144,7 @@ function unauthorizedBy({ realm, credentials }: Challenge): Readonly<Record<Cred
     key: invalid(),
     malformed: invalid(),
     no_scheme: invalid(NO_SCHEME),
+    unknown_scheme: invalid(UNKNOWN_SCHEME),
     other_environment: invalid(OTHER_ENVIRONMENT),
   };
 }

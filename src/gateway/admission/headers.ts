@@ -4,8 +4,7 @@ import type { StandingVerdict } from './verdict.js';
 
 /**
  * The rate fields of an answer, flat `[name, value, …]`: the contract's X-RateLimit-* triple for the
- * binding window, and RateLimit / RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) for all: its `t` is
- * the time until more can be had. For an empty window that is never later than Retry-After, nor that than Reset.
+ * binding window, and RateLimit / RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) for all.
  * An unlimited window has no form there, and is left out of both.
  * @param sinceMs time since the verdict came: a Reset must not lie in the past after a slow answer
  */
@@ -14,9 +13,19 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
   const { windows } = verdict;
   if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs);
   const binding = bindingWindow(verdict);
-  const stateOf = ({ remaining, nextAtMs, resetAtMs }: WindowFigures): string =>
-    `r=${remaining};t=${secondsUntil(nextAtMs ?? resetAtMs, nowMs)}`;
+  const stateOf = (window: WindowFigures): string => `r=${window.remaining};t=${effectiveS(window, nowMs)}`;
   return [...triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs), ...fieldsOf(windows, stateOf)];
+}
+
+/**
+ * The time that `r` is meant for, so that a client may send `r` requests in `t` seconds: until the window resets. One
+ * that trickles (greedy) brings `r` back in the meantime: of 60 a minute, `r=40;t=40`. Empty: until the next unit,
+ * which is never later than Retry-After, nor that than Reset.
+ */
+function effectiveS(window: WindowFigures, nowMs: number): number {
+  const { limit, remaining, nextAtMs, resetAtMs } = window;
+  if (nextAtMs === undefined || limit === 'unlimited') return secondsUntil(resetAtMs, nowMs);
+  return remaining === 0 ? secondsUntil(nextAtMs, nowMs) : Math.ceil((remaining * secondsOf(window)) / limit);
 }
 
 /** While no verdict can be had, nothing is admitted: that is the limit in force, and it holds `retryS` seconds. */

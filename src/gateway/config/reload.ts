@@ -61,7 +61,7 @@ function withFixed(next: Settings, first: Settings): Settings {
 interface ReloadSteps {
   /**
    * Reads the contract, and gives all files that were read. Throws ConfigError for what does not fit contract or store,
-   * StoreUnavailable while that can't say.
+   * StoreUnavailable while that can't say, Unsettled for a contract that may not be whole.
    */
   readonly check: (sources: Sources, inForce: Settings) => Promise<readonly string[]>;
   /** Whether the plans of `next` may take something from somebody. */
@@ -73,6 +73,16 @@ interface ReloadSteps {
 }
 
 const ASK_AGAIN_MS = 1_000;
+
+/** The files may still be being written: they are to be read again. */
+export class Unsettled extends Error {
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super('the contract has fewer operations or scopes than before, and was changed less than a second ago');
+    this.waitMs = waitMs;
+  }
+}
 
 /**
  * Keeps the settings as the files say, from file change to file change and at each `reload()`.
@@ -109,6 +119,15 @@ export function createReloader(
     });
   };
   const refuse = (error: unknown): void => {
+    if (error instanceof Unsettled) {
+      log.info(
+        { reason: error.message },
+        'the changed files are read again when they have been unchanged for a second',
+      );
+      state = { ...state, ok: false, detail: `the changed files are read again in a second: ${error.message}` };
+      again = setTimeout(() => void reload(), error.waitMs).unref();
+      return;
+    }
     if (error instanceof StoreUnavailable) {
       const detail = `the changed files wait until the store has been asked about the plans: ${error.message}`;
       if (state.detail !== detail) log.warn({ reason: error.message }, 'the changed settings wait for the store');

@@ -43,7 +43,12 @@ export interface PathParameter {
 export type Match =
   | { readonly kind: 'operation'; readonly operation: Operation }
   /** The path exists; `allow` is the value of Allow (`GET, HEAD, POST, OPTIONS`). */
-  | { readonly kind: 'options'; readonly allow: string }
+  | {
+      readonly kind: 'options';
+      readonly allow: string;
+      /** Where it is forwarded unless it is a preflight; left out: the gateway answers it. */
+      readonly operation?: Operation;
+    }
   | { readonly kind: 'method_not_allowed'; readonly allow: string }
   /** @param setting that would let the path pass, if one would */
   | { readonly kind: 'not_found'; readonly setting?: string };

@@ -1,8 +1,9 @@
 import type { Path } from '../config/files/yaml-file.js';
 import type { Findings } from './document/findings.js';
-import { isSecured, METHODS, UNSERVED } from './document/operations.js';
+import { isMethod } from '../edge/method.js';
+import { ADDITIONAL, isSecured, operationsOf } from './document/operations.js';
 import { expand, follow, isMapping, leaveOut, type Mapping } from './document/references.js';
-import { serverPaths } from './document/servers.js';
+import { isHostAlone, serverPaths } from './document/servers.js';
 import type { Operation } from './operation.js';
 import { readParameters } from './path/parameters.js';
 import { fixedHeaders, readLifetime, readPolicy, type Policy } from './policy.js';
@@ -56,16 +57,19 @@ function* readPath(context: Context, item: Mapping, path: string, at: Path): Gen
     base: sharedPath(item['servers'], [...at, 'servers'], findings) ?? base,
     policy: { ...context.policy, ...readPolicy(item, at, findings) },
   };
-  for (const name of UNSERVED) {
-    if (item[name] === undefined) continue;
-    findings.warning([...at, name], 'key', `left out; served are ${METHODS.join(', ')}`);
-    leaveOut(item, name);
+  if (item['trace'] !== undefined) {
+    findings.warning([...at, 'trace'], 'key', 'left out: TRACE shows what a proxy adds, and is never forwarded');
+    leaveOut(item, 'trace');
   }
-  for (const method of METHODS) {
-    const operation = item[method];
-    if (operation === undefined || operation === null) continue;
-    if (isMapping(operation)) yield readOperation(ofPath, item, operation, method, path, [...at, method]);
-    else findings.problem([...at, method], 'value', 'must be a mapping: what the operation is');
+  for (const [method, operation, below] of operationsOf(item)) {
+    const location = [...at, ...below];
+    if (operation === null) continue;
+    if (!isMapping(operation)) findings.problem(location, 'value', 'must be a mapping: what the operation is');
+    else if (isMethod(method)) yield readOperation(ofPath, item, operation, method, path, location);
+    else {
+      findings.warning(location, 'key', 'left out: no request may have this method');
+      leaveOut(item[ADDITIONAL] as Mapping, method);
+    }
   }
 }
 
@@ -83,18 +87,18 @@ function readOperation(
   const lifetime = readLifetime(source, at, findings);
   const { upstream = 'default', cost = 1, scope = null, stability = null } = policy;
   const hasBody = source['requestBody'] !== undefined;
-  // A handshake is a GET without a body (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel.
-  const maySwitch = method === 'get' && upstream !== 'gateway' && !hasBody;
+  // A handshake is a GET (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel.
+  const maySwitch = method === 'GET' && upstream !== 'gateway';
   const refuse = (field: string, message: string): void =>
     findings.problem([...at, 'x-petgate', field], 'value', message);
   if (own.websocket === true && !maySwitch)
-    refuse('websocket', 'a WebSocket begins with a GET without a body, to an upstream; leave this out');
+    refuse('websocket', 'a WebSocket begins with a GET, to an upstream; leave this out');
   for (const field of ['deadline', 'body_size', 'stream'] as const)
     if (own[field] !== undefined && upstream === 'gateway')
       refuse(field, 'the gateway answers this itself, at once; leave this out');
   const ownBase = sharedPath(source['servers'], [...at, 'servers'], findings) ?? base;
   const operation = {
-    method: method.toUpperCase(),
+    method,
     path: ownBase + path,
     upstream,
     cost,
@@ -129,6 +133,13 @@ function declaredIn(holders: readonly Mapping[], document: Mapping): readonly Ma
 export function sharedPath(servers: unknown, at: Path, findings: Findings): string | null {
   const [first, ...others] = serverPaths(servers);
   if (first === undefined) return null;
+  const hostAlone = (servers as readonly unknown[]).findIndex((each) => isMapping(each) && isHostAlone(each['url']));
+  if (hostAlone !== -1)
+    findings.warning(
+      [...at, hostAlone, 'url'],
+      'value',
+      'has no scheme; it is read as https:// and this, for its path',
+    );
   if (others.some((path) => path !== first))
     findings.warning(
       at,

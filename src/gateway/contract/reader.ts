@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ConfigError, type Problem } from '../config/files/problem.js';
-import { stampOf } from '../config/files/content.js';
+import { changedMs, stampOf } from '../config/files/content.js';
 import { loadContract, type ContractSettings, type LoadedContract } from './load.js';
 import type { Operation } from './operation.js';
 import { buildRoutes } from './path/routes.js';
@@ -92,4 +92,21 @@ function run(order: Order): Promise<Outcome> {
     thread.on('error', (error) => fail(error.message));
     thread.on('exit', () => fail('the thread that read it ended'));
   });
+}
+
+/** A document that lost something so soon after one of its files was changed may not be whole yet. */
+const WRITING_MS = 1_000;
+
+/**
+ * How long to wait before this contract is trusted, 0: not at all. A file that is written in place holds half of it for
+ * a moment, and half of a YAML document is one too: with fewer operations, or fewer of them with a scope.
+ */
+export function unsettledMs(next: LoadedContract, inForce: LoadedContract): number {
+  const counts = ({ routes: { operations } }: LoadedContract): readonly [number, number] => [
+    operations.length,
+    operations.filter(({ scope }) => scope !== null).length,
+  ];
+  const [[operations, scopes], [before, scopesBefore]] = [counts(next), counts(inForce)];
+  if (operations >= before && scopes >= scopesBefore) return 0;
+  return Math.max(0, ...next.files.map((file) => changedMs(file) + WRITING_MS - Date.now()));
 }

@@ -50,6 +50,8 @@ export function createRoute(
       case 'method_not_allowed':
         return requirementsWithout(UNMATCHED, match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
       case 'options':
+        if (match.operation !== undefined && !isPreflight(exchange))
+          return operationRequirements(exchange, match.operation);
         return requirementsWithout(OPTIONS, match, null);
       case 'operation':
         return operationRequirements(exchange, match.operation);
@@ -88,6 +90,11 @@ export function createRoute(
 /** gRPC-Web is plain HTTP/1.1, and passes. */
 function isGrpc({ headers }: Stripped): boolean {
   return /^application\/grpc(?:$|[+; ])/i.test(onlyValueOf(headers, 'content-type') ?? '');
+}
+
+/** A browser asks whether a page may send a request (Fetch, "CORS-preflight request"), without a key. */
+function isPreflight({ headers }: Stripped): boolean {
+  return onlyValueOf(headers, 'access-control-request-method') !== null;
 }
 
 function isBrowserAtRoot({ method, path, headers }: Stripped): boolean {

@@ -1,6 +1,6 @@
 import { readsAuthorization, type CredentialLocation, type CredentialLocations } from '../credentials.js';
 import { takeCredential, type Exchange, type Stripped } from '../exchange.js';
-import { lowerName, remembered } from './fields.js';
+import { fieldKey, lowerName, remembered } from './fields.js';
 import { strip } from './strip.js';
 import { withoutCredential } from './trace.js';
 
@@ -43,8 +43,9 @@ export function createStrip(locations: CredentialLocations): (exchange: Exchange
     }
     let key: string | null = null;
     for (let index = 0; index < reads.length && key === null; index += 1) key = reads[index]!(presented);
-    // What was said in another way says only what is wrong with it.
-    if (key === null && readsIt && authorization !== null) key = BEARER.test(authorization) ? '' : authorization;
+    // What was said in another way says only what is wrong with it, and Bearer must not pass for a key.
+    if (key === null && readsIt && authorization !== null)
+      key = BEARER.test(authorization) ? `Not-${authorization}` : authorization;
     const clientAuthorization = readsIt ? null : authorization;
     const id = withoutCredential(exchange.id, key);
     return strip(takeCredential(exchange, { id, authorization: key, clientAuthorization, headers, query }));
@@ -55,6 +56,7 @@ function reader(location: CredentialLocation): Read {
   if (location === 'bearer')
     return ({ authorization }) => (authorization === '' || BEARER.test(authorization ?? '') ? authorization : null);
   if ('basic' in location) return ({ authorization }) => basicKey(authorization, location.basic);
+  if ('scheme' in location) return schemeReader(location.scheme);
   if ('query' in location) {
     const name = parameterKey(location.query);
     return ({ parameters }) => asBearer(parameters.get(name));
@@ -64,6 +66,16 @@ function reader(location: CredentialLocation): Read {
     return ({ authorization }) => (authorization?.includes(' ') === true ? null : asBearer(authorization ?? undefined));
   const name = fieldKey(location.header);
   return ({ fields }) => asBearer(fields.get(name));
+}
+
+/** The key behind this scheme, in any case, after one or more spaces (RFC 9110 §11.4). */
+function schemeReader(scheme: string): Read {
+  const before = `${scheme.toLowerCase()} `;
+  return ({ authorization }) => {
+    if (authorization === '') return '';
+    if (authorization?.slice(0, before.length).toLowerCase() !== before) return null;
+    return asBearer(authorization.slice(before.length).replace(/^ +/, ''));
+  };
 }
 
 function asBearer(key: string | undefined): string | null {
@@ -84,11 +96,6 @@ function basicKey(authorization: string | null, part: 'username' | 'password'): 
 
 function note(values: Map<string, string>, key: string, value: string): void {
   values.set(key, values.has(key) ? '' : value);
-}
-
-/** The same for all names that servers read as one field: CGI knows no difference between `-` and `_`. */
-function fieldKey(name: string): string {
-  return lowerName(name).replaceAll('_', '-');
 }
 
 /** The same for all names that servers read as one parameter: of any case, `a.b` and `a b` as `a_b`, `a[]` as `a`. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Exchange, ExchangeLog } from '../exchange.js';
 import { nextTraceparent, requestIdOf, withoutCredential } from './trace.js';
-import { REFUSALS, type Refusal } from '../refusal.js';
+import { REFUSALS, withMessage, type Refusal } from '../refusal.js';
 import type { EdgeLimits } from '../config/settings.js';
 import { bucketOf, type AddressReader } from './client-address.js';
 import { lowerName, remembered } from './fields.js';
-import { AUTHORITY, parseTarget } from './target.js';
+import { AUTHORITY, parseTarget, refusedCharacter } from './target.js';
 
 export interface Head {
   readonly method: string;
@@ -168,6 +168,8 @@ function faultOf(
   if (version !== '1.1' && version !== '1.0' && version !== '2') return REFUSALS.http_version_not_supported;
   if (fields.length / 2 > limits.headerFields) return REFUSALS.headers_too_large;
   if (target.length > limits.urlBytes) return REFUSALS.uri_too_long;
+  const refused = targetValid ? null : refusedCharacter(target);
+  if (refused !== null) return withMessage(REFUSALS.malformed_request, refused);
   if (!targetValid || !hostValid(seen, version) || !framingValid(seen, version)) return REFUSALS.malformed_request;
   if (seen.expect !== null && seen.expect.toLowerCase() !== '100-continue') return REFUSALS.expectation_failed;
   return null;

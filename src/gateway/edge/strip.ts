@@ -1,5 +1,5 @@
 import { toStripped, type Exchange, type Stripped } from '../exchange.js';
-import { HOP_BY_HOP, lowerName, namedByConnection, ODD_VALUE, remembered } from './fields.js';
+import { fieldKey, HOP_BY_HOP, lowerName, namedByConnection, ODD_VALUE, remembered } from './fields.js';
 
 /** Fields only the gateway may say to the upstream, and those its own framing replaces. */
 const OWN: ReadonlySet<string> = new Set([
@@ -48,15 +48,14 @@ const OWN_COOKIES = 'petgate-';
 const OWN_COOKIE = /^(?:__Secure-)?petgate-/;
 
 const fateOf = remembered((name) => {
-  const lower = lowerName(name);
-  if (lower === 'cookie') return 'cookies';
+  if (lowerName(name) === 'cookie') return 'cookies';
+  const key = fieldKey(name);
   const travels =
-    !HOP_BY_HOP.has(lower) &&
-    !OWN.has(lower) &&
-    !OVERRIDES.has(lower) &&
-    !CLAIMS.has(lower) &&
-    !lower.includes('_') &&
-    !OWN_PREFIXES.some((prefix) => lower.startsWith(prefix));
+    !HOP_BY_HOP.has(key) &&
+    !OWN.has(key) &&
+    !OVERRIDES.has(key) &&
+    !CLAIMS.has(key) &&
+    !OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
   return travels ? 'travels' : 'stays';
 });
 

@@ -4,10 +4,14 @@ interface Target {
   readonly query: string;
 }
 
-/** Everything a target may hold: visible ASCII without the bytes that other servers read as something else. */
+/** What a target may not hold raw: anything but visible ASCII, and what other servers read as something else. */
 const ODD = /[^\x21-\x7e]|[#\\"<>^`{|}]/;
+/** What browsers leave raw (WHATWG URL, path and query states) is escaped here. */
+const RAW_IN_PATH = /[\^|]/g;
+const RAW_IN_QUERY = /[\\^`{|}]/g;
 /** An escaped control character: the end of a text or of a line for whoever decodes it. */
 const ESCAPED_CONTROL = /%(?:[01][0-9A-Fa-f]|7[Ff])/;
+const LONE_PERCENT = /%(?![0-9A-Fa-f]{2})/;
 const PERCENT = /%(..?)?/g;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 /** Host and port, without userinfo (RFC 9110 §4.2.4 asks to distrust it); the value of Host too. */
@@ -21,7 +25,7 @@ const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
  */
 export function parseTarget(target: string, method: string): Target | null {
   if (target === '*' && method === 'OPTIONS') return { path: '*', query: '' };
-  if (ODD.test(target) || ESCAPED_CONTROL.test(target)) return null;
+  if (ESCAPED_CONTROL.test(target)) return null;
   if (target.charCodeAt(0) === 47 /* slash */) return parseOrigin(target);
   const [, authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
   if (!AUTHORITY.test(authority)) return null;
@@ -30,7 +34,30 @@ export function parseTarget(target: string, method: string): Target | null {
   return parseOrigin(rest.startsWith('/') ? rest : `/${rest}`);
 }
 
-function parseOrigin(target: string): Target | null {
+/** What a message says of the first character of a target that is refused; null where none is. */
+export function refusedCharacter(target: string): string | null {
+  const control = ESCAPED_CONTROL.exec(target)?.[0];
+  if (control !== undefined) return `The request target holds ${control}, a control character. Leave it out.`;
+  const odd = (ODD.exec(withRawEscaped(target)) ?? LONE_PERCENT.exec(target.split('?', 1)[0]!))?.[0];
+  if (odd === undefined) return null;
+  const shown = /[\x21-\x7e]/.test(odd) ? `"${odd}"` : 'a character that is not visible ASCII';
+  return `The request target holds ${shown} unescaped. Send it as ${escaped(odd)}.`;
+}
+
+function withRawEscaped(target: string): string {
+  const mark = target.indexOf('?');
+  const end = mark === -1 ? target.length : mark;
+  return target.slice(0, end).replace(RAW_IN_PATH, escaped) + target.slice(end).replace(RAW_IN_QUERY, escaped);
+}
+
+function escaped(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+function parseOrigin(given: string): Target | null {
+  const isPlain = !ODD.test(given);
+  const target = isPlain ? given : withRawEscaped(given);
+  if (!isPlain && ODD.test(target)) return null;
   const mark = target.indexOf('?');
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? '' : target.slice(mark);

@@ -1,7 +1,7 @@
 import {
   addVary,
+  fieldKey,
   HOP_BY_HOP,
-  lowerName,
   namedByConnection,
   ODD_VALUE,
   onlyValueOf,
@@ -69,7 +69,7 @@ function forwardedOf({ address, scheme, publicHost }: Admitted): string {
 }
 
 function without(headers: readonly string[], name: string): string[] {
-  return headers.filter((_text, index) => lowerName(headers[index - (index % 2)]!) !== name);
+  return headers.filter((_text, index) => fieldKey(headers[index - (index % 2)]!) !== name);
 }
 
 /** What decides which of an upstream's fields pass, and how. */

@@ -64,13 +64,18 @@ t.test('without a contract every path is forwarded, and counted by its method', 
     'as it came, but for the key; no token of ours',
   );
   t.equal((await ask(t, url, key, 'BREW /a')).status, 400);
-  t.equal((await ask(t, url, key, 'PURGE /a')).status, 405);
+  t.equal((await ask(t, url, key, 'TRACE /a')).status, 405);
   t.equal((await ask(t, url, '', 'GET /a')).status, 401);
   t.equal((await ask(t, url, key, 'GET /a%00b')).status, 400);
-  t.equal((await ask(t, url, key, 'OPTIONS /a')).headers.get('allow'), 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
   t.equal(upstream.seen.length, 5, 'and nothing of that reached it');
+  for (const line of ['PROPFIND /a', 'QUERY /a', 'OPTIONS /a', 'GET /with-a-body']) await forwarded(line, 'x=1');
+  t.strictSame(
+    upstream.seen.slice(5).map(({ method, body, headers }) => [method, body, headers.connection]),
+    ['PROPFIND', 'QUERY', 'OPTIONS', 'GET'].map((method) => [method, 'x=1', 'close']),
+    'whatever the method; where a server may not expect a body, its connection ends with it',
+  );
   const usage = await ask(t, url, key, 'GET /_petgate/usage');
-  t.match(JSON.parse(usage.body), { plan: 'free', windows: { minute: { remaining: 54 } } });
+  t.match(JSON.parse(usage.body), { plan: 'free', windows: { minute: { remaining: 50 } } });
   for (const path of ['docs', 'docs/page.js', 'openapi.json'])
     t.equal((await ask(t, url, '', `GET /_petgate/${path}`)).status, 200, path);
   t.equal(running.output().split(key).length, 3, 'the key is shown, with the line to paste, and never again');
@@ -95,7 +100,7 @@ t.test('without a contract every path is forwarded, and counted by its method', 
   t.notMatch(again.running.output(), 'ptg_');
   const { headers, status } = await ask(t, again.url, key, 'GET /b');
   t.equal(status, 200);
-  t.equal(headers.get('x-ratelimit-remaining'), '53', 'of the same key');
+  t.equal(headers.get('x-ratelimit-remaining'), '49', 'of the same key');
   await end(again.running, t);
   for (const file of readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile()))
     t.notOk(readFileSync(join(file.parentPath, file.name)).includes(key), file.name);
@@ -176,7 +181,21 @@ t.test('what can not be started says what to do', async (t) => {
   };
   const contract = join(folder, 'api.json');
   await refused(['--contract', contract], /--upstream http:\/\/localhost:3000/);
-  await refused(['--upstream', 'localhost:3000'], /UPSTREAM_URL/);
+  await refused(['--upstream', 'ftp://x'], /--upstream: .*must be http:/);
   await refused(['--upstream', 'http://127.0.0.1:9', '--contract', join(folder, 'none')], /none: no such file/);
   await refused(['--upstream', 'http://127.0.0.1:9', '--contract', contract], /api\.json:1:\d+: .*own_paths/);
+});
+
+t.test('--upstream may leave out http://, and no other upstream is watched', async (t) => {
+  const upstream = await startUpstream(t);
+  const folder = dataFolder(t);
+  const { running, url, shown } = await startIn(t, folder, ['--upstream', new URL(upstream.url).host]);
+  t.equal((await ask(t, url, shown[0]!, 'GET /')).status, 200);
+  const admin = /admin API: (\S+)/.exec(running.output())![1]!;
+  const { parts } = (await (await fetch(`${admin}/readyz`)).json()) as { parts: Readonly<Record<string, unknown>> };
+  t.same(
+    Object.keys(parts).filter((name) => name.startsWith('upstream:')),
+    ['upstream:default'],
+  );
+  await end(running, t);
 });

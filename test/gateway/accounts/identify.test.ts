@@ -38,7 +38,6 @@ t.test("anything else leaves the caller's address as the subject", (t) => {
     '',
     'Bearer',
     'Bearer ',
-    `Basic ${token}`,
     `Bearer ${token} x`,
     `Bearer\t${token}`,
     `Bearer ${token},Bearer x`,
@@ -56,6 +55,9 @@ t.test('a key without its scheme, and one of another environment, are named as s
   const address = { kind: 'address', address: '2001:db8:0:0' };
   for (const [authorization, flaw] of [
     [token, 'no_scheme'],
+    [`Basic ${token}`, 'unknown_scheme'],
+    ['Digest username="a", realm="b"', 'unknown_scheme'],
+    ['Not-Bearer x', 'unknown_scheme'],
     [`Bearer ${makeToken('staging').token}`, 'other_environment'],
     [`Bearer ${makeToken('staging').token}0`, 'malformed'],
     [`${token}0`, 'malformed'],

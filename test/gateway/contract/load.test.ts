@@ -174,7 +174,7 @@ paths:
   /c:
     get: { responses: 7 }
     trace: {}
-    additionalOperations: { COPY: {} }
+    additionalOperations: { COPY: {}, TRACE: {}, 'a b': {} }
     whatever: {}
   /d/{d}: { get: { parameters: [{ $ref: '#/nowhere' }, { name: d, in: path, schema: { type: object } }] } }
   /d/{e}: { get: {} }
@@ -185,6 +185,7 @@ paths:
     routes.operations.map(({ id, path }) => [id, path]),
     [
       ['GET /c', '/v1/c'],
+      ['COPY /c', '/v1/c'],
       ['GET /d/{d}', '/v1/d/{d}'],
       ['GET /e é%2a%7E/{e é}', '/v1/e%20%C3%A9%2A~/{e é}'],
     ],
@@ -195,7 +196,8 @@ paths:
     /:6:3: paths\.\/a\?b: .*left out/,
     /:7:3: paths\.a: .*left out/,
     /:11:5: paths\.\/c\.trace: left out/,
-    /:12:5: paths\.\/c\.additionalOperations: left out/,
+    /:12:39: paths\.\/c\.additionalOperations\.TRACE: left out/,
+    /:12:50: paths\.\/c\.additionalOperations\.a b: left out: no request may have this method/,
     /:14:13: paths\.\/d\/\{d\}\.get: \{d\} can't be held to a schema: type object/,
     /:15:13: paths\.\/d\/\{e\}\.get: \{e\} can't be held to a schema: it has no schema/,
     /:15:13: paths\.\/d\/\{e\}\.get: left out: no request would come here; \/d\/\{d\} is the same path/,

@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { ConfigError } from '../../../src/gateway/config/files/problem.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
-import { createContractReader } from '../../../src/gateway/contract/reader.js';
+import { createContractReader, unsettledMs } from '../../../src/gateway/contract/reader.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { temporaryFolder } from '../../servers/program.js';
 
@@ -48,4 +48,28 @@ t.test('what has not changed is not loaded again', async (t) => {
   const first = contracts.first(settings);
   t.equal(await contracts.next({ ...settings, upstreams: {} }), first);
   t.not(await contracts.next({ ...settings, basePath: '/v9' }), first);
+});
+
+t.test('a document that lost something is trusted once it has been unchanged for a second', (t) => {
+  const path = join(temporaryFolder(t), 'api.yaml');
+  const read = (text: string, secondsAgo: number): ReturnType<typeof loadContract> => {
+    writeFileSync(path, `openapi: 3.1.0\npaths:\n${text}`);
+    const at = Date.now() / 1000 - secondsAgo;
+    utimesSync(path, at, at);
+    return loadContract(path);
+  };
+  const priced = "  /a: { get: { x-petgate: { scope: 'a:read' } } }\n";
+  const whole = read(`${priced}  /b: { get: {} }\n`, 0);
+  for (const [what, text, secondsAgo, waits] of [
+    ['half of it', priced, 0.1, true],
+    ['a scope less', '  /a: { get: {} }\n  /b: { get: {} }\n', 0.1, true],
+    ['half of it, for good', priced, 1.1, false],
+    ['more of it', `${priced}  /b: { get: {} }\n  /c: { get: {} }\n`, 0, false],
+    ['half of it, by a clock that is ahead', priced, -60, false],
+  ] as const) {
+    const ms = unsettledMs(read(text, secondsAgo), whole);
+    t.equal(ms > 0, waits, what);
+    t.ok(ms <= 1_000, `${what}: ${ms} ms`);
+  }
+  t.end();
 });

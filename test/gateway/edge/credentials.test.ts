@@ -39,6 +39,9 @@ t.test('a key is found wherever the settings say', (t) => {
   ] as const)
     t.equal(keyOf(EVERYWHERE, fields), 'Bearer k', what);
   t.equal(keyOf([{ basic: 'password' }], { authorization: basic('any:k:l') }), 'Bearer k:l', 'the password');
+  for (const authorization of ['token k', 'Token   k', 'TOKEN k'])
+    t.equal(keyOf(['bearer', { scheme: 'token' }], { authorization }), 'Bearer k', authorization);
+  t.equal(keyOf(['bearer', { scheme: 'ApiKey' }], { authorization: 'Bearer k' }), 'Bearer k');
   t.equal(keyOf([{ header: 'Authorization' }], { authorization: 'k' }), 'Bearer k', 'Authorization without a scheme');
   t.equal(keyOf([{ query: 'q' }], { query: '?q=a%2Bb%2F%3D' }), 'Bearer a+b/=', 'signs that a query must escape');
   t.equal(keyOf(EVERYWHERE, {}), null);
@@ -69,7 +72,10 @@ t.test('a credential that came twice, or in a way nobody configured, is none', (
     { authorization: basic('k') },
   ])
     t.equal(keyOf(EVERYWHERE, fields), '', JSON.stringify(fields));
-  t.equal(keyOf([{ basic: 'username' }], { authorization: 'Bearer k' }), '');
+  t.equal(keyOf([{ basic: 'username' }], { authorization: 'Bearer k' }), 'Not-Bearer k', 'never a key');
+  t.equal(keyOf([{ scheme: 'token' }], { authorization: 'Bearer k' }), 'Not-Bearer k');
+  t.equal(keyOf([{ scheme: 'token' }], { authorization: 'tokens k' }), 'tokens k');
+  t.equal(keyOf([{ scheme: 'token' }], { authorization: '' }), '', 'two are none');
   t.equal(keyOf(['bearer', { query: 'q' }], { authorization: basic('k:') }), basic('k:'), 'says what is wrong with it');
   t.equal(keyOf([{ header: 'Authorization' }], { authorization: 'Token k' }), 'Token k');
   t.equal(keyOf([{ query: 'q' }], { headers: ['X-API-Key', 'k'] }), null, 'where nobody looks there is none');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { parseTarget } from '../../../src/gateway/edge/target.js';
+import { parseTarget, refusedCharacter } from '../../../src/gateway/edge/target.js';
 
 t.test('a target has one normal form', (t) => {
   for (const [target, path, query] of [
@@ -19,6 +19,8 @@ t.test('a target has one normal form', (t) => {
     ['/a?%zz', '/a', '?%zz'],
     ['/a//b', '/a//b', ''],
     ['/.a/..b', '/.a/..b', ''],
+    ['/a|b^c?|{}^`\\', '/a%7Cb%5Ec', '?%7C%7B%7D%5E%60%5C'],
+    ['http://x?a|b', '/', '?a%7Cb'],
   ] as const)
     t.same(parseTarget(target, 'GET'), { path, query }, target);
   t.same(parseTarget('*', 'OPTIONS'), { path: '*', query: '' });
@@ -83,9 +85,10 @@ t.test('another form, and bytes that others read otherwise, are none', (t) => {
     '/a"b',
     '/<a>',
     '/{a}',
-    '/a|b',
-    '/a^b',
     '/a`b',
+    '/a?"b',
+    '/a?<b>',
+    'http://a|b/',
     '/%',
     '/%2',
     '/%zz',
@@ -98,6 +101,21 @@ t.test('another form, and bytes that others read otherwise, are none', (t) => {
   ]) {
     t.equal(parseTarget(target, 'GET'), null, JSON.stringify(target));
   }
+  t.end();
+});
+
+t.test('a message names the character that is refused, as it should be sent', (t) => {
+  for (const [target, named] of [
+    ['/a"b|', '""" unescaped. Send it as %22.'],
+    ['/a?b<c', '"<" unescaped. Send it as %3C.'],
+    ['/{a}', '"{" unescaped. Send it as %7B.'],
+    ['/caf\u00e9', 'not visible ASCII unescaped. Send it as %E9.'],
+    ['/a b', 'not visible ASCII unescaped. Send it as %20.'],
+    ['/a%zz?%zz', '"%" unescaped. Send it as %25.'],
+    ['/a?%0a', '%0a, a control character. Leave it out.'],
+  ] as const)
+    t.equal(refusedCharacter(target)?.endsWith(named), true, `${target}: ${refusedCharacter(target)}`);
+  t.equal(refusedCharacter('ftp://x/'), null, 'something else is wrong');
   t.end();
 });
 

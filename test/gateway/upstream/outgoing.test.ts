@@ -107,7 +107,9 @@ t.test('a secret of a file is taken over when it changes, replaces the client’
   upstream.handle = ({ headers }, response) => response.writeHead(500).end(`no good: ${String(headers['x-api-key'])}`);
   const front = await startFront(t, upstream.url, { pets: { authorization: { header: 'X-API-Key', file } } });
   const ask = async (): Promise<unknown> => {
-    await front.send(request('GET /v1/pets', front.key, 'x-api-key: mine', 'X-Api-Key: mine too'));
+    await front.send(request('GET /v1/pets', front.key, 'x-api-key: mine', 'X_Api_Key: mine too', 'page_token: p'));
+    const { x_api_key: spelledOtherwise, page_token: other } = upstream.seen.at(-1)!.headers;
+    t.same([spelledOtherwise, other], [undefined, 'p'], 'also one that a server reads as the same; others pass');
     return upstream.seen.at(-1)?.headers['x-api-key'];
   };
   t.equal(await ask(), 'short-1');

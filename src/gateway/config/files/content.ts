@@ -21,6 +21,16 @@ export function stampOf(file: string): string {
   }
 }
 
+/** Unix ms of a file's last change; 0 of one that cannot be read, and of one that claims to be of the future. */
+export function changedMs(file: string): number {
+  try {
+    const { mtimeMs } = statSync(file);
+    return mtimeMs > Date.now() ? 0 : mtimeMs;
+  } catch {
+    return 0;
+  }
+}
+
 /** What is in files, to see whether it has changed. One whose stamp is as it was is not read again. */
 export class Contents {
   readonly #known = new Map<string, Known>();

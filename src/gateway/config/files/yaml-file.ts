@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+} from 'yaml';
 import { ConfigError, type SourceLocation, type Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];
@@ -73,10 +84,17 @@ function syntaxProblems(
   for (const { code, pos } of [...document.errors, ...document.warnings])
     report(pos[0], SYNTAX.get(code) ?? `no valid YAML here (${code})`);
   visit(document, {
-    Alias: (_key, node) => {
+    Alias: (_key, node, holders) => {
       if (aliases === 'refused') report(node.range![0], 'aliases are not used here; write the value itself');
+      else if (holders.some((holder) => holderOf(holder, node.source) && holder === node.resolve(document)))
+        report(
+          node.range![0],
+          `*${node.source} stands within &${node.source}, so it never ends; write the value itself`,
+        );
     },
-    Pair: (_key, { key }) => {
+    Pair: (_key, { key, value }, holders) => {
+      // A version is a text: 1.10 is not 1.1.
+      if (isVersion(key, holders) && isScalar(value) && typeof value.value === 'number') value.value = value.source;
       if (isScalar(key) && key.value === '__proto__') report(key.range![0], 'no name for anything here; remove it');
     },
     Scalar: (_key, node) => {
@@ -84,6 +102,16 @@ function syntaxProblems(
     },
   });
   return [...byLine.values()];
+}
+
+function holderOf(node: unknown, anchor: string): boolean {
+  return (isMap(node) || isSeq(node)) && node.anchor === anchor;
+}
+
+/** Whether this is the key of `info.version`. */
+function isVersion(key: unknown, [, , info, , more]: readonly unknown[]): boolean {
+  if (!isScalar(key) || key.value !== 'version' || more !== undefined || !isPair(info)) return false;
+  return isScalar(info.key) && info.key.value === 'info';
 }
 
 /**

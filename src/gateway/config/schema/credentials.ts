@@ -3,10 +3,13 @@ import type { CredentialLocation } from '../../credentials.js';
 import { SAID_BY_GATEWAY } from './authorization.js';
 import { choice, mapping, text } from './values.js';
 
-const EXAMPLES = 'bearer, { header: X-API-Key }, { query: api_key } or { basic: username }';
+const EXAMPLES = 'bearer, { scheme: token }, { header: X-API-Key }, { query: api_key } or { basic: username }';
 /** Those that frame or describe the message, and what is logged: a key in one of them would stand in the log. */
 const TAKEN =
   /^(?:accept.*|access-control-.*|content-.*|cookie|forwarded|http2-settings|if-.*|origin|proxy-.*|range|referer|sec-.*|via|x-real-ip)$/i;
+
+/** Schemes of Authorization that carry no key as it is (IANA, and two of Microsoft and Amazon). */
+const PROOFS = /^(?:aws4-.*|digest|dpop|gnap|hoba|mutual|negotiate|ntlm|oauth|scram-.*|vapid)$/i;
 
 const header = text('must be the name of a header field, such as X-API-Key', /^[A-Za-z0-9._-]{1,100}$/).refine(
   (name) => [SAID_BY_GATEWAY, TAKEN].every((names) => !names.test(name.replaceAll('_', '-'))),
@@ -16,7 +19,15 @@ const query = text(
   'must be the name of a parameter of the query, such as api_key: letters, digits, and any of -.:@_~',
   /^[A-Za-z0-9.:@_~-]{1,100}$/,
 );
+const scheme = text(
+  'must be the word before the key in Authorization, such as token or ApiKey',
+  /^[A-Za-z][A-Za-z0-9-]{0,30}$/,
+)
+  .refine((word) => !/^bearer$/i.test(word), 'write bearer, without scheme')
+  .refine((word) => !/^basic$/i.test(word), 'write { basic: username } or { basic: password }')
+  .refine((word) => !PROOFS.test(word), 'clients send a proof with this scheme, not a key; name another one');
 const named = mapping({
+  scheme: scheme.optional(),
   header: header.optional(),
   query: query.optional(),
   basic: choice('username', 'password').optional(),

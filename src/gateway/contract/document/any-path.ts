@@ -3,9 +3,13 @@ import type { Mapping } from './references.js';
 /** The template that stands for any path. */
 export const ANY_PATH = '/{path}';
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+/** In `additionalOperations`, the method that stands for all that have no operation of their own. */
+export const ANY_METHOD = '*';
 
-/** The document of a gateway without a contract: any path goes to the upstream, and an operation is its method. */
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const ANY_BODY = { content: { '*/*': {} } };
+
+/** The document of a gateway without a contract: any path is forwarded, and an operation is its method, or ANY. */
 export function anyPathDocument(): Mapping {
   const path = {
     name: 'path',
@@ -16,22 +20,29 @@ export function anyPathDocument(): Mapping {
   };
   const operations = METHODS.map((method) => {
     const name = method.toUpperCase();
-    return [method, { operationId: name, summary: `${name} of any path`, ...bodyOf(method), responses: RESPONSES }];
+    const policy = method === 'get' ? { 'x-petgate': { websocket: true } } : {};
+    return [method, { ...operationCalled(name, `${name} of any path`), ...policy }];
   });
   return {
-    openapi: '3.1.0',
+    openapi: '3.2.0',
     info: {
       title: 'API',
       version: '1',
       summary: 'Every path is forwarded to the API behind this gateway.',
       description: 'This gateway has no contract of the API. `HEAD` is forwarded and counted as `GET`.',
     },
-    paths: { [ANY_PATH]: { parameters: [path], ...(Object.fromEntries(operations) as Mapping) } },
+    paths: {
+      [ANY_PATH]: {
+        parameters: [path],
+        ...(Object.fromEntries(operations) as Mapping),
+        additionalOperations: { [ANY_METHOD]: operationCalled('ANY', 'All other methods, of any path') },
+      },
+    },
   };
 }
 
 const RESPONSES = { default: { description: 'What the API answers, or an error of the gateway' } };
 
-function bodyOf(method: (typeof METHODS)[number]): Mapping {
-  return method === 'get' ? { 'x-petgate': { websocket: true } } : { requestBody: { content: { '*/*': {} } } };
+function operationCalled(operationId: string, summary: string): Mapping {
+  return { operationId, summary, requestBody: ANY_BODY, responses: RESPONSES };
 }

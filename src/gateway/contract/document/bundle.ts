@@ -2,6 +2,8 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { displayName } from '../../config/files/yaml-file.js';
 import type { Findings } from './findings.js';
+import type { Path } from '../../config/files/yaml-file.js';
+import { ADDITIONAL, METHODS, POLICY } from './operations.js';
 import { follow, isMapping, type Mapping } from './references.js';
 import { readDocument } from './source.js';
 
@@ -44,22 +46,44 @@ export function bundle(path: string, document: Mapping, findings: Findings): voi
   if (others.length > 0) document[FILES] = Object.fromEntries(others);
 }
 
-/** Puts paths that stand elsewhere into their place, each one of its own. */
+/** Puts paths and operations that stand elsewhere into their place, each one of its own. */
 export function inlinePaths(document: Mapping, findings: Findings): void {
   const { paths } = document;
   if (!isMapping(paths)) return;
-  for (const [template, item] of Object.entries(paths)) {
-    if (!isMapping(item) || typeof item['$ref'] !== 'string') continue;
-    const found = follow(item, document);
-    const { $ref: reference, ...own } = item;
-    if (isMapping(found)) paths[template] = { ...structuredClone(found), ...own };
-    else
-      findings.problem(
-        ['paths', template, '$ref'],
-        'value',
-        `${reference} leads to no path; only files in the folder of the document are read`,
-      );
+  for (const template of Object.keys(paths)) {
+    inline(paths, template, ['paths', template], 'path', document, findings);
+    const item = paths[template];
+    if (!isMapping(item)) continue;
+    for (const method of METHODS) inline(item, method, ['paths', template, method], 'operation', document, findings);
+    const more = item[ADDITIONAL];
+    if (!isMapping(more)) continue;
+    for (const method of Object.keys(more))
+      inline(more, method, ['paths', template, ADDITIONAL, method], 'operation', document, findings);
   }
+}
+
+/** What stands beside a reference counts before what it leads to; of our policy, each field by itself. */
+function inline(
+  holder: Mapping,
+  name: string,
+  at: Path,
+  what: 'path' | 'operation',
+  document: Mapping,
+  findings: Findings,
+): void {
+  const value = holder[name];
+  if (!isMapping(value) || typeof value['$ref'] !== 'string') return;
+  const found = follow(value, document);
+  const { $ref: reference, ...own } = value;
+  if (!isMapping(found)) {
+    const message = `${reference} leads to no ${what}; only files in the folder of the document are read`;
+    findings.problem([...at, '$ref'], 'value', message);
+    Reflect.deleteProperty(holder, name);
+    return;
+  }
+  const copy = { ...structuredClone(found), ...own };
+  if (isMapping(found[POLICY]) && isMapping(own[POLICY])) copy[POLICY] = { ...found[POLICY], ...own[POLICY] };
+  holder[name] = copy;
 }
 
 /** Calls `visit` for all that refers to another place of this or another file. Nested as deep as may be. */

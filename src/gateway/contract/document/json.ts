@@ -33,6 +33,37 @@ export function createLocate(text: string, file: string): YamlFile['locate'] {
   };
 }
 
+/**
+ * Where a name stands for the second time in its object: JSON.parse keeps the last of both, and other readers the
+ * first. Null where none does. Of a text that was read without fault.
+ */
+export function duplicateName(text: string): { readonly name: string; readonly at: number } | null {
+  const open: (Set<string> | null)[] = [];
+  for (let at = blanksEnd(text, 0); at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '{') open.push(new Set());
+    else if (character === '[') open.push(null);
+    else if (character === '}' || character === ']') open.pop();
+    else if (character === '"') {
+      const end = stringEnd(text, at);
+      const names = open.at(-1);
+      if (names !== null && names !== undefined && text[blanksEnd(text, end)] === ':') {
+        const name = JSON.parse(text.slice(at, end)) as string;
+        if (names.has(name)) return { name, at };
+        names.add(name);
+      }
+      at = end - 1;
+    }
+  }
+  return null;
+}
+
+/** The line and column of a place, from 1. */
+export function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+}
+
 function* membersOf(text: string, start: number): Generator<readonly [string, Member]> {
   const isList = text[start] === '[';
   if (!isList && text[start] !== '{') return;

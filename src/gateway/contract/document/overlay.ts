@@ -12,16 +12,18 @@ const action = z.looseObject(
     target: z.string({ error: "must be a JSONPath, such as $.paths['/pets'].get" }),
     update: z.unknown().optional(),
     remove: z.boolean({ error: 'must be true or false' }).optional(),
-    copy: z.undefined({ error: 'is of Overlay 1.1, which is not read here; write the update out' }).optional(),
+    copy: z.string({ error: "must be a JSONPath, such as $.paths['/pets'].get" }).optional(),
   },
-  { error: 'must be a mapping of target, and update or remove' },
+  { error: 'must be a mapping of target, and update, copy or remove' },
 );
 type Action = z.output<typeof action>;
 
-/** OpenAPI Overlay 1.0. */
+/** OpenAPI Overlay 1.0 and 1.1. */
 const overlay = z.looseObject({
-  overlay: z.string({ error: "must be the version of the overlay, '1.0.0'" }).regex(/^1\.0\./, 'must be 1.0.0'),
-  actions: z.array(action, { error: 'must list actions, each a target with update or remove' }),
+  overlay: z
+    .string({ error: "must be the version of the overlay, '1.0.0' or '1.1.0'" })
+    .regex(/^1\.[01]\.\d+$/, 'must be 1.0.0 or 1.1.0'),
+  actions: z.array(action, { error: 'must list actions, each a target with update, copy or remove' }),
 });
 
 /** What an overlay wrote, and where. */
@@ -59,7 +61,7 @@ function readActions(file: YamlFile): readonly Action[] {
 /** The places it wrote to. */
 function applyAction(
   document: Mapping,
-  { target, update, remove }: Action,
+  { target, update, copy, remove }: Action,
   file: YamlFile,
   index: number,
   findings: Findings,
@@ -81,14 +83,44 @@ function applyAction(
     for (const path of [...found].reverse()) removeAt(document, path);
     return [];
   }
-  if (update === undefined) return refuse('target', 'this action does nothing; give it update, or remove: true');
+  const field = update === undefined ? 'copy' : 'update';
+  if (update === undefined && copy === undefined)
+    return refuse('target', 'this action does nothing; give it update, copy, or remove: true');
+  const source = update === undefined ? onlyValueAt(document, copy!) : { value: update };
+  if (typeof source === 'string') return refuse('copy', source);
   for (const path of found) {
-    const value = valueAt(document, path);
-    if (Array.isArray(value)) value.push(structuredClone(update));
-    else if (isMapping(value) && isMapping(update)) merge(value, update);
-    else return refuse('update', `${target} and this update must be a mapping both, or the target a list`);
+    if (put(document, path, source.value, field === 'copy')) continue;
+    return refuse(field, `${target} and this ${field} must be a mapping both, or the target a list`);
   }
   return found;
+}
+
+/** What `copy` selects, which must be one thing; or why there is none. */
+function onlyValueAt(document: Mapping, path: string): { readonly value: unknown } | string {
+  const found = findTargets(document, path);
+  if (typeof found === 'string') return `no JSONPath of RFC 9535: ${found}`;
+  if (found.length !== 1)
+    return `${path} matches ${found.length === 0 ? 'nothing' : `${found.length} places`}; name one`;
+  return { value: structuredClone(valueAt(document, found[0]!)) };
+}
+
+/** Merges into a mapping, appends to a list (of a list that is copied, its members), replaces anything else. */
+function put(document: Mapping, path: Path, update: unknown, isCopy: boolean): boolean {
+  const value = valueAt(document, path);
+  if (Array.isArray(value)) {
+    const members: readonly unknown[] = isCopy && Array.isArray(update) ? update : [update];
+    value.push(...(structuredClone(members) as unknown[]));
+    return true;
+  }
+  if (isMapping(value)) {
+    if (!isMapping(update)) return false;
+    merge(value, update);
+    return true;
+  }
+  const holder = valueAt(document, path.slice(0, -1)) as Record<PropertyKey, unknown>;
+  if (path.length === 0 || typeof update === 'object') return false;
+  holder[path.at(-1)!] = update;
+  return true;
 }
 
 /** Where the targets stand, or why there can be none. */

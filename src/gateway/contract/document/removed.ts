@@ -1,5 +1,5 @@
 import { normalTemplate } from '../template.js';
-import { METHODS } from './operations.js';
+import { operationsOf } from './operations.js';
 import { follow, isMapping, type Mapping } from './references.js';
 import { serverPaths } from './servers.js';
 
@@ -30,14 +30,14 @@ function pathsIn({ paths }: Mapping): Mapping {
 }
 
 function hasOperation(item: unknown): boolean {
-  return isMapping(item) && METHODS.some((method) => isMapping(item[method]));
+  return isMapping(item) && [...operationsOf(item)].some(([, operation]) => isMapping(operation));
 }
 
 /** Where the operations of a path are; a path item and each operation may have servers of their own. */
 function basesOf(item: unknown): readonly (string | null)[] {
   if (!isMapping(item)) return [null];
   const own = serverPaths(item['servers'])[0] ?? null;
-  const operations = METHODS.map((method) => item[method]).filter(isMapping);
+  const operations = [...operationsOf(item)].map(([, operation]) => operation).filter(isMapping);
   const bases = operations.map(({ servers }) => serverPaths(servers)[0] ?? own);
   return bases.length === 0 ? [own] : [...new Set(bases)];
 }

@@ -28,7 +28,7 @@ export function locationsIn(document: Mapping): CredentialLocations {
 function locationsOf({ type, in: where, name, scheme }: Mapping): readonly unknown[] {
   if (type === 'oauth2' || type === 'openIdConnect') return ['bearer'];
   const word = String(scheme).toLowerCase();
-  if (type === 'http') return word === 'bearer' ? ['bearer'] : word === 'basic' ? [{ basic: 'username' }] : [];
+  if (type === 'http') return [word === 'bearer' ? word : word === 'basic' ? { basic: 'username' } : { scheme }];
   if (type !== 'apiKey' || (where !== 'header' && where !== 'query')) return [];
   const location = { [where]: name };
   // Most of these documents mean a scheme before the key, and have no better word for it.
@@ -50,6 +50,12 @@ function schemeOf(location: CredentialLocation): Mapping {
       type: 'http',
       scheme: 'bearer',
       description: 'Your API key, sent as `Authorization: Bearer <API_KEY>`.',
+    };
+  if ('scheme' in location)
+    return {
+      type: 'http',
+      scheme: location.scheme,
+      description: `Your API key, sent as \`Authorization: ${location.scheme} <API_KEY>\`.`,
     };
   if ('basic' in location) {
     const [part, other] = location.basic === 'username' ? ['user name', 'password'] : ['password', 'user name'];

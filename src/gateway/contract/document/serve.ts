@@ -1,12 +1,11 @@
 import type { CredentialLocations } from '../../credentials.js';
 import { FILES } from './bundle.js';
 import { FullPaths } from './full-paths.js';
-import { isSecured, METHODS } from './operations.js';
+import { isSecured, operationsOf, POLICY } from './operations.js';
 import { isMapping, leaveOut, type Mapping } from './references.js';
 import { schemesOf } from './security.js';
 import { DocumentWriter, type Written } from '../served/parts.js';
 
-const POLICY = 'x-petgate';
 const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself, at no cost.' };
 
 /**
@@ -28,8 +27,7 @@ export function serve(document: Mapping, base: string, own: Mapping, credentials
   for (const item of Object.values(paths)) {
     if (!isMapping(item)) continue;
     leaveOut(item, POLICY);
-    for (const method of METHODS) {
-      const operation = item[method];
+    for (const [, operation] of operationsOf(item)) {
       if (!isMapping(operation)) continue;
       const secured = isSecured(operation['security'] ?? security);
       leaveOut(operation, POLICY);

@@ -1,6 +1,14 @@
 import { normalPath } from '../../edge/target.js';
 import { isMapping } from './references.js';
 
+const ORIGIN = /^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i;
+/** `localhost:8080/api`, `api.example.com/v1`: by RFC 3986 another scheme, or a relative path, which nobody means. */
+const HOST_ALONE = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{1,5}|(?:[a-z0-9-]+\.)+[a-z]{2,})(?:[/?#]|$)/i;
+
+export function isHostAlone(url: unknown): boolean {
+  return typeof url === 'string' && HOST_ALONE.test(url);
+}
+
 /** The paths that servers have, without a slash at their end. Variables stand for their defaults. */
 export function serverPaths(servers: unknown): readonly string[] {
   if (!Array.isArray(servers)) return [];
@@ -8,7 +16,7 @@ export function serverPaths(servers: unknown): readonly string[] {
     if (!isMapping(server) || typeof server['url'] !== 'string') return [];
     const variables = isMapping(server['variables']) ? server['variables'] : {};
     const url = server['url'].replace(/\{([^{}]*)\}/g, (_all, name: string) => defaultOf(variables, name));
-    const path = url.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '');
+    const path = isHostAlone(url) ? url.replace(/^[^/?#]*/, '') : url.replace(ORIGIN, '');
     if (!URL.canParse(path, 'http://host')) return [];
     const { pathname } = new URL(path, 'http://host');
     return [(normalPath(pathname) ?? pathname).replace(/(?<!\/)\/+$/, '')];

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { displayName, readText, readYaml, type YamlFile } from '../../config/files/yaml-file.js';
-import { createLocate } from './json.js';
+import { ConfigError } from '../../config/files/problem.js';
+import { createLocate, duplicateName, lineAndColumn } from './json.js';
 
 /** Names the bytes of YAML that a JSON form was made of. */
 const SOURCE = 'x-petgate-source';
@@ -27,7 +28,12 @@ export function readDocument(path: string): YamlFile {
   const file = displayName(path);
   const text = readText(path, file);
   const value = parseJson(text);
-  if (value !== undefined) return { file, value, locate: createLocate(text, file) };
+  if (value !== undefined) {
+    const twice = duplicateName(text);
+    if (twice === null) return { file, value, locate: createLocate(text, file) };
+    const message = `${JSON.stringify(twice.name)} is here twice; keep one`;
+    throw new ConfigError([{ file, ...lineAndColumn(text, twice.at), path: twice.name, message }]);
+  }
   const yaml = readYaml(path, 'allowed');
   // Every alias becomes a value of its own, so that what changes in one place changes there alone.
   return { ...yaml, value: JSON.parse(JSON.stringify(yaml.value)) as unknown };

@@ -1,6 +1,6 @@
 import type { Operation, PathParameter } from '../operation.js';
 import { holdTo } from './schema.js';
-import { fitsSegment, parseTemplate } from './segments.js';
+import { fitsSegment, greedyWithin, parseTemplate } from './segments.js';
 
 /**
  * The parameters of a template, with their schemas.
@@ -14,6 +14,8 @@ export function readParameters(
 ): readonly PathParameter[] {
   const inPath = declared.filter((parameter) => parameter['in'] === 'path');
   const byName = new Map(inPath.map((parameter) => [parameter['name'], parameter]));
+  for (const name of greedyWithin(template))
+    report(`{${name}} takes one segment here: only the last parameter of a path takes several`);
   const names = parseTemplate(template).flatMap((segment) => segment.names);
   return names.map((name) => {
     const { style = 'simple', schema } = byName.get(name) ?? {};
@@ -31,14 +33,15 @@ export function schemaProblem(schema: unknown): string | null {
 /** Whether the parameters of a path that fits the operation's template fit their schemas. */
 export function createFits({ path, parameters }: Pick<Operation, 'path' | 'parameters'>): (path: string) => boolean {
   const schemas = new Map(parameters.map(({ name, schema }) => [name, schema]));
-  const segments = parseTemplate(path).map(({ texts, names }) => ({
+  const segments = parseTemplate(path).map(({ texts, names, isGreedy }) => ({
     texts,
+    isGreedy,
     checks: names.map((name) => holdTo(schemas.get(name)).check),
   }));
   return (path) => {
     let start = 1;
-    for (const { texts, checks } of segments) {
-      const slash = path.indexOf('/', start);
+    for (const { texts, isGreedy, checks } of segments) {
+      const slash = isGreedy ? -1 : path.indexOf('/', start);
       const end = slash === -1 ? path.length : slash;
       if (checks.length > 0 && !fitsSegment(texts, path, start, end, checks)) return false;
       start = end + 1;

@@ -1,3 +1,4 @@
+import { ANY_METHOD } from '../document/any-path.js';
 import type { Match, Operation, RouteTable } from '../operation.js';
 import { createFits } from './parameters.js';
 import { findsSimilar } from './similar.js';
@@ -21,7 +22,9 @@ const SLASH = 47;
 const NOT_FOUND: Match = { kind: 'not_found' };
 const SIMILAR: Match = { kind: 'not_found', setting: 'similar_paths' };
 const CLOSED: Route = { matches: new Map(), otherwise: NOT_FOUND };
-const ALLOW_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const ALLOW_ORDER = ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** Without a contract each of these is an operation of its own; the last two are never forwarded. */
+const OWN_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT'];
 
 /**
  * Of the templates that fit a path (`fitsSegment`), segment by segment, that one counts whose segments come first from
@@ -41,8 +44,11 @@ export function buildRoutes(operations: readonly Operation[], rules: PathRules):
   if (any !== undefined) routes.push([any.template, any.route]);
   const isSimilar = rules.similar === 'refuse' ? findsSimilar(routes, any?.route) : () => false;
   // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
-  const { allow, otherwise } = routeOf(operations);
-  const server: Route = { matches: new Map([['OPTIONS', { kind: 'options', allow }]]), otherwise };
+  const { allow } = routeOf(operations);
+  const server: Route = {
+    matches: new Map([['OPTIONS', { kind: 'options', allow }]]),
+    otherwise: { kind: 'method_not_allowed', allow },
+  };
   // Made at first use: of so many operations most are never asked for.
   const fits = new Map<Operation, (path: string) => boolean>();
   return {
@@ -99,7 +105,14 @@ function routeOf(operations: readonly Operation[]): Route & { readonly allow: st
   for (const operation of operations.toReversed()) matches.set(operation.method, { kind: 'operation', operation });
   const get = matches.get('GET');
   if (get !== undefined && !matches.has('HEAD')) matches.set('HEAD', get);
-  const allow = ALLOW_ORDER.filter((method) => method === 'OPTIONS' || matches.has(method)).join(', ');
-  if (!matches.has('OPTIONS')) matches.set('OPTIONS', { kind: 'options', allow });
-  return { matches, otherwise: { kind: 'method_not_allowed', allow }, allow };
+  const more = [...matches.keys()].filter((method) => !ALLOW_ORDER.includes(method) && method !== ANY_METHOD);
+  const allow = [...ALLOW_ORDER.filter((method) => method === 'OPTIONS' || matches.has(method)), ...more].join(', ');
+  const notAllowed: Match = { kind: 'method_not_allowed', allow };
+  const rest = operations.find(({ method, anyPath }) => method === ANY_METHOD && anyPath === true);
+  if (!matches.has('OPTIONS'))
+    matches.set('OPTIONS', { kind: 'options', allow, ...(rest === undefined ? {} : { operation: rest }) });
+  if (rest === undefined) return { matches, otherwise: notAllowed, allow };
+  // Those that an overlay took away stay away.
+  for (const method of OWN_METHODS) if (!matches.has(method)) matches.set(method, notAllowed);
+  return { matches, otherwise: { kind: 'operation', operation: rest }, allow };
 }

@@ -1,9 +1,14 @@
 /** What stands between two slashes of a template: text, parameter, text, …, parameter, text; texts may be empty. */
-interface Segment {
+export interface Segment {
   readonly texts: readonly string[];
   /** Of the parameters: one fewer than texts. */
   readonly names: readonly string[];
+  /** True of the last segment of `/files/{path+}`: its last parameter takes slashes too. */
+  readonly isGreedy: boolean;
 }
+
+/** `{proxy+}` (API Gateway), `{+name}` (RFC 6570), `{path*}` (many frameworks). */
+const GREEDY = /^(?:[+*]([^+*]+)|([^+*]+)[+*])$/;
 
 /** Of the characters of a path from `start` to before `end`. */
 export type Check = (path: string, start: number, end: number) => boolean;
@@ -13,18 +18,37 @@ export function parseTemplate(template: string): readonly Segment[] {
   return template
     .slice(1)
     .split('/')
-    .map((segment) => {
+    .map((segment, index, all) => {
       const parts = segment.split(/\{([^{}]*)\}/);
+      const names = parts.filter((_, at) => at % 2 === 1);
       return {
-        texts: parts.filter((_, index) => index % 2 === 0),
-        names: parts.filter((_, index) => index % 2 === 1),
+        texts: parts.filter((_, at) => at % 2 === 0),
+        names: names.map(plainName),
+        isGreedy: index === all.length - 1 && GREEDY.test(names.at(-1) ?? ''),
       };
     });
 }
 
+/** The name of a parameter without the sign that it is greedy. */
+export function plainName(name: string): string {
+  const [, behind, before] = GREEDY.exec(name) ?? [];
+  return behind ?? before ?? name;
+}
+
+/** Parameters that are written as greedy ones, and take one segment: only the last one of a path takes several. */
+export function greedyWithin(template: string): readonly string[] {
+  const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
+  const kept = parseTemplate(template).at(-1)?.isGreedy === true ? names.slice(0, -1) : names;
+  return kept.filter((name) => GREEDY.test(name));
+}
+
 /** The same for templates that differ in names of parameters alone. */
 export function shapeOf(template: string): string {
-  return template.replaceAll(/\{[^{}]*\}/g, '{}');
+  const segments = parseTemplate(template).map(({ texts, isGreedy }) => {
+    const shape = texts.join('{}');
+    return isGreedy ? `${shape}{+}` : shape;
+  });
+  return `/${segments.join('/')}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { fitsSegment, parseTemplate } from './segments.js';
+import { fitsSegment, parseTemplate, shapeOf } from './segments.js';
 import { createNode, find, hasRivals, insert } from './tree.js';
 
 /** What `loosen` does more about than letters. */
@@ -62,8 +62,8 @@ function withoutEnd(segment: string): string {
 }
 
 function looseTemplate(template: string): string {
-  const parts = template.split(/(\{[^{}]*\})/);
-  const loose = parts.map((part, index) => (index % 2 === 1 ? '{}' : decoded(part).toLowerCase())).join('');
+  const parts = shapeOf(template).split(/(\{\+?\})/);
+  const loose = parts.map((part, index) => (index % 2 === 1 ? part : decoded(part).toLowerCase())).join('');
   return `/${loose
     .split('/')
     .filter((segment) => segment !== '')

@@ -1,4 +1,4 @@
-import { fitsSegment, parseTemplate } from './segments.js';
+import { fitsSegment, parseTemplate, type Segment } from './segments.js';
 
 /** Where a path has led, with the segment that led there. */
 export interface Node<End> {
@@ -11,18 +11,20 @@ export interface Node<End> {
   readonly byText: Map<number, Node<End>[]>;
   /** Behind a segment with parameters, in the order in which they are tried. */
   readonly templated: Node<End>[];
+  /** Behind a segment whose last parameter takes the rest of the path; tried last. */
+  readonly greedy: Node<End>[];
 }
 
 const SLASH = 47;
 
 export function createNode<End>(texts: readonly string[] = []): Node<End> {
-  return { texts, shape: texts.join('{}'), end: undefined, byText: new Map(), templated: [] };
+  return { texts, shape: texts.join('{}'), end: undefined, byText: new Map(), templated: [], greedy: [] };
 }
 
 /** The node where a template ends, made where there is none. */
 export function insert<End>(root: Node<End>, template: string): Node<End> {
   let node = root;
-  for (const { texts } of parseTemplate(template)) node = childOf(node, texts);
+  for (const segment of parseTemplate(template)) node = childOf(node, segment);
   return node;
 }
 
@@ -39,16 +41,17 @@ export function find<End>(node: Node<End>, path: string, start: number): End | u
     end += 1;
   }
   const same = node.byText.size === 0 ? undefined : node.byText.get(hash);
-  return (same && findIn(same, path, start, end)) ?? findIn(node.templated, path, start, end);
+  const found = (same && findIn(same, path, start, end)) ?? findIn(node.templated, path, start, end);
+  return found ?? (node.greedy.length === 0 ? undefined : findIn(node.greedy, path, start, path.length));
 }
 
 /** Whether another template may be preferred to this one, which is in the tree, for a path that fits both. */
 export function hasRivals<End>(root: Node<End>, template: string): boolean {
   let node = root;
-  return parseTemplate(template).some(({ texts }) => {
+  return parseTemplate(template).some((segment) => {
     const before = node;
-    node = childOf(node, texts);
-    return texts.length > 1 && (before.byText.size > 0 || before.templated[0] !== node);
+    node = childOf(node, segment);
+    return segment.texts.length > 1 && (before.byText.size > 0 || [...before.templated, ...before.greedy][0] !== node);
   });
 }
 
@@ -62,8 +65,8 @@ function findIn<End>(nodes: readonly Node<End>[], path: string, start: number, e
   return undefined;
 }
 
-function childOf<End>(node: Node<End>, texts: readonly string[]): Node<End> {
-  const siblings = texts.length === 1 ? sameHash(node, texts[0]!) : node.templated;
+function childOf<End>(node: Node<End>, { texts, isGreedy }: Segment): Node<End> {
+  const siblings = texts.length === 1 ? sameHash(node, texts[0]!) : isGreedy ? node.greedy : node.templated;
   const wanted = texts.join('{}');
   const known = siblings.find(({ shape }) => shape === wanted);
   if (known !== undefined) return known;

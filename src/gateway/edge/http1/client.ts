@@ -6,6 +6,7 @@ import type { Refusal } from '../../refusal.js';
 import { ServedClient } from '../client.js';
 import type { Traffic } from '../traffic.js';
 import { beginNext, type Ongoing } from './connection.js';
+import { mayBeFollowed } from './request.js';
 
 /** Bodies up to this size are worth copying beside their header. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
@@ -114,7 +115,7 @@ export class HttpClient extends ServedClient implements Ongoing {
   start(status: number, headers: string[]): void {
     if (this.gone) return;
     // An answer before the request's end: where the next request begins is unknown (RFC 9110 §10.1.1).
-    if (!this.#request.complete) this.#response.shouldKeepAlive = false;
+    if (!this.#request.complete || mayBeFollowed(this.#request)) this.#response.shouldKeepAlive = false;
     this.#response.writeHead(status, headers);
     // The answer may wait for its client for long: what the head said is not kept meanwhile.
     this.#request.rawHeaders = [];

@@ -1,13 +1,26 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { onlyValueOf } from '../fields.js';
 import { Pieces } from '../body/pieces.js';
+
+const LF = 10;
 
 /** A request over HTTP/1. What comes of its body before anybody reads it waits in one block. */
 class Request extends IncomingMessage {
+  /**
+   * Whether bytes behind it may be lost: where an Upgrade is ignored (RFC 9110 §7.8), Node's parser stops at the end of
+   * the request and drops what else came in the same read. `open`: that shows with the last piece of its body.
+   */
+  followed: boolean | 'open' = false;
   #unread: Pieces | null = null;
+  #pieceBytes = 0;
 
   /** Node's parser calls it with each piece, and stops reading the connection when it gives false. */
   override push(piece: Buffer | null): boolean {
+    if (this.followed === 'open') {
+      if (piece === null) this.followed = bytesBeingRead(this.socket)?.length !== this.#pieceBytes;
+      else this.#pieceBytes = piece.length;
+    }
     if (piece !== null && this.readableFlowing !== true) {
       this.#unread ??= new Pieces();
       this.#unread.add(piece);
@@ -54,7 +67,11 @@ export function requestsThat(
     get upgrade(): boolean | null {
       const { asked } = this;
       if (asked === null) return null;
-      return (this.granted ??= isOver(this.socket) || (asked && (this.method === 'CONNECT' || upgrade(this))));
+      if (this.granted === undefined) {
+        this.granted = isOver(this.socket) || (asked && (this.method === 'CONNECT' || upgrade(this)));
+        if (asked && !this.granted) this.followed = isFollowed(this);
+      }
+      return this.granted;
     }
 
     set upgrade(asked: boolean | null) {
@@ -63,7 +80,34 @@ export function requestsThat(
   };
 }
 
-/** Whether its Upgrade was ignored (RFC 9110 §7.8). Node's parser drops what follows such a head in the same read. */
-export function ignoredUpgrade(request: IncomingMessage): boolean {
-  return (request as { asked?: boolean | null }).asked === true;
+/** Whether bytes behind this request may be lost, so that its connection has to end with it. */
+export function mayBeFollowed(request: IncomingMessage): boolean {
+  const { followed = false } = request as { readonly followed?: boolean | 'open' };
+  return followed !== false;
+}
+
+/**
+ * Counts lines, for only a read that begins with this request and ends with it is sure to hold nothing else: any doubt
+ * (an earlier request in the same read, a head in two reads, a chunked body) is a yes.
+ */
+function isFollowed(request: IncomingMessage): boolean | 'open' {
+  const { method = '', rawHeaders, socket } = request;
+  const read = bytesBeingRead(socket);
+  if (read === null || onlyValueOf(rawHeaders, 'transfer-encoding') !== null) return true;
+  if (read.toString('latin1', 0, method.length + 1) !== `${method} `) return true;
+  let end = 0;
+  // Request line, fields and the blank line.
+  for (let lines = 2 + rawHeaders.length / 2; lines > 0; lines -= 1) {
+    end = read.indexOf(LF, end) + 1;
+    if (end === 0) return true;
+  }
+  const length = Number(onlyValueOf(rawHeaders, 'content-length') ?? 0);
+  if (read.length < end + length) return 'open';
+  return read.length > end + length;
+}
+
+/** What Node's parser is reading right now; null where this Node does not say. */
+function bytesBeingRead(socket: Socket): Buffer | null {
+  const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer } };
+  return parser?.getCurrentBuffer?.() ?? null;
 }

@@ -12,7 +12,7 @@ import type { Traffic } from '../traffic.js';
 import { onClientError, stopReading, type ParserError } from './broken.js';
 import { HttpClient } from './client.js';
 import { connectionOf, faultIn, isFull, queue } from './connection.js';
-import { ignoredUpgrade, requestsThat } from './request.js';
+import { requestsThat } from './request.js';
 
 /** Where connections go that leave HTTP/1. */
 interface Leaving {
@@ -79,8 +79,7 @@ function beginRequest(
   const client = new HttpClient(request, response, expectsContinue, traffic, limits);
   connection.current = client;
   connection.served += 1;
-  if (traffic.draining || connection.served >= limits.requestsPerConnection || ignoredUpgrade(request))
-    client.closeAfter();
+  if (traffic.draining || connection.served >= limits.requestsPerConnection) client.closeAfter();
   if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
   begin(
     { client, head: headOf(request), fault: faultIn(request), overloaded: traffic.active >= limits.exchanges },

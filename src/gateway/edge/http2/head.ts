@@ -1,10 +1,8 @@
-import { METHODS } from 'node:http';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS, type Refusal } from '../../refusal.js';
+import { isMethod } from '../method.js';
 import type { Head } from '../open.js';
 
-/** The methods HTTP/1.1 is read with: HTTP/2 lets any word be one. CONNECT opens tunnels, and there are none here. */
-const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS.filter((method) => method !== 'CONNECT'));
 /** What a field takes in HTTP/1.1 beside its name and value: colon, space, end of line. */
 const FIELD_OVERHEAD_BYTES = 4;
 
@@ -36,8 +34,14 @@ export function readStreamHead(
   let bytes = 0;
   const headOf = (target: string, headFields: readonly string[]): Head => {
     const method = pseudo.get(':method') ?? '';
-    const known = KNOWN_METHODS.has(method) ? method : '';
-    return { method: known, target, version: '2', fields: headFields, remote, goesOn };
+    return {
+      method: isMethod(method) || method === 'TRACE' ? method : '',
+      target,
+      version: '2',
+      fields: headFields,
+      remote,
+      goesOn,
+    };
   };
   for (let index = 0; index < raw.length; index += 2) {
     const [name, value] = [raw[index]!, raw[index + 1]!];

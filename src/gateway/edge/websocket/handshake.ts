@@ -14,12 +14,16 @@ export function asksForWebSocket({ method, httpVersion, rawHeaders }: IncomingMe
   let upgrades = 0;
   let websocket = false;
   for (let index = 0; index < rawHeaders.length; index += 2) {
+    const value = rawHeaders[index + 1]!;
     switch (lowerName(rawHeaders[index]!)) {
       case 'upgrade':
         upgrades += 1;
-        websocket = rawHeaders[index + 1]!.toLowerCase() === 'websocket';
+        websocket = value.toLowerCase() === 'websocket';
         break;
       case 'content-length':
+        // Envoy says so of every handshake.
+        if (value !== '0') return false;
+        break;
       case 'transfer-encoding':
       case 'expect':
         return false;

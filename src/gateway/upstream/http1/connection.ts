@@ -4,7 +4,7 @@ import type { Body } from '../../exchange.js';
 import type { SocketReader } from './dial.js';
 import { ReadBuffer } from './read-buffer.js';
 import { ResponseReader, type Progress } from './reader.js';
-import { requestHead } from './request-head.js';
+import { endsConnection, requestHead } from './request-head.js';
 import type { UpstreamRequest } from './request.js';
 import type { ResponseHead } from './response-head.js';
 import type { Unanswered } from '../transport.js';
@@ -46,6 +46,7 @@ export class Connection implements SocketReader {
   #paused = false;
   /** Whether the body of its request is a write of its own. */
   #hasLongBody = false;
+  #isLast = false;
   /** Of a request whose body is still to come. */
   #upload: Upload | null = null;
   readonly #isEncrypted: boolean;
@@ -78,6 +79,7 @@ export class Connection implements SocketReader {
     if (!request.begin(this)) return;
     const { method, body } = request.outgoing;
     this.#reader.expect(method);
+    this.#isLast = endsConnection(request.outgoing);
     const head = requestHead(request.outgoing, this.#owner);
     const isOneWrite = body !== null && body.rest === null && body.bytes.length <= SINGLE_WRITE_BYTES;
     this.#hasLongBody = body !== null && !isOneWrite;
@@ -164,7 +166,7 @@ export class Connection implements SocketReader {
   }
 
   #isReusable(nowMs: number): boolean {
-    return this.#keepMs > 0 && nowMs < this.#lastMs && this.#isSent() && !this.#socket.destroyed;
+    return this.#keepMs > 0 && !this.#isLast && nowMs < this.#lastMs && this.#isSent() && !this.#socket.destroyed;
   }
 
   /** Of TLS Node says a turn later that something was written; an answer may come before. */

@@ -15,7 +15,13 @@ t.test('without a contract any path is an operation, which is its method', (t) =
         t.ok(found.kind === 'operation' && table.fits(found.operation, path), path);
       }
     t.match(table.match('HEAD', '/a/b'), { operation: { id: 'GET', websocket: true } });
-    t.match(table.match('OPTIONS', '/a/b'), { kind: 'options', allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' });
+    t.match(table.match('OPTIONS', '/a/b'), {
+      kind: 'options',
+      allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+      operation: { id: 'ANY' },
+    });
+    for (const method of ['PROPFIND', 'LIST', 'QUERY', 'x-own'])
+      t.match(table.match(method, '/a/b'), { operation: { id: 'ANY', hasBody: true } }, method);
     t.match(table.match('OPTIONS', '*'), { kind: 'options' });
     t.equal(table.match('TRACE', '/a').kind, 'method_not_allowed');
     t.equal(table.match('GET', '*').kind, 'method_not_allowed');

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadContract } from '../../../../src/gateway/contract/load.js';
@@ -29,7 +30,7 @@ t.test('references lead into other files of the folder, in circles too, and back
   const { routes, document, files, warnings } = loadContract(join(folder, 'openapi.yaml'));
   t.match(routes.operations, [
     { id: 'GET /pets/{petId}', cost: 1, scope: 'pets:read', parameters: [{ schema: { minimum: 1 } }] },
-    { id: 'GET /cats/{petId}', cost: 3, scope: null },
+    { id: 'GET /cats/{petId}', cost: 3, scope: 'pets:read' },
     { id: 'listDogs' },
   ]);
   t.same(
@@ -90,5 +91,35 @@ actions: [{ target: "$.paths['/a'].get", update: { operationId: first } }]
   });
   const { routes } = loadContract(join(folder, 'openapi.yaml'), { overlays: [join(folder, 'policy.yaml')] });
   t.match(routes.operations, [{ id: 'first' }, { id: 'GET /b' }, { id: 'GET /c', cost: 5 }]);
+  t.end();
+});
+
+t.test('an operation that is a reference is served as what it leads to, with its scope and cost', (t) => {
+  // As DigitalOcean's own document has all of its operations.
+  const folder = t.testdir({
+    'openapi.yaml': `openapi: 3.0.0
+paths:
+  /v2/actions:
+    get: { $ref: resources/list.yml }
+    post: { $ref: resources/create.yml, x-petgate: { cost: 2 } }
+    put: { $ref: '#/components/x-operations/none' }
+`,
+    resources: {
+      'list.yml': "{ operationId: list, security: [], tags: [a], parameters: [{ $ref: '../shared.yml#/page' }] }",
+      'create.yml':
+        "operationId: create\nx-petgate: { scope: 'actions:write', cost: 9 }\nrequestBody: { content: {} }\n",
+    },
+    'shared.yml': 'page: { name: page, in: query }\n',
+  });
+  const path = join(folder, 'openapi.yaml');
+  t.throws(() => loadContract(path), /:6:18: paths\.\/v2\/actions\.put\.\$ref: .* leads to no operation/);
+  const overlay = join(folder, 'policy.yaml');
+  writeFileSync(overlay, 'overlay: 1.0.0\nactions: [{ target: "$.paths[\'/v2/actions\'].put", remove: true }]\n');
+  const { routes, document } = loadContract(path, { overlays: [overlay] });
+  t.match(routes.operations, [
+    { id: 'list', secured: false, tags: ['a'], hasBody: false },
+    { id: 'create', scope: 'actions:write', cost: 2, hasBody: true },
+  ]);
+  t.match(document.toString(), '"get":{"operationId":"list"');
   t.end();
 });

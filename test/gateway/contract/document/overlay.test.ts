@@ -110,10 +110,12 @@ t.test('what the settings have no upstream for is warned of where an overlay say
 
 const mistakes: readonly (readonly [name: string, action: string, where: string, what: RegExp])[] = [
   ['no JSONPath', '  - { target: paths, remove: true }', '3:15 actions.0.target', /no JSONPath of RFC 9535/],
-  ['nothing to do', '  - { target: $ }', '3:15 actions.0.target', /give it update, or remove/],
+  ['nothing to do', '  - { target: $ }', '3:15 actions.0.target', /give it update, copy, or remove/],
   ['all of it', '  - { target: $, remove: true }', '3:15 actions.0.target', /whole document/],
   ['text for a mapping', '  - { target: $.paths, update: no }', '3:32 actions.0.update', /mapping both/],
-  ['a copy', '  - { target: $.paths, copy: $.tags }', '3:30 actions.0.copy', /Overlay 1\.1/],
+  ['a copy of a list', '  - { target: $.paths, copy: $.tags }', '3:30 actions.0.copy', /mapping both/],
+  ['a copy of nothing', '  - { target: $, copy: $.nothing }', '3:24 actions.0.copy', /matches nothing; name one/],
+  ['a copy of much', '  - { target: $, copy: $.paths.* }', '3:24 actions.0.copy', /matches 3 places; name one/],
   ['no target', '  - { remove: true }', '3:5 actions.0.target', /missing; must be a JSONPath/],
   [
     'a slip in what it adds',
@@ -149,7 +151,30 @@ t.test('an overlay that is none is refused', (t) => {
   const folder = t.testdir({ 'openapi.yaml': DOCUMENT, 'a.json': '{"overlay": "2.0.0", "actions": [{"target": 1}]}' });
   t.throws(
     () => loadContract(join(folder, 'openapi.yaml'), { overlays: [join(folder, 'a.json')] }),
-    /a\.json:1:13: overlay: must be 1\.0\.0\n.*a\.json:1:45: actions\.0\.target: must be a JSONPath/,
+    /a\.json:1:13: overlay: must be 1\.0\.0 or 1\.1\.0\n.*a\.json:1:45: actions\.0\.target: must be a JSONPath/,
   );
+  t.end();
+});
+
+t.test('Overlay 1.1 copies one place to others, and replaces single values', (t) => {
+  const folder = t.testdir({
+    'openapi.yaml': DOCUMENT,
+    'a.yaml': `overlay: 1.1.0
+actions:
+  - { target: $.paths, update: { /dogs: {} } }
+  - { target: "$.paths['/dogs']", copy: "$.paths['/pets']" }
+  - { target: "$.paths['/dogs'].get.operationId", update: listDogs }
+  - { target: "$.paths['/dogs'].delete", remove: true }
+  - { target: "$.paths['/old'].get", update: { tags: [] } }
+  - { target: "$.paths['/old'].get.tags", copy: "$.paths['/pets'].get.tags" }
+`,
+  });
+  const { routes, warnings } = loadContract(join(folder, 'openapi.yaml'), { overlays: [join(folder, 'a.yaml')] });
+  t.match(routes.match('GET', '/dogs'), { operation: { id: 'listDogs', tags: ['pets'] } });
+  t.match(routes.match('GET', '/pets'), { operation: { id: 'listPets' } }, 'what was copied stays');
+  t.match(routes.match('DELETE', '/pets'), { operation: { id: 'dropPets' } });
+  t.equal(routes.match('DELETE', '/dogs').kind, 'method_not_allowed');
+  t.match(routes.match('GET', '/old'), { operation: { tags: ['pets'] } });
+  t.same(warnings, []);
   t.end();
 });

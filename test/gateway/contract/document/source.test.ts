@@ -78,3 +78,30 @@ t.test('a JSON document is found in its lines too, and says what is wrong with i
   t.throws(() => readDocument(path), /contract\.json:2:/);
   t.end();
 });
+
+t.test('what readers would take differently is refused with its place, in a sentence', (t) => {
+  for (const [name, text, where] of [
+    [
+      'a.json',
+      '{"openapi": "3.1.0", "paths": {"/a": {"get": {}},\n "/b": {}, "/\\u0061": {}}}',
+      /:2:12: \/a: "\/a" is here twice/,
+    ],
+    ['a.json', '{"openapi": "3.1.0", "x": [{"a": 1, "a": 1}], "paths": {}}', /:1:37: a: "a" is here twice/],
+    ['a.yaml', 'openapi: 3.1.0\npaths: &p\n  /a: { get: *p }\n', /:3:14: \*p stands within &p, so it never ends/],
+  ] as const) {
+    const path = join(t.testdir({}), name);
+    writeFileSync(path, text);
+    t.throws(() => loadContract(path), where, text);
+  }
+  const path = join(t.testdir({}), 'a.json');
+  writeFileSync(path, '{"openapi": "3.1.0", "a": {"b": "\\"c\\": {"}, "b": ["a", "a", {"a": {"a": 1}}], "paths": {}}');
+  t.doesNotThrow(() => loadContract(path), 'names of other objects, and values');
+  t.end();
+});
+
+t.test('a version in YAML stays the text that it is', (t) => {
+  const path = contractOf(t, 'openapi: 3.1.0\ninfo: { title: t, version: 1.10 }\nx: { version: 1.10 }\npaths: {}\n');
+  const { document } = loadContract(path);
+  t.match(JSON.parse(document.toString()), { info: { version: '1.10' }, x: { version: 1.1 } });
+  t.end();
+});

@@ -80,7 +80,8 @@ t.test('what has no good form is a fault, and which', (t) => {
     readonly (readonly [string, string])[],
   ])[] = [
     ['malformed_request', { ...GOOD, ':scheme': 'http' }, []],
-    ['malformed_request', { ...GOOD, ':method': 'post' }, []],
+    ['malformed_request', { ...GOOD, ':method': 'po st' }, []],
+    ['malformed_request', { ...GOOD, ':method': 'X'.repeat(65) }, []],
     ['malformed_request', { ':method': 'CONNECT', ':authority': 'pets.example' }, []],
     ['malformed_request', { ...GOOD, ':authority': 'me@pets.example' }, []],
     ['malformed_request', { ...GOOD, ':authority': '' }, []],
@@ -93,7 +94,8 @@ t.test('what has no good form is a fault, and which', (t) => {
   ];
   for (const [code, pseudo, fields] of faults)
     t.equal(opening(pseudo, fields).fault?.code, code, `${JSON.stringify(pseudo).slice(0, 90)} ${fields.length}`);
-  t.equal(opening({ ...GOOD, ':method': 'FR"OB' }).method, '', 'a method nobody knows stands in no log');
+  t.equal(opening({ ...GOOD, ':method': 'FR"OB' }).method, '', 'what is no method stands in no log');
+  t.match(opening({ ...GOOD, ':method': 'LIST' }), { method: 'LIST', fault: null }, 'any token is one');
   t.equal(opening(GOOD, [['host', 'PETS.example']]).fault, null, 'hosts agree whatever their case');
   for (const [authority, host] of [
     ['pets.example:443', 'pets.example'],

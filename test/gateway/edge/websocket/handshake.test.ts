@@ -21,10 +21,11 @@ t.test('only a GET of HTTP/1.1 without a body, with one Upgrade that says websoc
   for (const value of ['', 'h2c', 'websocket, h2c', 'h2c, websocket', 'websocket/13', 'xwebsocket', 'websocket\t']) {
     if (value.trim() !== 'websocket') t.notOk(asksForWebSocket(request(LINE, `Upgrade: ${value}`)), value);
   }
+  t.ok(asksForWebSocket(request(LINE, 'Upgrade: websocket', 'Content-Length: 0')), 'as Envoy sends them');
   t.notOk(asksForWebSocket(request(LINE, 'Host: x')), 'no Upgrade');
   t.notOk(asksForWebSocket(request(LINE, 'Upgrade: websocket', 'upgrade: websocket')), 'two');
   for (const field of [
-    'Content-Length: 0',
+    'Content-Length: 00',
     'content-length: 5',
     'Transfer-Encoding: chunked',
     'EXPECT: 100-continue',
