@@ -34,15 +34,19 @@ export function openInTurn<Result>(folder: string, open: () => Result): Result {
 /**
  * From now on other processes may open the files: this one stands still for each.
  * @param isIdle whether no transaction of this process is under way
+ * @param moved called when the folder may have been deleted or replaced
  * @returns what ends it
  */
-export function letOthersOpen(folder: string, isIdle: () => boolean): () => void {
+export function letOthersOpen(folder: string, isIdle: () => boolean, moved: () => void = () => undefined): () => void {
   const turns = turnsFolderIn(folder);
   let timer: NodeJS.Timeout | undefined;
   const poll = (): void => {
     clearTimeout(timer);
     const asker = requestIn(turns);
-    if (asker === undefined) return;
+    if (asker === undefined) {
+      moved();
+      return;
+    }
     if (isIdle()) standStill(turns, asker);
     else timer = setTimeout(poll, STEP_MS);
   };

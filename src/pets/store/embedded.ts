@@ -1,4 +1,7 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
+import { lmdbFileState } from '../../shared/lmdb-file.js';
 import { onceATurn } from '../../shared/once-a-turn.js';
 import { letOthersOpen, openInTurn } from '../../shared/opening.js';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
@@ -17,8 +20,21 @@ const MAP_BYTES = 2 ** 30;
  * not, but of a commit that fails (a full disk) some of them never end.
  */
 export function openEmbeddedStore(folder: string): PetStore {
-  const root = openInTurn(folder, () => open({ path: folder, mapSize: MAP_BYTES, maxDbs: 3, overlappingSync: false }));
+  const root = openInTurn(folder, () => {
+    refuseDamaged(join(folder, 'data.mdb'));
+    return open({ path: folder, mapSize: MAP_BYTES, maxDbs: 3, overlappingSync: false });
+  });
   return new EmbeddedStore(root, folder);
+}
+
+/** With a damaged file lmdb would end the process without a word. */
+function refuseDamaged(file: string): void {
+  const damage = lmdbFileState(file)?.damage ?? null;
+  if (damage !== null)
+    throw new Error(
+      `${file} is damaged: ${damage}. It was not opened. It holds the catalogue: put a backup in its place, or move ` +
+        'it away to begin with an empty one',
+    );
 }
 
 /** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
@@ -51,9 +67,13 @@ class EmbeddedStore implements PetStore {
   readonly #waiting: Waiting[] = [];
   readonly #commitSoon = onceATurn(() => this.#commit());
   readonly #stopLetting: () => void;
+  readonly #file: string;
+  readonly #inode: number | undefined;
 
   constructor(root: RootDatabase, folder: string) {
     this.#root = root;
+    this.#file = join(folder, 'data.mdb');
+    this.#inode = inodeOf(this.#file);
     checkFormat(root);
     this.#pets = root.openDB<string, Buffer>({ name: 'pets', encoding: 'string', keyEncoding: 'binary' });
     this.#byStatus = root.openDB<string, Buffer>({ name: 'pets-by-status', encoding: 'string', keyEncoding: 'binary' });
@@ -72,6 +92,7 @@ class EmbeddedStore implements PetStore {
   #commit(): void {
     const adding = this.#waiting.splice(0);
     try {
+      this.#requireFile();
       const added = this.#root.transactionSync(() => this.#insert(adding.map(({ pet }) => pet)));
       for (const [index, { resolve }] of adding.entries()) resolve(added[index]!);
     } catch (error) {
@@ -128,17 +149,29 @@ class EmbeddedStore implements PetStore {
     if (this.#waiting.length > 0) this.#commit();
     this.#stopLetting();
     await this.#root.close();
+    this.#requireFile();
+  }
+
+  /** What is written to a file that was deleted is lost at the end. */
+  #requireFile(): void {
+    if (inodeOf(this.#file) !== this.#inode)
+      throw new Error(`${this.#file} was deleted while pets ran: put it back, then restart pets`);
   }
 
   /** Reads what all processes had committed by now. */
   async #reading<Result>(work: () => Result): Promise<Result> {
     try {
+      this.#requireFile();
       this.#root.resetReadTxn();
       return await Promise.resolve(work());
     } catch (error) {
       throw unavailable(error);
     }
   }
+}
+
+function inodeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
 const MAX_KEY = 2n ** 64n - 1n;

@@ -47,6 +47,7 @@ export class Maintenance {
 
   async #tick(): Promise<void> {
     try {
+      this.#stores.checkFolder();
       if (this.#checkpoint.isDue()) await this.#checkpoint.save();
       await this.#merge();
       if (this.nowMs > 0 && performance.now() - this.#sweptAtMs >= SWEEP_MS) {
@@ -87,6 +88,7 @@ export class Maintenance {
 
   /** Rejects when the store could not write: now, or at the last checkpoint. */
   async check(): Promise<void> {
+    this.#stores.checkFolder();
     await attempt(this.#stores, () => {
       const { recent, recentCapacity } = this.#stores;
       recentCapacity.check();

@@ -56,7 +56,7 @@ export class Capacity {
   }
 
   #check(): void {
-    const { bavail, bsize } = statfsSync(this.#folder);
+    const { bavail, bsize } = diskOf(this.#folder);
     const freeBytes = bavail * bsize;
     this.#everyClaim = freeBytes < NEARLY_FULL_BYTES;
     this.#refusal = null;
@@ -68,5 +68,16 @@ export class Capacity {
         `The embedded store in ${this.#folder} has reached its bound of ${this.#mapBytes} bytes. Raise ` +
         'store.map_size and restart, or keep usage for fewer days.';
     }
+  }
+}
+
+/** Throws StoreUnavailable where the folder is gone. */
+function diskOf(folder: string): { readonly bavail: number; readonly bsize: number } {
+  try {
+    return statfsSync(folder);
+  } catch (error) {
+    throw new StoreUnavailable(`The embedded store in ${folder} can't be written: its folder is gone`, {
+      cause: error,
+    });
   }
 }

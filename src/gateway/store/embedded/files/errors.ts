@@ -29,6 +29,7 @@ export function reading<Result>(stores: Stores, work: (durable: Store) => Result
 /** Runs work in a transaction on `durable`, on disk when the promise ends; rejects as `attempt` does. */
 export async function inTransaction<Result>(stores: Stores, work: () => Result): Promise<Result> {
   try {
+    stores.checkFolder();
     requireWhole(stores);
     return await stores.durable.transaction(work);
   } catch (error) {
@@ -36,7 +37,8 @@ export async function inTransaction<Result>(stores: Stores, work: () => Result):
   }
 }
 
-function requireWhole({ broken, folder }: Stores): void {
+function requireWhole({ broken, isGone, folder }: Stores): void {
+  if (broken !== null && isGone) throw new StoreUnavailable(broken);
   if (broken !== null)
     throw new StoreUnavailable(`The embedded store in ${folder} is being opened anew, because it failed: ${broken}`);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { open } from 'lmdb';
@@ -10,6 +10,7 @@ import { Capacity } from './capacity.js';
 import { ARCHIVE, FORMAT_ROW, IMPORT } from './rows.js';
 import { guardExit, isIdle } from './exit-guard.js';
 import { isDamage } from './damage.js';
+import { inspectFiles } from './inspect.js';
 import type { Store } from './store.js';
 import type { Log } from '../../../../shared/log.js';
 import { letOthersOpen, openInTurn } from '../../../../shared/opening.js';
@@ -46,6 +47,9 @@ export class Stores {
   counter = '';
   /** How often the files failed and were opened anew. */
   reopenings = 0;
+  /** Of `durable` as it was opened. */
+  #inode: number | undefined;
+  #isGone = false;
 
   /** Throws what opening throws. */
   constructor({ folder, mapBytes, bootId = bootIdOf(), log }: StoreOptions) {
@@ -54,6 +58,8 @@ export class Stores {
     this.#recentName = `recent-${bootId}.mdb`;
     this.#log = log;
     mkdirSync(folder, { recursive: true });
+    // Files of another boot may be all that is left to tell that there was more.
+    inspectFiles(folder, this.#recentName, log);
     removeOtherBoots(folder, this.#recentName);
     this.#files = this.#open();
     refuseUnfinished(this.durable, folder);
@@ -79,25 +85,50 @@ export class Stores {
   get broken(): string | null {
     return this.#broken;
   }
+  /** Whether it is for good: it is not opened anew. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Whether the files that are open are still those in the folder. What is written to others is lost at the end. */
+  checkFolder(): void {
+    if (this.#closed || this.#isGone || this.#inodeNow() === this.#inode) return;
+    this.#isGone = true;
+    this.#broken =
+      `The data in ${this.folder} was deleted while the gateway ran, so nothing that it decides would last. Put the ` +
+      'folder back (backup, export), then restart the gateway';
+    this.#log?.error({ folder: this.folder, reason: this.#broken }, 'the embedded store is gone');
+  }
+
+  #inodeNow(): number | undefined {
+    return statSync(join(this.folder, 'durable.mdb'), { throwIfNoEntry: false })?.ino;
+  }
 
   /** The files do not serve any more: they are opened anew, now and until that goes well. */
   reopen(reason: string): void {
-    if (this.#closed || this.#reopening !== undefined) return;
+    this.checkFolder();
+    if (this.#closed || this.#isGone || this.#reopening !== undefined) return;
     this.#broken = reason;
     this.#log?.error({ folder: this.folder, reason }, 'the embedded store failed, and is opened anew');
     this.#reopening = this.#openAnew().finally(() => (this.#reopening = undefined));
   }
 
+  /** Rejects with StoreUnavailable where nothing of what was written is kept. */
   async close(): Promise<void> {
+    this.checkFolder();
     this.#closed = true;
     await this.#reopening;
     await closeFiles(this.#files);
+    if (this.#isGone) throw new StoreUnavailable(this.#broken ?? '');
   }
 
   async #openAnew(): Promise<void> {
     const before = this.#files;
     while (!this.#closed) {
       await closeFiles(this.#files).catch(() => undefined);
+      // To open them would make new ones.
+      this.checkFolder();
+      if (this.#isGone) return;
       try {
         this.#files = this.#open();
         if (!isSound(this.#files)) await this.#replaceRecent(before.memtable);
@@ -135,19 +166,23 @@ export class Stores {
       permissionsMode: 0o600,
       overlappingSync: false,
     };
-    const { recent, durable } = openInTurn(folder, () => ({
-      // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process
-      // ends.
-      durable: guardExit(open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false })),
-      recent: open<Buffer, string>(join(folder, this.#recentName), { ...common, noSync: true }),
-    }));
+    const { recent, durable } = openInTurn(folder, () => {
+      inspectFiles(folder, this.#recentName, this.#log);
+      return {
+        // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process
+        // ends.
+        durable: guardExit(open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false })),
+        recent: open<Buffer, string>(join(folder, this.#recentName), { ...common, noSync: true }),
+      };
+    });
+    this.#inode = this.#inodeNow();
     return {
       recent,
       durable,
       memtable: new Memtable(recent, durable),
       recentCapacity: new Capacity(recent, folder, mapBytes),
       durableCapacity: new Capacity(durable, folder, mapBytes),
-      stopLetting: letOthersOpen(folder, isIdle),
+      stopLetting: letOthersOpen(folder, isIdle, () => this.checkFolder()),
     };
   }
 }
