@@ -6,7 +6,9 @@ import type { ImportLine } from '../../../../src/gateway/accounts/transfer/impor
 import type { FailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
 import { askMany, count, dayName, keyOf, newCustomer, newKey, rowsOf, type Actor } from '../../../conformance/cast.js';
-import { CREATE } from '../../../conformance/names.js';
+import { CREATE, LIST } from '../../../conformance/names.js';
+import { openEngine } from '../../../conformance/open.js';
+import type { SteeredEngine } from '../../../conformance/reference.js';
 import { startRedis, type RedisServer } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { back, learnt, ledgerOf, openGateway, unavailable } from './fixture.js';
@@ -122,4 +124,26 @@ t.test("a customer's keys, and windows of an operation", async (t) => {
   t.equal(snapshot?.state.day.level, spent * 86_400_000);
   t.equal(snapshot?.state.month.level, spent);
   t.equal(snapshot?.state.operationWindows?.get(`${CREATE}-day`)?.level, 5 * created * 86_400_000);
+});
+
+t.test('a failure that is reported before its key is known is counted beside those of the file', async (t) => {
+  const servers = await Promise.all([startRedis(), startRedis()]);
+  t.teardown(() => Promise.all(servers.map((server) => server.stop())));
+  const [first, second] = servers.map(({ url }) => openEngine({ engine: 'redis', url })) as [
+    SteeredEngine,
+    SteeredEngine,
+  ];
+  t.teardown(() => Promise.all([first.close(), second.close()]));
+  const key = await newKey(first, 'free');
+  const nowMs = Date.now();
+  await askMany(first, key, 3, nowMs);
+  const failure = { keyId: key.id, plan: 'free', operation: LIST, admittedAtMs: nowMs };
+  const report = { reporter: 'one', number: 1, keyId: key.id, day: Math.floor(nowMs / 86_400_000) };
+  await first.fail([{ ...report, failures: [failure] }]);
+  await second.fail([{ ...report, failures: [failure, failure] }]);
+  const file = await exported(first);
+  for (let n = 0; n < 2; n += 1) {
+    await imported(second, file);
+    t.match(await rowsOf(second, dayName(nowMs), dayName(nowMs)), [{ requests: 3, failed: 3 }]);
+  }
 });

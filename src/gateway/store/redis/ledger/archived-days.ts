@@ -31,6 +31,7 @@ export function archivedFields(days: ArchivedDays): readonly (string | Buffer)[]
 /** Numbers of the days that are in `given` and not in `here`. */
 export function missingDays(here: ArchivedDays, given: ArchivedDays): readonly number[] {
   return Object.entries(given).flatMap(([chunk, text]) => {
+    if (here[chunk] === text) return [];
     const known = new Map([[chunk, Buffer.from(here[chunk] ?? '', 'base64')]]);
     const brought = new Map([[chunk, Buffer.from(text, 'base64')]]);
     const days = Array.from({ length: ARCHIVED_CHUNK }, (_, n) => Number(chunk) * ARCHIVED_CHUNK + n);
