@@ -9,6 +9,9 @@ const PROBE_EVERY_MS = 20;
 /** How often one that is unavailable is asked whether it is back. */
 const PROBE_UNAVAILABLE_EVERY_MS = 100;
 
+/** Why a node is unavailable that was never reached. */
+export const NOT_YET = 'not connected yet';
+
 /** No answer came in time; the call may have been carried out, and its answer come yet. */
 export class Overdue extends Error {
   override readonly name = 'Overdue';
@@ -54,7 +57,8 @@ export class NodeHealth {
   readonly #sent = new Bag<TimedCall>();
   #held: HeldCall[] = [];
   #state: 'answering' | 'silent' | 'away' | 'closed' = 'silent';
-  #reason = 'not connected yet';
+  #reason = NOT_YET;
+  #wasReached = false;
   /** Why what it says is not believed. */
   #distrust: string | null = null;
   /** Of the last good answer, or of the first call after it. */
@@ -86,6 +90,11 @@ export class NodeHealth {
 
   get answers(): boolean {
     return this.#state === 'answering';
+  }
+
+  /** Whether it ever answered. */
+  get wasReached(): boolean {
+    return this.#wasReached;
   }
 
   /** Why it is unavailable; null while it is not. */
@@ -195,6 +204,7 @@ export class NodeHealth {
   }
 
   #back(): void {
+    this.#wasReached = true;
     const wasKnown = this.#state === 'silent';
     this.#state = 'answering';
     this.#distrust = null;

@@ -1,5 +1,5 @@
 import type { Log } from '../../../../shared/log.js';
-import { NodeHealth } from './health.js';
+import { NOT_YET, NodeHealth } from './health.js';
 import { LoopClock } from './loop-clock.js';
 
 /** The health of each node asked so far, by its name; all on one clock. */
@@ -93,6 +93,8 @@ export class Healths {
     const about = { engine: 'redis', ...(name === '' ? {} : { node: name }) };
     if (reason === null) this.#log?.info(about, 'store is there');
     else if (this.distrust !== null) this.#log?.error({ ...about, reason }, 'store is not believed');
+    else if (this.#all.get(name)?.wasReached !== true)
+      this.#log?.[reason === NOT_YET ? 'info' : 'warn']({ ...about, reason }, 'waiting for Redis');
     else this.#log?.warn({ ...about, reason }, 'store is unavailable');
     this.watcher();
   }

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { Healths } from '../../../../../src/gateway/store/redis/link/healths.js';
 import type { NodeHealth } from '../../../../../src/gateway/store/redis/link/health.js';
+import type { Log } from '../../../../../src/shared/log.js';
 import { until } from '../../../../servers/until.js';
 
 const DEADLINE_MS = 100;
@@ -61,4 +62,21 @@ t.test('after the end nobody is probed, nor waited for', async (t) => {
   healths.close();
   await t.rejects(healths.of('late').ready(healths.clock.nowMs + DEADLINE_MS), { name: 'StoreUnavailable' });
   t.equal(probes, 0);
+});
+
+t.test('a Redis that never answered is waited for; only one that did is said to be unavailable', async (t) => {
+  const lines: string[] = [];
+  const note = (_about: object, text: string): void => void lines.push(text);
+  const log = { info: note, warn: note, error: note } as unknown as Log;
+  let isThere = false;
+  const healths = new Healths(DEADLINE_MS, () => (isThere ? Promise.resolve() : Promise.reject(new Error('no'))), log);
+  t.teardown(() => healths.close());
+  const health = healths.of('');
+  await until('it is waited for', () => lines.includes('waiting for Redis'));
+  isThere = true;
+  await until('it is there', () => lines.includes('store is there'));
+  isThere = false;
+  health.failed('gone', true);
+  await until('it is unavailable', () => lines.includes('store is unavailable'));
+  t.strictSame(lines, ['waiting for Redis', 'store is there', 'store is unavailable']);
 });
