@@ -39,8 +39,8 @@ export function createForward(
     const credentials = credentialsOf(upstream.settings, internalToken);
     const own = ownAddressesOf(upstream.settings);
     const { internalToken: token } = upstream;
-    const told = onReplaced(credentials.secrets);
-    rulesOf.set(name, { upstream, credentials, errors, own, onReplaced: told, internalToken: token });
+    const replaced = onReplaced(credentials.secrets);
+    rulesOf.set(name, { upstream, credentials, errors, own, onReplaced: replaced, internalToken: token });
   }
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
