@@ -29,12 +29,13 @@ const NOTHING =
   'few others, until it ends; the access log has all.';
 
 function textOf(exchange: Json): string {
-  const { request, method, operation, status, code, message, setting, decided, ended } = exchange;
+  const { request, method, operation, status, code, message, reason, setting, decided, ended } = exchange;
   const style = Number(status) < 400 ? 'green' : Number(status) < 500 ? 'yellow' : 'red';
   const what = `${cell(method)} ${cell(operation)}  ${styled(style, cell(status))}`;
   const title = code === null ? what : `${what}  ${cell(code)}`;
   const fields = Object.entries({
     ...(message === null ? {} : { why: cell(message) }),
+    ...(reason === null ? {} : { response: cell(reason) }),
     ...(setting === null ? {} : { setting: cell(setting) }),
     request: cell(request),
     time: decided === null ? `${cell(ended)} (the store decided nothing)` : cell(decided),

@@ -1,5 +1,6 @@
 import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
 import { bytesText, durationText } from './config/schema/quantity.js';
+import { REASON_SETTINGS, type UpstreamReason } from './reasons.js';
 import { escapeHtml } from '../shared/escape-html.js';
 
 /** Every refusal the gateway can give is one of the closed catalogue; `refuse` in `answer.ts` alone renders it. */
@@ -19,6 +20,8 @@ export interface Refusal {
   readonly nested: string;
   /** The setting that would change it, where only this occurrence knows which. */
   readonly setting?: string;
+  /** Of a 502: what was wrong with the upstream's response, for operators. */
+  readonly reason?: UpstreamReason;
   /** Rate fields in place of the verdict's, flat: of a limit that is not the plan's. */
   readonly rates?: readonly string[];
   /** Seconds a client should wait at least; null when waiting does not help. */
@@ -125,6 +128,13 @@ export interface TimeLimit {
 export function upstreamTimeout({ ms, name, setting }: TimeLimit): Refusal {
   const message = CATALOGUE.upstream_timeout.message.replace('15s (deadline)', `${durationText(ms)} (${name})`);
   return { ...withMessage(REFUSALS.upstream_timeout, message), setting };
+}
+
+/** A 502 with its reason, which operators see and clients don't. */
+export function upstreamFailed(reason: UpstreamReason, upstream: string): Refusal {
+  const setting = REASON_SETTINGS[reason];
+  const named = setting === undefined ? {} : { setting: `upstreams.${upstream}.${setting}` };
+  return { ...REFUSALS.upstream_failed, ...named, reason };
 }
 
 const LIMIT_REACHED = new Map<string, Refusal>();

@@ -175,6 +175,7 @@ function toUpstream(
     addresses,
     connections,
     keepAliveMs: given.keep_alive,
+    responseLimits: { headBytes: given.response_head, fields: given.response_fields },
     connectMs: given.connect,
     deadlineMs: given.deadline ?? defaults.deadlineMs,
     idleMs: given.idle,

@@ -43,7 +43,7 @@ export class AccessLine {
       `,"trace":"${traceparent.slice(3, 35)}","span":"${traceparent.slice(36, 52)}"` +
       `,"http":${quoted(version)},"method":"${method}","operation":${nameText(logEntry.operation)}` +
       `,"key":${quoted(keyId)},"customer":${quoted(keyId && customerOf(keyId))},"plan":${quoted(verdict?.plan)}` +
-      `,"outcome":"${verdict?.outcome ?? 'none'}","code":${quoted(logEntry.refusal?.code)}` +
+      `,"outcome":"${verdict?.outcome ?? 'none'}","code":${quoted(logEntry.refusal?.code)}${reasonIn(logEntry)}` +
       `,"credential":${quoted(logEntry.credential)},"address":"${address}"` +
       `,"status":${this.#status},"bytes":${this.#bytes}${bytesInPart(logEntry)}` +
       `,"ms":${round(this.#totalMs)},"admissionMs":${round(logEntry.admissionMs)}` +
@@ -60,6 +60,11 @@ export class AccessLine {
 function bytesInPart({ tunnel, rest }: ExchangeLog): string {
   if (rest !== null) return `,"bytesIn":${rest.bytes}`;
   return tunnel === null ? '' : `,"bytesIn":${tunnel.bytesIn},"closedBy":${quoted(tunnel.closedBy)}`;
+}
+
+/** Of a 502: what was wrong with the upstream's response. */
+function reasonIn({ refusal }: ExchangeLog): string {
+  return refusal?.reason === undefined ? '' : `,"reason":"${refusal.reason}"`;
 }
 
 function quoted(text: string | null | undefined): string {

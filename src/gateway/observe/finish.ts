@@ -48,7 +48,9 @@ export function createFinish(
     const totalMs = performance.now() - exchange.startedMs;
     // Those of a tunnel were counted when it opened.
     if (logEntry.tunnel === null) count(metrics, logEntry, status, totalMs);
-    if (logEntry.refusal !== null) metrics.refusal(logEntry.refusal.code);
+    const { refusal, upstream } = logEntry;
+    if (refusal !== null) metrics.refusal(refusal.code);
+    if (refusal?.reason !== undefined && upstream !== null) metrics.unusable(upstream, refusal.reason);
     const isLogged = access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled);
     const line = isLogged ? new access.Line(exchange, status, totalMs, mark) : null;
     // Only then it is known what the ledger holds.

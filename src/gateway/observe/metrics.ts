@@ -1,6 +1,7 @@
 import { Counter, Registry } from 'prom-client';
 import { OTHER } from '../contract/names.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from '../contract/route.js';
+import { REASONS, type UpstreamReason } from '../reasons.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES, type UpstreamFailure } from '../upstream/failure.js';
 import { QuickCounter } from './counter.js';
@@ -31,7 +32,10 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
   const named = new Set([UNMATCHED, MALFORMED, OPTIONS]);
   const maxNamed = named.size + maxOperations;
   const labelOf = (operation: string): string => (named.has(operation) ? operation : OTHER);
-  const { requests, duration, refusals, admission, batch, upstream, failures } = registerAll(registry, engine);
+  const { requests, duration, refusals, admission, batch, upstream, failures, unusable } = registerAll(
+    registry,
+    engine,
+  );
 
   // Of an operation, what its requests are counted by; those of all others share one.
   const requestChildren = cachedByLabels((label) => ({
@@ -53,6 +57,7 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
   for (const name of upstreams) {
     upstreamChild(name, '');
     for (const kind of UPSTREAM_FAILURES) failures.inc({ upstream: name, kind }, 0);
+    for (const reason of Object.keys(REASONS)) unusable.inc({ upstream: name, reason }, 0);
   }
 
   return {
@@ -73,6 +78,8 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
     admission: (seconds: number): void => admission.observe(seconds),
     batch: (size: number): void => batch.observe(size),
     upstream: (name: string, seconds: number): void => upstreamChild(name, '').observe(seconds),
+    /** A client got 502 in place of the upstream's response. */
+    unusable: (name: string, reason: UpstreamReason): void => unusable.labels(name, reason).inc(),
     upstreamFailed: (name: string, kind: UpstreamFailure): void => failures.labels(name, kind).inc(),
   };
 }
@@ -112,6 +119,12 @@ function registerAll(registry: Registry, engine: string) {
       EXCHANGE_BUCKETS,
       'upstream',
     ),
+    unusable: new Counter({
+      name: 'petgate_upstream_unusable_total',
+      help: 'Responses of an upstream in place of which the client got 502, by what was wrong.',
+      labelNames: ['upstream', 'reason'],
+      registers,
+    }),
     failures: new Counter({
       name: 'petgate_upstream_failures_total',
       help:

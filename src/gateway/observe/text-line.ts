@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Exchange } from '../exchange.js';
+import { REASONS } from '../reasons.js';
 
 /** Longer paths are cut. */
 const MAX_PATH = 80;
@@ -50,5 +51,6 @@ function reasonOf({ logEntry: { refusal, credential, upstream } }: Exchange, sta
   if (refusal === null) return status >= 400 && upstream !== null ? `answered by ${upstream}` : '';
   const { message } = JSON.parse(refusal.body) as { message: string };
   const flaw = credential === null || credential === 'missing' ? '' : ` (${credential})`;
+  if (refusal.reason !== undefined) return `${refusal.code}: ${REASONS[refusal.reason]}`;
   return `${refusal.code}${flaw}: ${message.replace(/(?<=\.) .*/, '')}`;
 }

@@ -1,7 +1,8 @@
 import { commonHeaders } from '../answer.js';
 import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
-import { REFUSALS, upstreamError, type Refusal } from '../refusal.js';
+import type { UpstreamReason } from '../reasons.js';
+import { upstreamError, upstreamFailed, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders, type FieldRules } from './headers.js';
 import type { Controller, ResponseHandler, Unanswered } from './transport.js';
@@ -116,7 +117,7 @@ export class Attempt implements ResponseHandler {
     const { internalToken: token } = this.#rules;
     if (token !== null && token.refused !== (status === 401)) token.set(status === 401);
     if (!answersClient(status, this.#passesErrors)) {
-      this.#finish(REFUSALS.upstream_failed);
+      this.#finish(this.#failed('status_refused'));
       controller.abort();
       return;
     }
@@ -174,8 +175,12 @@ export class Attempt implements ResponseHandler {
   }
 
   onResponseError(what: Unanswered = this.sentMs === null ? 'not_sent' : 'sent'): void {
-    if (typeof what === 'object') this.#finish(REFUSALS.upstream_failed);
-    else this.#finish(what !== 'sent' ? what : this.#status === 0 ? 'lost' : REFUSALS.upstream_failed);
+    if (typeof what === 'object') this.#finish(this.#failed(what.unreadable));
+    else this.#finish(what !== 'sent' ? what : this.#status === 0 ? 'lost' : this.#failed('response_cut'));
+  }
+
+  #failed(reason: UpstreamReason): Refusal {
+    return upstreamFailed(reason, this.#exchange.operation.upstream);
   }
 
   onFault(error: unknown): void {

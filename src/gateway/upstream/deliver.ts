@@ -1,5 +1,5 @@
 import type { Admitted, BodyRest } from '../exchange.js';
-import { REFUSALS, upstreamTimeout, type Refusal } from '../refusal.js';
+import { upstreamFailed, upstreamTimeout, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { Evidence } from './addresses/breaker.js';
 import type { Asking } from './addresses/share.js';
@@ -106,7 +106,11 @@ export function deliver(
       else if (!retried && !client.gone && (end !== 'lost' || mayRepeat) && upstream.retries.take()) {
         retried = true;
         send(address, nowMs);
-      } else settle(end === 'lost' ? REFUSALS.upstream_failed : unavailable(upstream, asking), nowMs);
+      } else
+        settle(
+          end === 'lost' ? upstreamFailed('connection_closed', upstream.name) : unavailable(upstream, asking),
+          nowMs,
+        );
     };
     upstream.retries.earn();
     send(null, sentMs);

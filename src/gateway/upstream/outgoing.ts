@@ -17,6 +17,7 @@ export function outgoingRequest(
   // For links that the upstream makes.
   if (path.length !== exchange.path.length) headers.push('X-Forwarded-Prefix', stripPrefix);
   return {
+    id: exchange.id,
     method: exchange.method,
     target: path + exchange.query,
     headers,

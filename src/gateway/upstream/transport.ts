@@ -1,6 +1,9 @@
 import type { Body, ChunkSource } from '../exchange.js';
+import type { Unreadable } from '../reasons.js';
 
 export interface OutgoingRequest {
+  /** As X-Request-Id says it; left out where none is sent. */
+  readonly id?: string;
   readonly method: string;
   /** Path and query, visible ASCII. */
   readonly target: string;
@@ -10,21 +13,6 @@ export interface OutgoingRequest {
   /** What Host says; null: the upstream's own. */
   readonly host: string | null;
 }
-
-/** Why a response could not be read. */
-export type Unreadable =
-  | 'not_http'
-  | 'protocol_switched'
-  | 'too_many_interim'
-  | 'head_too_large'
-  | 'too_many_fields'
-  | 'line_end_invalid'
-  | 'field_invalid'
-  | 'content_length_twice'
-  | 'content_length_invalid'
-  | 'transfer_encoding_invalid'
-  | 'length_and_encoding'
-  | 'chunk_invalid';
 
 /** What became of a request without a response: sent, and that broke; unreadable; or there was no connection. */
 export type Unanswered = 'sent' | 'not_sent' | 'tls' | { readonly unreadable: Unreadable };

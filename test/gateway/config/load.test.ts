@@ -79,6 +79,7 @@ const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
 const expectedUpstream = {
   connections: 256,
   keepAliveMs: 4000,
+  responseLimits: { headBytes: 16_384, fields: 256 },
   connectMs: 1000,
   deadlineMs: 15_000,
   idleMs: 60_000,

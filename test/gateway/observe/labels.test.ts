@@ -1,6 +1,7 @@
 import t from 'tap';
 import { loadContract } from '../../../src/gateway/contract/load.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
+import { REASONS } from '../../../src/gateway/reasons.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import { UPSTREAM_FAILURES } from '../../../src/gateway/upstream/failure.js';
 import { ADMITTED, STANDING } from '../admission/verdict.js';
@@ -36,6 +37,7 @@ t.test('labels come from closed sets: no key, address or path, and no status but
     operation: operations,
     class: ['2xx', '3xx', '4xx', '5xx'],
     kind: UPSTREAM_FAILURES,
+    reason: Object.keys(REASONS),
     plan: ['free', 'anonymous'],
     window: ['minute', 'day', 'month', 'operation'],
     code: Object.keys(REFUSALS),

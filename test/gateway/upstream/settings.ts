@@ -6,6 +6,7 @@ export function upstreamSettings(said: Partial<UpstreamSettings> = {}): Upstream
   return {
     addresses: [],
     connections: 256,
+    responseLimits: { headBytes: 16_384, fields: 256 },
     connectMs: 1000,
     keepAliveMs: 4000,
     deadlineMs: 15_000,

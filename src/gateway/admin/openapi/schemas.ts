@@ -219,6 +219,7 @@ const EXCHANGE = z.object({
   status: COUNT,
   code: TEXT.nullable().describe('Of the error that the gateway answered with'),
   message: TEXT.nullable().describe('The same in words'),
+  reason: TEXT.nullable().describe("What was wrong with the upstream's response, of a 502"),
   setting: TEXT.nullable().describe('The setting that would change it, or that ended the response'),
   credential: TEXT.nullable().describe('What was wrong with the credential'),
   violated: TEXT.nullable().describe('The window that refused'),

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { authorization } from './authorization.js';
-import { bool, choice, duration, LONGEST, mapping, path, text, whole } from './values.js';
+import { bool, choice, duration, LONGEST, mapping, path, size, text, whole } from './values.js';
 
 const address = z
   .string({
@@ -95,6 +95,12 @@ const fields = mapping({
       'How long an idle connection to it stays open; set less than it keeps its own. 0s: one request each. ' +
         'A Keep-Alive timeout in its responses shortens this.',
     ),
+  response_head: size('1KiB', '1MiB')
+    .prefault('16KiB')
+    .describe('The longest head of a response, status line and fields; a longer one becomes 502.'),
+  response_fields: whole(16, 10_000)
+    .prefault(256)
+    .describe('How many fields the head of a response may have; one with more becomes 502.'),
   connect: duration('1ms', '1m').prefault('1s').describe('Deadline of a connection attempt.'),
   deadline: duration('1ms', LONGEST)
     .optional()

@@ -97,6 +97,7 @@ function One({ exchange }: { readonly exchange: Exchange }) {
           ['Cost', exchange.cost],
           ['Counted', exchange.counted === null ? 'nobody knows' : exchange.counted ? 'yes' : 'no'],
           ['Upstream', exchange.upstream],
+          ['Response', exchange.reason],
           ['Decided', exchange.decided && <Moment at={exchange.decided} />],
           ['Ended', <Moment at={exchange.ended} />],
           ['Took', timesOf(exchange)],

@@ -1,5 +1,6 @@
 import type { StandingVerdict } from '../../admission/verdict.js';
 import type { Exchange } from '../../exchange.js';
+import type { UpstreamReason } from '../../reasons.js';
 
 /** Windows of one exchange that are remembered: own usage may show those of every operation. */
 const MAX_WINDOWS = 8;
@@ -17,6 +18,8 @@ export interface RecentExchange {
   readonly code: string | null;
   /** The body of the refusal, which holds its message. */
   readonly refusal: string | null;
+  /** What was wrong with its upstream's response. */
+  readonly reason: UpstreamReason | null;
   /** That ended it, where only this occurrence knows which. */
   readonly setting: string | null;
   readonly credential: string | null;
@@ -46,6 +49,7 @@ export function recentOf(exchange: Exchange, status: number, totalMs: number): R
     verdict: verdict === null || verdict.windows.length <= MAX_WINDOWS ? verdict : shortened(verdict),
     code: refusal === null ? null : refusal.code,
     refusal: refusal === null ? null : refusal.body,
+    reason: refusal?.reason ?? null,
     setting: logEntry.setting ?? refusal?.setting ?? null,
     credential,
     status,

@@ -2,6 +2,7 @@ import type { WindowFigures } from '../../admission/bucket.js';
 import type { StandingVerdict } from '../../admission/verdict.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import { CATALOGUE } from '../../catalogue.js';
+import { REASONS } from '../../reasons.js';
 import type { RefusalCode } from '../../refusal.js';
 import type { RecentExchange } from './exchange.js';
 
@@ -21,6 +22,8 @@ export function exchangeView(exchange: RecentExchange) {
     ...{ address, method, operation, plan: verdict?.plan ?? null },
     outcome: verdict?.outcome ?? null,
     ...{ status, code, message: refusal === null ? null : messageIn(refusal), credential },
+    /** What was wrong with the upstream's response. */
+    reason: exchange.reason === null ? null : REASONS[exchange.reason],
     /** That would change it. */
     setting: settingOf(exchange),
     ...refusedBy(verdict),

@@ -51,12 +51,12 @@ export function openAddress(
   context: SecureContext | null,
   events: AddressEvents,
 ): Address {
-  const { connections, connectMs, keepAliveMs: idleMs } = settings;
+  const { connections, connectMs, keepAliveMs: idleMs, responseLimits } = settings;
   const onTlsFailure = throttled((code) => events.tlsFailed(address, code));
   const tls =
     isSecure && context !== null ? new TlsClient(context, settings.servername ?? hostname, onTlsFailure) : null;
   const peer: Peer = { target, tls };
-  const pool = new Pool({ ...peer, host, prefix, connections, connectMs, idleMs });
+  const pool = new Pool({ ...peer, host, prefix, connections, connectMs, idleMs, responseLimits });
   const underWay: Address['underWay'] = new Bag();
   // It opens for some callers, then for all.
   let isKnownOpen = false;

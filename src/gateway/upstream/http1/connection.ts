@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { onlyValueOf } from '../../edge/fields.js';
 import type { Body } from '../../exchange.js';
 import type { SocketReader } from './dial.js';
 import { ReadBuffer } from './read-buffer.js';
 import { ResponseReader, type Progress } from './reader.js';
 import { endsConnection, requestHead } from './request-head.js';
 import type { UpstreamRequest } from './request.js';
-import type { ResponseHead } from './response-head.js';
+import type { ResponseHead, ResponseLimits } from './response-head.js';
 import type { Unanswered } from '../transport.js';
 import { Upload } from './upload.js';
 
@@ -19,6 +20,8 @@ const MARGIN_MS = 1000;
 const FRESH_MS = 1000;
 /** A connection is used for so long, or half as much more: its name may stand for another address by then. */
 const LIFETIME_MS = 60_000;
+/** Ids of requests that a connection remembers: a response out of turn may be for one of these. */
+const MAX_EARLIER = 8;
 /** How long a server that answered early may take no more of the body, before the rest is cut off. */
 const LINGER_MS = 2000;
 
@@ -31,6 +34,13 @@ export interface Owner {
   onGone(connection: Connection, socket: Socket): void;
 }
 
+/** How long it is used, and what it reads. */
+interface Lasting {
+  readonly idleMs: number;
+  readonly lifetimeMs?: number;
+  readonly responseLimits?: ResponseLimits;
+}
+
 export class Connection implements SocketReader {
   /** `performance.now()` when it is to be closed unless it is used. */
   expiresMs = 0;
@@ -38,7 +48,7 @@ export class Connection implements SocketReader {
   readonly #owner: Owner;
   readonly #idleMs: number;
   readonly #lastMs: number;
-  readonly #reader = new ResponseReader(this);
+  readonly #reader: ResponseReader;
   readonly #buffer = new ReadBuffer();
   #request: UpstreamRequest | null = null;
   /** How long it may be idle behind this answer. */
@@ -49,9 +59,12 @@ export class Connection implements SocketReader {
   #isLast = false;
   /** Of a request whose body is still to come. */
   #upload: Upload | null = null;
+  /** Ids of the requests before this one, the newest last. */
+  readonly #earlier: string[] = [];
   readonly #isEncrypted: boolean;
 
-  constructor(socket: Socket, owner: Owner, idleMs: number, lifetimeMs = LIFETIME_MS) {
+  constructor(socket: Socket, owner: Owner, { idleMs, lifetimeMs = LIFETIME_MS, responseLimits }: Lasting) {
+    this.#reader = new ResponseReader(this, responseLimits);
     this.#socket = socket;
     this.#isEncrypted = socket instanceof TLSSocket;
     this.#owner = owner;
@@ -113,10 +126,26 @@ export class Connection implements SocketReader {
   }
 
   onHead({ status, fields, keepAlive, keepAliveMs }: ResponseHead): void {
+    if (this.#isOfEarlier(fields)) {
+      this.#socket.destroy();
+      this.#fail({ unreadable: 'other_request' });
+      return;
+    }
     this.#keepMs = keepAlive ? Math.min(this.#idleMs, keepAliveMs - MARGIN_MS) : 0;
     // Who refuses a body wants no more of it (RFC 9112 §9.5).
     if (status >= 400) this.#upload?.stop();
     this.#request?.onHead(status, fields);
+  }
+
+  /**
+   * Whether it says itself that it is the response to an earlier request: it came late, unasked, and after this one was
+   * sent. What a cache kept says its age (RFC 9111 §5.1), and may be somebody else's.
+   */
+  #isOfEarlier(fields: readonly string[]): boolean {
+    if (this.#earlier.length === 0) return false;
+    const echoed = onlyValueOf(fields, 'x-request-id');
+    if (echoed === null || echoed === this.#request?.outgoing.id) return false;
+    return this.#earlier.includes(echoed) && onlyValueOf(fields, 'age') === null;
   }
 
   onBody(piece: Buffer): void {
@@ -155,6 +184,8 @@ export class Connection implements SocketReader {
     }
     const request = this.#request;
     this.#request = null;
+    if (request?.outgoing.id !== undefined) this.#earlier.push(request.outgoing.id);
+    if (this.#earlier.length > MAX_EARLIER) this.#earlier.shift();
     const isSent = this.#upload === null || this.#upload.isSent;
     this.#upload?.stop();
     this.#upload = null;

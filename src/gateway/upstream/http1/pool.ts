@@ -5,6 +5,7 @@ import { Connection, type Owner } from './connection.js';
 import { dial, type Peer } from './dial.js';
 import { UpstreamRequest } from './request.js';
 import { fixedLines } from './request-head.js';
+import type { ResponseLimits } from './response-head.js';
 
 const SWEEP_MS = 500;
 
@@ -15,6 +16,8 @@ export interface PoolSettings extends Peer {
   readonly connections: number;
   readonly connectMs: number;
   readonly idleMs: number;
+  /** The usual ones when left out. */
+  readonly responseLimits?: ResponseLimits;
   /** How long one is used; half as much more at most. A minute when left out. */
   readonly lifetimeMs?: number;
 }
@@ -107,14 +110,14 @@ export class Pool implements Owner {
 
   /** One that fails takes along the request that waited longest: else all would wait for an address that is down. */
   #dial(): void {
-    const { connectMs, idleMs, lifetimeMs } = this.#settings;
+    const { connectMs } = this.#settings;
     this.#dialling += 1;
     const socket = dial(
       this.#settings,
       connectMs,
       () => {
         this.#dialling -= 1;
-        const connection = new Connection(socket, this, idleMs, lifetimeMs);
+        const connection = new Connection(socket, this, this.#settings);
         this.onIdle(connection);
         return connection;
       },

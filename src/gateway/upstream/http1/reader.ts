@@ -1,9 +1,8 @@
 import { ChunkedReader } from './chunked.js';
-import { parseHead, type ResponseHead } from './response-head.js';
-import type { Unreadable } from '../transport.js';
+import { parseHead, USUAL_LIMITS, type ResponseHead, type ResponseLimits } from './response-head.js';
+import type { Unreadable } from '../../reasons.js';
 
-/** Bytes a head may have, and how many interim ones may come before it. */
-const MAX_HEAD_BYTES = 16 * 1024;
+/** How many interim heads may come before the final one. */
 const MAX_INTERIM = 32;
 /** Most heads fit into so many bytes; only those that don't are looked at further. */
 const USUAL_HEAD_BYTES = 1024;
@@ -28,6 +27,7 @@ type Expected = 'head' | 'length' | 'chunks' | 'close' | 'nothing';
  */
 export class ResponseReader {
   readonly #parts: AnswerParts;
+  readonly #limits: ResponseLimits;
   #expected: Expected = 'nothing';
   #isHead = false;
   #interim = 0;
@@ -37,8 +37,9 @@ export class ResponseReader {
   /** Why what was read is malformed. */
   unreadable: Unreadable = 'not_http';
 
-  constructor(parts: AnswerParts) {
+  constructor(parts: AnswerParts, limits: ResponseLimits = USUAL_LIMITS) {
     this.#parts = parts;
+    this.#limits = limits;
   }
 
   expect(method: string): void {
@@ -76,18 +77,18 @@ export class ResponseReader {
     let text = this.#text + bytes.toString('latin1', from, Math.min(bytes.length, from + USUAL_HEAD_BYTES));
     let end = text.indexOf('\r\n\r\n', Math.max(0, before - 3));
     if (end === -1 && bytes.length - from > USUAL_HEAD_BYTES) {
-      text = this.#text + bytes.toString('latin1', from, Math.min(bytes.length, from + MAX_HEAD_BYTES));
+      text = this.#text + bytes.toString('latin1', from, Math.min(bytes.length, from + this.#limits.headBytes));
       end = text.indexOf('\r\n\r\n', Math.max(0, before - 3));
     }
     if (end === -1) {
       this.#text = text;
-      const problem = text.length >= MAX_HEAD_BYTES ? 'head_too_large' : beginProblem(text);
+      const problem = text.length >= this.#limits.headBytes ? 'head_too_large' : beginProblem(text);
       if (problem === null) return bytes.length;
       this.unreadable = problem;
       return -1;
     }
     this.#text = '';
-    const problem = end + 4 > MAX_HEAD_BYTES ? 'head_too_large' : this.#takeHead(text.slice(0, end + 2));
+    const problem = end + 4 > this.#limits.headBytes ? 'head_too_large' : this.#takeHead(text.slice(0, end + 2));
     if (problem !== null) {
       this.unreadable = problem;
       return -1;
@@ -101,7 +102,7 @@ export class ResponseReader {
   }
 
   #takeHead(text: string): Unreadable | null {
-    const head = parseHead(text);
+    const head = parseHead(text, this.#limits.fields);
     if (typeof head === 'string') return head;
     // A switch of protocols that nobody asked for ends HTTP on this connection.
     if (head.status === 101) return 'protocol_switched';

@@ -1,8 +1,12 @@
 import { connectionOptions, remembered } from '../../edge/fields.js';
-import type { Unreadable } from '../transport.js';
+import type { Unreadable } from '../../reasons.js';
 
-/** Fields one head may have. */
-const MAX_FIELDS = 256;
+/** What the head of a response may have. */
+export interface ResponseLimits {
+  readonly headBytes: number;
+  readonly fields: number;
+}
+export const USUAL_LIMITS: ResponseLimits = { headBytes: 16 * 1024, fields: 256 };
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /** What no field may hold (RFC 9110 §5.5); CR and LF are looked for where lines end. */
@@ -40,7 +44,7 @@ const timeoutMs = remembered((value) => 1000 * Number(/(?:^|[\s,])timeout=(\d{1,
  * lines end in CRLF, nothing is folded, there is at most one length, and the one transfer coding is chunked.
  * @returns why not, when it is malformed
  */
-export function parseHead(text: string): ResponseHead | Unreadable {
+export function parseHead(text: string, maxFields: number): ResponseHead | Unreadable {
   const head = parseStatusLine(text);
   if (head === null) return 'not_http';
   if (CONTROL.test(text)) return 'field_invalid';
@@ -48,7 +52,7 @@ export function parseHead(text: string): ResponseHead | Unreadable {
   while (at !== text.length - 2) {
     const next = at === -1 ? -1 : lineEnd(text, at + 2);
     if (next === -1) return 'line_end_invalid';
-    if (head.fields.length >= 2 * MAX_FIELDS) return 'too_many_fields';
+    if (head.fields.length >= 2 * maxFields) return 'too_many_fields';
     const problem = parseField(head, text, at + 2, next);
     if (problem !== null) return problem;
     at = next;
