@@ -106,11 +106,7 @@ export function deliver(
       else if (!retried && !client.gone && (end !== 'lost' || mayRepeat) && upstream.retries.take()) {
         retried = true;
         send(address, nowMs);
-      } else
-        settle(
-          end === 'lost' ? upstreamFailed('connection_closed', upstream.name) : unavailable(upstream, asking),
-          nowMs,
-        );
+      } else settle(end === 'lost' ? lost(upstream) : unavailable(upstream, asking), nowMs);
     };
     upstream.retries.earn();
     send(null, sentMs);
@@ -140,4 +136,8 @@ function evidenceOf(end: End, { client }: Admitted, rest: BodyRest | null, hadTi
 
 function isUpstreamError(end: End): boolean {
   return typeof end === 'object' && 'code' in end && end.code === 'upstream_error';
+}
+
+function lost({ name }: Upstream): Refusal {
+  return upstreamFailed('connection_closed', name);
 }
