@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import type { FailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
 import { ask, change, changeCustomer, keyOf, newCustomer, newKey, type Actor } from '../../../conformance/cast.js';
-import { startRedis, type RedisServer } from '../../../servers/redis.js';
+import { startCluster, startRedis, type RedisServer } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { isUnavailable, learnt, openGateway } from './fixture.js';
 
@@ -88,3 +88,34 @@ t.test('an import of what was exported before brings no revoked key back', async
   t.equal(await outcome(engine, key), 'revoked');
   t.equal(engine.trust?.replaced(), null, 'who accepted the loss is not asked again');
 });
+
+t.test(
+  'a master of a Cluster that is restored alone is refused alone, and accepting brings its keys along',
+  async (t) => {
+    const cluster = await startCluster();
+    t.teardown(() => cluster.stop());
+    const { engine, redis } = openGateway(t, cluster);
+    await until('it decides', async () => (await engine.check(), !isUnavailable(engine)));
+    const keys: Actor[] = [];
+    for (let n = 0; n < 6; n += 1) keys.push(await newKey(engine, 'free'));
+    for (const key of keys) t.equal(await outcome(engine, key), 'admitted');
+    await learnt(engine, ...keys);
+    for (const master of cluster.masters) await master.command('SAVE');
+    const [revoked] = keys as [Actor];
+    await change(engine, revoked, { status: 'revoked', secrets: [] });
+    await learnt(engine, revoked);
+    const owners = await Promise.all(
+      cluster.masters.map(async (master) => ((await master.command('KEYS', `*${revoked.id}}:key`)) as string[]).length),
+    );
+    await restored(cluster.masters[owners.indexOf(1)]!);
+    await until('it is refused', async () => {
+      await engine.check().catch(() => undefined);
+      return engine.trust?.replaced()?.includes('restored to an older state') === true;
+    });
+    t.equal(await outcome(engine, revoked), 'revoked');
+    await until('it is accepted', () => engine.trust!.accept().then(() => true));
+    await until('it decides', async () => (await engine.check(), !isUnavailable(engine)));
+    t.match(await redis.keys.read(revoked.id), { status: 'revoked' });
+    t.equal(await outcome(engine, revoked), 'revoked');
+  },
+);
