@@ -73,3 +73,15 @@ t.test('Grafana finds Prometheus and the dashboards', (t) => {
   t.ok(watching.grafana.volumes.includes(`./grafana/dashboards:${provider?.options.path ?? ''}:ro`));
   t.end();
 });
+
+t.test('Redis wants a password, from no command line, and is on a network with the gateway alone', (t) => {
+  const redis = services['redis']!;
+  for (const network of redis.networks) {
+    t.equal(networks[network]?.internal, true);
+    const members = Object.entries(services).filter(([, service]) => service.networks.includes(network));
+    t.same(members.map(([name]) => name).sort(), ['gateway', 'redis']);
+  }
+  t.match(services['gateway']?.environment?.['REDIS_URL'], /^redis:\/\/:\$\{REDIS_PASSWORD/);
+  t.match(redis.command?.at(-1), /^exec redis-server - .*<<END\nrequirepass \$\$REDIS_PASSWORD\nEND\n$/);
+  t.end();
+});

@@ -63,14 +63,15 @@ t.test('two deployments, each with probes, drain time, disruption budget and a l
   t.end();
 });
 
-t.test('only the gateway reaches pets, and what is labelled for it reads metrics', (t) => {
+t.test('only the gateway reaches pets and Redis, and what is labelled for it reads metrics', (t) => {
   const sources = (policy: string): unknown =>
     manifests
       .find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === policy)
       ?.spec.ingress?.map(({ from }) => from);
   t.strictSame(sources('petgate-pets'), [[{ podSelector: { matchLabels: { app: 'petgate-gateway' } } }]]);
   t.strictSame(sources('petgate-pets-metrics'), [[{ podSelector: { matchLabels: { 'petgate-admin': 'true' } } }]]);
-  t.equal(manifests.filter(({ kind }) => kind === 'NetworkPolicy').length, 3);
+  t.strictSame(sources('petgate-redis'), [[{ podSelector: { matchLabels: { app: 'petgate-gateway' } } }]]);
+  t.equal(manifests.filter(({ kind }) => kind === 'NetworkPolicy').length, 4);
   t.end();
 });
 
