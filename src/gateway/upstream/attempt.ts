@@ -124,7 +124,6 @@ export class Attempt implements ResponseHandler {
     this.onHead?.();
     this.#status = status;
     this.#headers = headers;
-    this.progress?.moved();
     if (!this.#mayReplace && this.#isStream()) this.#pass(true);
   }
 
@@ -143,7 +142,6 @@ export class Attempt implements ResponseHandler {
     }
     const { client } = this.#exchange;
     if (!this.#passing) this.#pass(false);
-    this.progress?.moved();
     if (client.write(chunk, controller)) return;
     this.awaitsClient = true;
     controller.pause();
@@ -156,7 +154,9 @@ export class Attempt implements ResponseHandler {
   }
 
   onResponsePart(): void {
-    if (this.#ended || this.#passing || this.#mayReplace || this.#exchange.operation.stream === false) return;
+    if (this.#ended) return;
+    this.progress?.moved();
+    if (this.#passing || this.#mayReplace || this.#exchange.operation.stream === false) return;
     this.#gathering ??= setTimeout(() => this.#pass(false), GATHER_MS);
   }
 

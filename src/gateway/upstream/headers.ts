@@ -46,7 +46,7 @@ export function requestHeaders(exchange: Admitted, credentials: Credentials, wit
     'traceparent',
     exchange.traceparent,
     'Via',
-    `${exchange.version} petgate`,
+    exchange.version === '1.1' ? VIA : `${exchange.version} petgate`,
     'X-Forwarded-For',
     address,
     'X-Forwarded-Proto',
@@ -71,6 +71,9 @@ function forwardedOf({ address, scheme, publicHost }: Admitted): string {
 function without(headers: readonly string[], name: string): string[] {
   return headers.filter((_text, index) => fieldKey(headers[index - (index % 2)]!) !== name);
 }
+
+/** Of most requests. */
+const VIA = '1.1 petgate';
 
 /** What decides which of an upstream's fields pass, and how. */
 export interface FieldRules {

@@ -125,7 +125,10 @@ function pass(response: IncomingMessage, controller: Controller, attempt: Attemp
   }
   attempt.onResponseStart(controller, statusCode, receivedFields(response));
   attempt.onResponsePart();
-  response.on('data', (chunk: Buffer) => attempt.onResponseData(controller, chunk));
+  response.on('data', (chunk: Buffer) => {
+    attempt.onResponseData(controller, chunk);
+    attempt.onResponsePart();
+  });
   response.on('end', () => {
     if (response.complete) attempt.onResponseEnd();
   });
