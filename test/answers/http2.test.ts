@@ -219,7 +219,7 @@ t.test('what is asked over HTTP/2 reaches the service as HTTP/1.1, and its answe
       cookie: 'a=1; b=2; c=3',
       te: undefined,
       'x-petgate-plan': 'wide',
-      x_odd: undefined,
+      x_odd: '1',
       'x-request-id': 'mine',
       accept: 'a/b',
       'x-latin': 'caf\u00e9',

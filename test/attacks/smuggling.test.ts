@@ -244,7 +244,7 @@ t.test('a head that is not strictly HTTP/1.1 is refused', async (t) => {
 });
 
 /** RFC 9112 §3.2.2: what proxies are sent, a server must accept too, and its Host is ignored. */
-t.test('the absolute form is accepted, and neither its authority nor Host travels on', async (t) => {
+t.test('the absolute form is accepted, and neither its authority nor Host travels on as such', async (t) => {
   const { key } = front;
   for (const [target, behind] of [
     ['http://pets.example/v1/pets?limit=1', '/v1/pets?limit=1'],
@@ -254,7 +254,9 @@ t.test('the absolute form is accepted, and neither its authority nor Host travel
     await expectSeen(t, target, request(`GET ${target}`, key, 'Connection: close'), [200], [`GET ${behind} `]);
     await expectSeen(t, `${target} on 1.0`, `GET ${target} HTTP/1.0\r\n${key}\r\n\r\n`, [200], [`GET ${behind} `]);
   }
-  t.notMatch(JSON.stringify(upstream.seen.map(({ rawHeaders }) => rawHeaders)), 'example');
+  // X-Forwarded-Host says what Host did.
+  const sent = upstream.seen.map(({ headers }) => JSON.stringify({ ...headers, 'x-forwarded-host': undefined }));
+  t.notMatch(sent.join(), 'example');
   await expectSeen(
     t,
     'OPTIONS of the server as a whole',
