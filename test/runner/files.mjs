@@ -26,6 +26,7 @@ export const LONG = [
   'faults/kill/events',
   'faults/store/sentinel',
   'faults/kill/customers',
+  'attacks/isolation/isolation',
   'attacks/http2-slow',
   'faults/chaos/cluster',
   'faults/chaos/redis',

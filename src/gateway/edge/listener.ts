@@ -2,8 +2,9 @@ import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../config/certificate.js';
+import { Crowd } from './crowd.js';
 import type { Handler } from './handler.js';
-import { connectionOf, trackConnection } from './http1/connection.js';
+import { connectionOf, isServing, trackConnection } from './http1/connection.js';
 import { createHttp1Server, tune } from './http1/server.js';
 import { createHttp2 } from './http2/server.js';
 import { expectProxyHeaders, type ProxyRefusal } from './proxy-protocol/listener.js';
@@ -42,12 +43,23 @@ export function createListener(
     security?.certificate ?? null,
     http2 === null ? null : (socket) => http2.take(socket),
   );
+  // With TLS requests come on a socket of their own, around the accepted one.
+  const secured = new WeakMap<Socket, Socket>();
+  const crowd = new Crowd((socket) => {
+    const served = secured.get(socket) ?? socket;
+    return isServing(served) || http2?.isBusy(served) === true;
+  });
   server.on(security === null ? 'connection' : 'secureConnection', (socket: Socket | TLSSocket) => {
+    const { _parent: raw = null } = socket as { _parent?: Socket | null };
+    if (raw !== null) secured.set(raw, socket);
     if (!isHttp2(socket)) trackConnection(keep(socket, sockets), traffic, current().limits);
   });
   if (onUnproxied !== null) expectProxyHeaders(server, current, onUnproxied);
   // Behind it: a connection counts from its first moment.
-  server.on('connection', (socket: Socket) => keep(socket, accepted));
+  server.on('connection', (socket: Socket) => {
+    keep(socket, accepted);
+    crowd.add(socket, current().limits.connections);
+  });
   return {
     server,
     /** Exchanges in flight, those that wait for their client included. */

@@ -1,4 +1,5 @@
 import type { Operation, PathParameter } from '../operation.js';
+import { withinBudget } from './pattern.js';
 import { holdTo } from './schema.js';
 import { fitsSegment, greedyWithin, parseTemplate } from './segments.js';
 
@@ -38,7 +39,7 @@ export function createFits({ path, parameters }: Pick<Operation, 'path' | 'param
     isGreedy,
     checks: names.map((name) => holdTo(schemas.get(name)).check),
   }));
-  return (path) => {
+  const fit = (path: string): boolean => {
     let start = 1;
     for (const { texts, isGreedy, checks } of segments) {
       const slash = isGreedy ? -1 : path.indexOf('/', start);
@@ -48,4 +49,5 @@ export function createFits({ path, parameters }: Pick<Operation, 'path' | 'param
     }
     return true;
   };
+  return (path) => withinBudget(() => fit(path));
 }

@@ -16,17 +16,25 @@ type Part = (next: State) => State;
 /** Characters. Groups in groups go no deeper than the stack. */
 const MAX_LENGTH = 4_000;
 const MAX_STATES = 5_000;
-/** Some milliseconds. Real patterns take a few steps for each character. */
+/** For all patterns of one path together: some milliseconds. Real ones take a few steps for each character. */
 const MAX_STEPS = 100_000;
+/** What is left for the path that is looked at now. */
+let stepsLeft = 0;
 const SURROGATE = /[\ud800-\udfff]/;
 const GROUP = /\((?:\?:|\?<[^=!>]+>)?/y;
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 const CLASS = /\.|\\(?:u\{[^}]+\}|u[^{]...|x..|[pP]\{[^}]+\}|c.|[^1-9kbBuxpPc])|\[(?:\\.|[^\\\]])*\]/suy;
 const LITERAL = /[^\\[()|*+?.^$]/uy;
 
+/** Whether a path fits, which no longer path or larger schema makes slow: what takes too long does not fit. */
+export function withinBudget(fits: () => boolean): boolean {
+  stepsLeft = MAX_STEPS;
+  return fits() && stepsLeft >= 0;
+}
+
 /**
- * A regular expression that never takes long, whatever it says and whatever it is asked about: it is not tried way
- * after way, as RegExp does, but all ways at once, character by character (Thompson's automaton).
+ * A regular expression that never takes long within a budget, whatever it says and whatever it is asked about: it is
+ * not tried way after way, as RegExp does, but all ways at once, character by character (Thompson's automaton).
  * @throws Unheld when it is none, looks around or refers back
  */
 export function compilePattern(source: string): (text: string) => boolean {
@@ -35,7 +43,7 @@ export function compilePattern(source: string): (text: string) => boolean {
   let turn = 0;
   return (text) => {
     const characters = SURROGATE.test(text) ? Array.from(text) : text;
-    let [states, steps]: [State[], number] = [[], 0];
+    let states: State[] = [];
     // What the call before entered for a turn that it had not any more is behind it.
     turn += 1;
     for (let index = 0; index <= characters.length; index += 1) {
@@ -45,7 +53,7 @@ export function compilePattern(source: string): (text: string) => boolean {
       enter(first, turn, states);
       for (const state of states) {
         if (state === matched) return true;
-        if ((steps += 1) > MAX_STEPS) return false;
+        if ((stepsLeft -= 1) < 0) return false;
         if (state.takes !== null) {
           if (index < characters.length && state.takes(characters[index]!)) enter(state.ways[0]!, turn + 1, next);
         } else if (state.at === null || index === (state.at === 'start' ? 0 : characters.length)) {

@@ -56,6 +56,11 @@ export function connectionOf(socket: Socket): Connection {
   return connections.get(socket)!;
 }
 
+/** Whether there is an exchange on it, or a tunnel. */
+export function isServing(socket: Socket): boolean {
+  return (connections.get(socket)?.current ?? null) !== null;
+}
+
 /** Lets `begin` wait for its turn. A client that pipelines without end is read no further. */
 export function queue(socket: Socket, begin: () => void): void {
   const { waiting, traffic } = connectionOf(socket);

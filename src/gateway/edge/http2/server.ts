@@ -17,6 +17,8 @@ const CHECK_MS = 1000;
 const FAREWELL_MS = 2000;
 /** Heads up to this many times their limit are read, to be answered 431; beyond it the stream is reset. */
 const ANSWERED_HEADS = 4;
+/** Heads above the limits on one connection, answered 431, after which it is cut. */
+const MAX_OVERSIZED = 4;
 /** So many fields are read at most; more than any limit of ours, so that it can be answered too. */
 const READ_FIELDS = 1100;
 /** What a connection may hold for each of its streams: a head, and a piece of an answer that waits. */
@@ -38,6 +40,8 @@ interface Http2Connection {
   /** Streams that are open on it, and all that were ever served. */
   open: number;
   served: number;
+  /** Heads above the limits so far. */
+  oversized: number;
   /** Requests its client gave up lately. */
   givenUp: number;
   /** `performance.now()` since when it has had no exchange, or since its farewell. */
@@ -49,6 +53,7 @@ interface Http2Connection {
 /** HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself and has no listener of its own. */
 export function createHttp2(current: () => Handler, traffic: Traffic) {
   const connections = new Bag<Http2Connection>();
+  const bySocket = new WeakMap<Socket, Http2Connection>();
   const { limits: first } = current();
   const server = createServer({
     settings: { ...settingsOf(first), maxHeaderListSize: ANSWERED_HEADS * first.headerBytes },
@@ -65,9 +70,13 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
   ): void => {
     const handler = current();
     const { limits } = handler;
+    const { head, fault } = readStreamHead(raw, goesOn, connection.remote, limits);
+    if (fault === REFUSALS.headers_too_large && isTooMuch(connection, raw, first)) {
+      cutOversized(connection, stream, handler);
+      return;
+    }
     connection.open += 1;
     connection.served += 1;
-    const { head, fault } = readStreamHead(raw, goesOn, connection.remote, limits);
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
     const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue }, traffic, limits);
     if (traffic.draining || connection.served >= limits.requestsPerConnection) dismiss(connection);
@@ -81,11 +90,13 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
       remote: socket.remoteAddress,
       open: 0,
       served: 0,
+      oversized: 0,
       givenUp: 0,
       idleSinceMs: performance.now(),
       leaving: false,
     };
     const entry = connections.add(connection);
+    bySocket.set(socket, connection);
     socket.on('close', () => connections.remove(entry));
     // Its raw fields are in Node's documentation and not in its types.
     (session as EventEmitter).on(
@@ -93,7 +104,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
       (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
         stream.on('error', () => undefined);
         // Reset in the same breath: nobody asks any more.
-        if (stream.destroyed || stream.closed) giveUp(connection);
+        if (session.destroyed || stream.destroyed || stream.closed) giveUp(connection);
         else if (traffic.active >= current().limits.exchanges) rejectConnection(connection, stream, current());
         else beginStream(connection, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
       },
@@ -110,6 +121,8 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
       server.once('session', (session) => hold(session, socket));
       server.emit('connection', socket);
     },
+    /** Whether there is an exchange on it. */
+    isBusy: (socket: Socket): boolean => (bySocket.get(socket)?.open ?? 0) > 0,
     /** New connections get the limits that hold now. */
     retune: (): void => server.updateSettings(settingsOf(current().limits)),
     /** Tells every client to send nothing more; what is under way ends. */
@@ -127,6 +140,24 @@ function dismiss(connection: Http2Connection): void {
   connection.leaving = true;
   connection.idleSinceMs = performance.now();
   connection.session.close();
+}
+
+/**
+ * nghttp2 bounds heads only once its client acknowledged SETTINGS: one that would have been reset then ends its
+ * connection, as does the fifth that is answered 431. So what heads cost is bounded for each connection.
+ */
+function isTooMuch(connection: Http2Connection, raw: readonly string[], { headerBytes }: EdgeLimits): boolean {
+  connection.oversized += 1;
+  const bytes = raw.reduce((sum, text) => sum + text.length, 0);
+  return connection.oversized > MAX_OVERSIZED || bytes > ANSWERED_HEADS * headerBytes;
+}
+
+function cutOversized({ session, remote }: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
+  stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  session.destroy(new Error('heads above the limits'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  const exchange = unreadExchange(remote, handler, '2');
+  exchange.logEntry.refusal = REFUSALS.headers_too_large;
+  handler.finish(exchange, REFUSALS.headers_too_large.status);
 }
 
 /** A stream that certainly was not worked on (RFC 9113 §8.7). An answer would be held until the client takes it. */

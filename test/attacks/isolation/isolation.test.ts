@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import t from 'tap';
+import type { Test } from 'tap';
+import { issueCertificate } from '../../servers/certificate.js';
+import { startGateway, type Gateway, type GatewayOptions } from '../../servers/gateway.js';
+import { openHttp2 } from '../../servers/http2.js';
+import { temporaryFolder } from '../../servers/program.js';
+import { exchangeRaw } from '../../servers/raw.js';
+import { AMPLE_PLANS, request } from '../front.js';
+import { OK, startRawUpstream, type RawUpstream } from '../raw-upstream.js';
+import { FLOODS } from './floods.js';
+import { THINGS } from './things.js';
+
+const isLong = process.env['PETGATE_LONG'] === '1';
+const EVERY_MS = 100;
+/** Of each thing: a second, or ten. */
+const ASKED = isLong ? 100 : 10;
+/** So many times what it waits beside an ordinary client that is as busy: a stall of seconds is hundreds of times. */
+const MULTIPLE = 100;
+const STREAM = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n';
+
+/** An upstream that does what X-Do says. */
+async function obedient(t: Test): Promise<RawUpstream> {
+  const upstream = await startRawUpstream(t);
+  upstream.handle = (socket, head) => {
+    switch (/^x-do: (\S+)/im.exec(head)?.[1] ?? '') {
+      case 'hang':
+        return;
+      case 'panic':
+        socket.destroy();
+        return;
+      case 'unreadable':
+        socket.write(OK.replace('Content-Length: 2', 'Content-Length: 2\r\nContent-Length: 2'));
+        return;
+      case 'long-head':
+        socket.write(OK.replace('Content-Type', `X-Long: ${'x'.repeat(20_000)}\r\nContent-Type`));
+        return;
+      case 'large':
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(1_000_000)}`);
+        return;
+      case 'stream':
+        socket.write(STREAM);
+        return;
+      case 'drip':
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx');
+        return;
+      default:
+        socket.write(OK);
+    }
+  };
+  return upstream;
+}
+
+interface Stage {
+  readonly gateway: Gateway;
+  /** Of the attacker. */
+  readonly key: string;
+  /** A request of the other client; its status. */
+  readonly ask: () => Promise<number>;
+}
+
+async function stage(t: Test, options: GatewayOptions): Promise<Stage> {
+  const upstream = await obedient(t);
+  const gateway = await startGateway(t, {
+    ...options,
+    plans: AMPLE_PLANS,
+    config: {
+      cors: { origins: ['https://*.example.com'] },
+      upstreams: { pets: { addresses: [upstream.url], deadline: '2s' } },
+      log: { access: false },
+    },
+  });
+  const [key, other] = await Promise.all([1, 2].map(async () => (await gateway.createKey({ plan: 'free' })).key));
+  const field = `Authorization: Bearer ${other!}`;
+  if (options.tls === undefined) {
+    const ask = async (): Promise<number> =>
+      (await exchangeRaw(gateway.target, request('GET /v1/pets', field), 1))[0]?.status ?? 0;
+    return { gateway, key: key!, ask };
+  }
+  const client = openHttp2(t, gateway.target);
+  return { gateway, key: key!, ask: async () => (await client.send({ key: field })).status };
+}
+
+/** What the other client waits, ms, at the 90th percentile; and its statuses. */
+async function beside({ gateway, key, ask }: Stage, name: string): Promise<{ waitMs: number; statuses: number[] }> {
+  const thread = new Worker(new URL('./thread.js', import.meta.url), {
+    workerData: { name, target: gateway.target, key },
+  });
+  await new Promise((resolve) => thread.once('message', resolve));
+  const asked: Promise<readonly [number, number]>[] = [];
+  for (let n = 0; n < ASKED; n += 1) {
+    const beganMs = performance.now();
+    asked.push(
+      ask().then(
+        (status) => [status, performance.now() - beganMs] as const,
+        () => [0, performance.now() - beganMs] as const,
+      ),
+    );
+    await delay(EVERY_MS);
+  }
+  const results = await Promise.all(asked);
+  await thread.terminate();
+  const waits = results.map(([, waitMs]) => waitMs).sort((one, other) => one - other);
+  return { waitMs: waits[Math.floor(waits.length * 0.9) - 1]!, statuses: results.map(([status]) => status) };
+}
+
+for (const [over, ordinary, names, secured] of [
+  ['HTTP/1.1', 'ordinary', Object.keys(THINGS), false],
+  ['HTTP/2', 'an ordinary client of HTTP/2', Object.keys(FLOODS).slice(1), true],
+] as const)
+  t.test(`${over}: whatever one client does, another gets only 200s and waits little longer`, async (t) => {
+    const staged = await stage(t, secured ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {});
+    for (let n = 0; n < 20; n += 1) await staged.ask();
+    const { waitMs: usualMs } = await beside(staged, ordinary);
+    for (const name of names) {
+      const { waitMs, statuses } = await beside(staged, name);
+      t.strictSame([...new Set(statuses)], [200], name);
+      const times = waitMs / usualMs;
+      t.ok(times <= MULTIPLE, `${name}: ${times.toFixed(1)} times`);
+    }
+  });
