@@ -147,7 +147,7 @@ t.test('compose starts these targets with what they need, and shows nobody what 
     t.match(service.volumes[0], /:\/data$/);
   }
   t.equal(gateway.environment?.['PETS_URL'], `http://pets:${stages.get('pets')?.exposed[0]}`);
-  t.equal(gateway.environment?.['REDIS_URL'], 'redis://redis:6379');
+  t.match(gateway.environment?.['REDIS_URL'], /^redis:\/\/:\$\{REDIS_PASSWORD:\?.*\}@redis:6379$/, 'with a password');
   t.match(pets.environment?.['DATABASE_URL'], /@postgres:5432\/petgate$/);
   t.equal(
     gateway.environment?.['PETGATE_INTERNAL_TOKEN'],
@@ -160,8 +160,9 @@ t.test('compose starts these targets with what they need, and shows nobody what 
   for (const [name, service] of Object.entries(services).filter(
     ([name]) => !['prometheus', 'grafana'].includes(name),
   )) {
+    const network = name === 'redis' ? 'store' : 'back';
     if (name !== 'gateway')
-      t.strictSame([service.ports, service.networks], [undefined, ['back']], `${name} is internal`);
+      t.strictSame([service.ports, service.networks], [undefined, [network]], `${name} is internal`);
     t.ok(
       service.networks.every((network) => network in networks),
       `${name}: its networks exist`,
