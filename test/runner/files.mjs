@@ -22,6 +22,8 @@ export const LONG = [
   'pets/main',
   'gateway/usage/ledger',
   'cli/main',
+  'faults/bills/bills',
+  'faults/bills/guides',
   'faults/store/steady-load',
   'faults/kill/events',
   'faults/store/sentinel',

@@ -9,11 +9,14 @@ export interface StallingProxy {
    * server answers is lost; `refuse`: all are reset, new ones too.
    */
   set(mode: Mode): void;
+  /** Where new connections go from now on. */
+  retarget(port: number): void;
   stop(): Promise<void>;
 }
 
-/** A TCP proxy before `targetPort` on 127.0.0.1, for what a network does to a store. */
-export async function startProxy(targetPort: number): Promise<StallingProxy> {
+/** A TCP proxy before `firstPort` on 127.0.0.1, for what a network does to a store. */
+export async function startProxy(firstPort: number): Promise<StallingProxy> {
+  let targetPort = firstPort;
   const sockets = new Map<Socket, { readonly answers: boolean }>();
   let mode: Mode = 'pass';
   const rests = (answers: boolean): boolean => mode === 'stall' || (mode === 'hold' && answers);
@@ -50,6 +53,7 @@ export async function startProxy(targetPort: number): Promise<StallingProxy> {
         else socket.resume();
       }
     },
+    retarget: (port) => void (targetPort = port),
     async stop() {
       for (const socket of sockets.keys()) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
