@@ -26,7 +26,7 @@ export interface Account extends StoredRecord {
 }
 
 /** Plans that a payer was counted on in the month of a day. */
-export type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>;
+type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>;
 
 const nothingCounted: PlansCounted = () => Promise.resolve(new Set());
 

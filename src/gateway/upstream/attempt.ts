@@ -31,7 +31,7 @@ export interface Fault {
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
 /** What an attempt tells of its response, while it lasts. */
-export interface Progress {
+interface Progress {
   /** Its head or a piece of it came, or its client took what it was sent. */
   moved(): void;
   /** It is passed on from now on, whole or not. @param isStream it has no end of its own */

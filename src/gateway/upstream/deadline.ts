@@ -7,7 +7,7 @@ import { REFUSALS, type Refusal, type TimeLimit } from '../refusal.js';
 const RECHECK_MS = 5_000;
 
 /** The time limits of an upstream's responses, worked out once. */
-export interface TimeLimits {
+interface TimeLimits {
   /** To begin a response, and then of a silence. */
   readonly deadline: TimeLimit;
   /** Of a stream's silence. */

@@ -21,7 +21,7 @@ export interface PushedDay {
 }
 
 /** Corrections that version 0.3 sent: those made until ten minutes before `to`, ISO 8601, and these ids. */
-export interface SentBefore {
+interface SentBefore {
   readonly to: string;
   readonly ids: readonly string[];
 }

@@ -8,7 +8,7 @@ import type { AuditEntry } from '../../store/records/record.js';
 export type Payer = CustomerRecord | KeyRecord;
 
 /** What applied to a payer at the end of a day. */
-export interface DayTerms {
+interface DayTerms {
   /** Null before it was made or imported, and once it was closed, revoked or had expired. */
   readonly plan: string | null;
   /** Limits of its own, for a plan whose limits are `custom`. */

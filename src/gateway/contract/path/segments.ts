@@ -30,7 +30,7 @@ export function parseTemplate(template: string): readonly Segment[] {
 }
 
 /** The name of a parameter without the sign that it is greedy. */
-export function plainName(name: string): string {
+function plainName(name: string): string {
   const [, behind, before] = GREEDY.exec(name) ?? [];
   return behind ?? before ?? name;
 }

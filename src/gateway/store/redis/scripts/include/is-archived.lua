@@ -1,4 +1,4 @@
--- Whether the archive has the counts of a key and day (ledger/archived-days.ts). What is counted of it now comes on top.
+-- Whether the archive has the counts of a key and day (ledger/archived-days.ts). New counts of it come on top.
 return function(key, day)
   local bits, place = call('HGET', key, 'archived-' .. floor(day / ARCHIVED_CHUNK)), day % ARCHIVED_CHUNK
   local each = bits and string.byte(bits, floor(place / 8) + 1)

@@ -1,5 +1,5 @@
--- KEYS: a ledger and its key. ARGV: seconds it is kept, then fields and counts that the archive has. The ledger is whole
--- afterwards: where it came on top they are added, else it has them already.
+-- KEYS: a ledger and its key. ARGV: seconds it is kept, then fields and counts that the archive has. The ledger is
+-- whole afterwards: counts on top of the archive's are added, others it has already.
 local enterDay = include('enter-day')
 local isArchived = include('is-archived')
 local setArchived = include('set-archived')

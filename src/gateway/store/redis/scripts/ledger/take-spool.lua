@@ -1,8 +1,8 @@
 -- Takes over what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is
 -- remembered by day under the spool's id and subtracted, so that the call may be repeated at will. A Redis that does
--- not remember it has lost what it acknowledged, and an import may bring that: so it is subtracted too. Of a key that
--- is not known yet the ledger is marked, for an import adds to it, and what is spent waits for its record. Units of today are
--- spent from the day's window too, those of this month from its own; it may go below empty. A day that refills
+-- not remember it has lost what it acknowledged, and an import may bring that: so it is subtracted too. The ledger of a
+-- key that is not known yet is marked, because an import adds to it; what is spent waits for its record. Units of today
+-- are spent from the day's window too, those of this month from its own; it may go below empty. A day that refills
 -- greedily knows no days: all are spent from it, until it is empty. Other windows of today and of this month are those
 -- that the row names. Where there are shares to warn at, what this
 -- crosses of day and month is noted (outbox/pending.ts); it answers `2` then.
