@@ -21,7 +21,7 @@ const plan = (name: string): [string, Plan] => [
   name,
   { name, limits: { minute: 1_000_000, day: DAY_LIMIT }, refill: 'interval', ban: NO_BAN },
 ];
-export const PLANS: Plans = new Map([plan('narrow'), plan('anonymous')]);
+const PLANS: Plans = new Map([plan('narrow'), plan('anonymous')]);
 const LOG = createLog('bills', 'silent');
 /** An outage takes so long to be seen. */
 const DEADLINE_MS = 800;

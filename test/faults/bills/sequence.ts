@@ -15,7 +15,7 @@ const KEYS_FIRST = 3;
 const STEPS: Steps = { ...COUNTS, ...ARCHIVE, ...TRANSFER, ...REDIS, ...FOLDERS };
 
 /** What came of a sequence. */
-export interface Outcome {
+interface Outcome {
   readonly told: readonly string[];
   /** Reports that were the model's bill, and those that were refused. */
   readonly billed: number;
