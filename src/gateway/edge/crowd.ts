@@ -33,18 +33,18 @@ export class Crowd {
   }
 
   #closeOne(): void {
-    let most = new Set<Socket>();
-    for (const sockets of this.#byAddress.values()) if (sockets.size > most.size) most = sockets;
+    let largest = new Set<Socket>();
+    for (const sockets of this.#byAddress.values()) if (sockets.size > largest.size) largest = sockets;
     let looks = 0;
-    for (const socket of most) {
+    for (const socket of largest) {
       looks += 1;
       if (looks > MAX_LOOKS) return;
       if (!socket.destroyed && !this.#isBusy(socket)) {
         socket.destroy();
         return;
       }
-      most.delete(socket);
-      most.add(socket);
+      largest.delete(socket);
+      largest.add(socket);
     }
   }
 }
