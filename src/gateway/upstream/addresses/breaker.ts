@@ -71,7 +71,7 @@ export class Breaker {
     if (evidence === 'good') {
       this.#failures = 0;
       this.#unsent = 0;
-      this.#callers.clear();
+      if (this.#callers.size > 0) this.#callers.clear();
       this.#healthyMs = nowMs;
       if (this.isOpen) this.#close(nowMs);
       return;
