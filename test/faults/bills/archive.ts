@@ -1,7 +1,7 @@
 import { acceptLacking } from '../../../src/gateway/usage/archive/lacking.js';
 import { restoreDays } from '../../../src/gateway/usage/archive/restore.js';
 import { pick } from '../chaos/random.js';
-import { acceptArchive, dropDay, lackingDays, move, restoreDay } from './model.js';
+import { acceptArchive, dropDay, lackingDays, learn, maybeLackingDays, move, restoreDay } from './model.js';
 import { onRedis, serving, type Step, type Steps } from './steps.js';
 
 /** The name of the error that the archive refuses with; empty where it doesn't. */
@@ -22,6 +22,7 @@ export const ARCHIVE: Steps = {
     weight: 4,
     can: canAsk,
     run: async ({ gateways, store }, world, random) => {
+      learn(store, world.archive);
       const days: string[] = [];
       const moved = (day: string): void => {
         move(store, world.archive, day);
@@ -35,6 +36,7 @@ export const ARCHIVE: Steps = {
     weight: 1,
     can: canAsk,
     run: async ({ gateways, store: model }, world, random) => {
+      learn(model, world.archive);
       const days: string[] = [];
       let all: readonly string[] = [];
       const restored = pick(gateways, random).withArchive(async (store, archive) => {
@@ -53,7 +55,7 @@ export const ARCHIVE: Steps = {
   },
   'an operator accepts the archive': {
     weight: 2,
-    can: (place, world) => canAsk(place, world) && lackingDays(place.store, world.archive).length > 0,
+    can: (place, world) => canAsk(place, world) && maybeLackingDays(place.store, world.archive).length > 0,
     run: async ({ gateways, store: model }, world, random) => {
       let text = '';
       await pick(gateways, random).withArchive(async (store, archive) => {

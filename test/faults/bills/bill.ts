@@ -3,7 +3,7 @@ import { readReport } from '../../../src/gateway/usage/read-report.js';
 import { writeReport } from '../../../src/gateway/usage/report.js';
 import { until } from '../../servers/until.js';
 import type { Gateway } from './gateway.js';
-import { add, billOf, dayIn, isKnown, lackingDays, nameOf, type Bill } from './model.js';
+import { add, billOf, dayIn, isKnown, lackingDays, maybeLackingDays, nameOf, type Bill } from './model.js';
 import type { Place } from './place.js';
 import { ago, TODAY, type World } from './world.js';
 
@@ -59,7 +59,7 @@ export async function checkBill(world: World, place: Place, gateway: Gateway): P
   compare(place, Object.fromEntries(Object.entries(bill).filter(([name]) => dayIn(name) >= ago(20))), recent);
   const missing = lackingDays(place.store, archive);
   if (whole instanceof Error) {
-    if (missing.length > 0) return whole.name;
+    if (maybeLackingDays(place.store, archive).length > 0) return whole.name;
     throw new WrongBill(`the report was refused: ${whole.message}`);
   }
   if (missing.length > 0) throw new WrongBill(`a bill without ${missing.join(', ')}, which the archive lacks`);

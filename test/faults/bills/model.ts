@@ -22,6 +22,8 @@ export interface Store {
   readonly marks: Record<string, boolean>;
   /** What the archive had of a day when it was moved, by day; 0 for none. */
   readonly noted: Record<string, number>;
+  /** What it may have noted of days that another store moved, since it worked with the archive. */
+  readonly learned: Record<string, number>;
   /** What it took of gateways that counted by themselves, by `<key> <day> <start of the gateway>`. */
   readonly taken: Record<string, number>;
 }
@@ -37,7 +39,7 @@ export type Archive = Record<string, number>;
 export type Bill = Readonly<Record<string, number>>;
 
 export const copyOf = <Data>(data: Data): Data => structuredClone(data);
-export const emptyStore = (): Store => ({ counts: {}, keys: {}, marks: {}, noted: {}, taken: {} });
+export const emptyStore = (): Store => ({ counts: {}, keys: {}, marks: {}, noted: {}, learned: {}, taken: {} });
 export const emptyFolder = (): Folder => ({ counted: {}, acknowledged: {} });
 export const nameOf = (key: string, day: string): string => `${key} ${day}`;
 export const dayIn = (name: string): string => name.split(' ')[1]!;
@@ -86,13 +88,25 @@ function archivedOn(archive: Archive, day: string): number {
 }
 
 /** Days of which the archive has less than it had: no bill may do without it. */
-export function lackingDays({ noted }: Store, archive: Archive): readonly string[] {
+export function lackingDays({ noted }: Pick<Store, 'noted'>, archive: Archive): readonly string[] {
   return Object.keys(noted).filter((day) => archivedOn(archive, day) < noted[day]!);
+}
+
+/** The same of days that it may only know from looking at the archive: a report may be refused for them. */
+export function maybeLackingDays({ noted, learned }: Store, archive: Archive): readonly string[] {
+  return [...lackingDays({ noted }, archive), ...lackingDays({ noted: learned }, archive)];
+}
+
+/** Before it moves days, or brings them back, a store notes what the archive has. */
+export function learn(store: Store, archive: Archive): void {
+  for (const day of new Set(Object.keys(archive).map(dayIn)))
+    store.learned[day] = Math.max(store.learned[day] ?? 0, archivedOn(archive, day));
 }
 
 /** An operator takes the archive as it is. */
 export function acceptArchive(store: Store, archive: Archive): void {
-  for (const day of lackingDays(store, archive)) store.noted[day] = archivedOn(archive, day);
+  for (const notes of [store.noted, store.learned])
+    for (const day of lackingDays({ noted: notes }, archive)) notes[day] = archivedOn(archive, day);
 }
 
 /** A day moves: whatever is whole here goes, and the archive has it at least. */
@@ -119,7 +133,7 @@ export function restoreDay(store: Store, archive: Archive, day: string): void {
 /** The archive forgets a day, and the store that it had it. */
 export function dropDay(store: Store, archive: Archive, day: string): void {
   for (const name of Object.keys(archive)) if (dayIn(name) === day) Reflect.deleteProperty(archive, name);
-  store.noted[day] = 0;
+  store.noted[day] = store.learned[day] = 0;
 }
 
 /** Of two histories one must be the beginning of the other. */
@@ -134,6 +148,7 @@ function isOther(here: readonly Correction[], given: readonly Correction[]): boo
 export function importInto(store: Store, file: Store, archive: Archive): readonly string[] {
   const others = Object.keys(file.keys).filter((key) => isOther(store.keys[key] ?? [], file.keys[key]!));
   for (const [day, n] of Object.entries(file.noted)) store.noted[day] = Math.max(store.noted[day] ?? 0, n);
+  for (const [day, n] of Object.entries(file.learned)) store.learned[day] = Math.max(store.learned[day] ?? 0, n);
   for (const [key, corrections] of Object.entries(file.keys))
     if (!others.includes(key) && (store.keys[key]?.length ?? -1) < corrections.length)
       store.keys[key] = [...corrections];
