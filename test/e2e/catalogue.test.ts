@@ -118,7 +118,7 @@ const BAD_BODIES: Readonly<
     `{"name":"${'x'.repeat(MIB)}","categoryId":1}`,
     413,
     'body_too_large',
-    /larger than this operation takes/,
+    /larger than the 1MiB that this operation takes/,
   ],
   'no body': [undefined, 400, 'invalid_body', /JSON|body/],
   'a wrong content type': [

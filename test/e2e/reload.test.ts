@@ -135,7 +135,8 @@ t.test(`${RELOADS} reloads during ${REQUESTS} requests: none fails`, async (t) =
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
     plans: plansWith(100_000),
-    config: { log: { access: false } },
+    // One key sends everything, to few connections.
+    config: { log: { access: false }, limits: { caller_share: 1 } },
     environment: { PETS_URL: upstream.url },
   });
   const config = join(gateway.dataFolder, 'config/gateway.yaml');
@@ -163,7 +164,12 @@ t.test(`${RELOADS} reloads during ${REQUESTS} requests: none fails`, async (t) =
       // The upstream's settings change each time, so that its pool is replaced under load.
       replaceFile(
         config,
-        stringify({ ...base, log: { access: false }, upstreams: { pets: { connections: 8 + (round % 8) } } }),
+        stringify({
+          ...base,
+          log: { access: false },
+          limits: { caller_share: 1 },
+          upstreams: { pets: { connections: 8 + (round % 8) } },
+        }),
       );
       replaceFile(base.plans, textOf(100_000 + round));
       gateway.program.child.kill('SIGHUP');

@@ -19,13 +19,14 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
 
 /**
  * The time that `r` is meant for, so that a client may send `r` requests in `t` seconds: until the window resets. One
- * that trickles (greedy) brings `r` back in the meantime: of 60 a minute, `r=40;t=40`. Empty: until the next unit,
- * which is never later than Retry-After, nor that than Reset.
+ * that trickles (greedy) brings `r` back in the meantime: of 60 a minute, `r=40;t=40`. Empty, or with a grant that
+ * ends: until the next unit, which is never later than Retry-After, nor that than Reset.
  */
 function effectiveS(window: WindowFigures, nowMs: number): number {
-  const { limit, remaining, nextAtMs, resetAtMs } = window;
+  const { limit, remaining, nextAtMs, resetAtMs, granted } = window;
   if (nextAtMs === undefined || limit === 'unlimited') return secondsUntil(resetAtMs, nowMs);
-  return remaining === 0 ? secondsUntil(nextAtMs, nowMs) : Math.ceil((remaining * secondsOf(window)) / limit);
+  if (remaining === 0 || granted !== undefined) return secondsUntil(nextAtMs, nowMs);
+  return Math.ceil((remaining * secondsOf(window)) / limit);
 }
 
 /** While no verdict can be had, nothing is admitted: that is the limit in force, and it holds `retryS` seconds. */
