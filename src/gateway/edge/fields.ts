@@ -15,8 +15,11 @@ export function remembered<Answer>(decide: (name: string) => Answer): (name: str
 
 export const lowerName = remembered((name) => name.toLowerCase());
 
-/** The same for all names that a server may read as one field: CGI and WSGI know no difference between `-` and `_`. */
-export const fieldKey = remembered((name) => name.toLowerCase().replaceAll('_', '-'));
+/**
+ * The same for all names that a server may read as one field: CGI and WSGI know no difference between `-` and `_`, and
+ * some drop those at the end.
+ */
+export const fieldKey = remembered((name) => name.toLowerCase().split(/[-_]+/).filter(Boolean).join('-'));
 
 /** What no field value may hold: Node's `writeHead` throws at it, and an upstream could read another field in it. */
 export const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
