@@ -23,7 +23,7 @@ async function start(
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, {
     tls: issueCertificate(temporaryFolder(t), 'own'),
-    config: { limits },
+    config: { limits: { caller_share: 1, ...limits } },
     pets,
   });
   return { front, upstream, key: ['authorization', front.key.replace('Authorization: ', '')] };

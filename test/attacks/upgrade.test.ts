@@ -18,7 +18,7 @@ t.before(async () => {
   upstream = await startWebSocketUpstream(t);
   front = await startTunnelFront(t, {
     addresses: [upstream.url],
-    config: { limits: { headers_time: '1s', request_time: '1s' } },
+    config: { limits: { caller_share: 1, headers_time: '1s', request_time: '1s' } },
   });
   hidden = request('GET /v1/pets?hidden', front.key);
 });
