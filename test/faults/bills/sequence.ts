@@ -12,6 +12,8 @@ import { TRANSFER } from './transfer.js';
 import { World } from './world.js';
 
 const KEYS_FIRST = 3;
+/** After so many steps another place is looked at too. */
+const OTHERS = 0.3;
 const STEPS: Steps = { ...COUNTS, ...ARCHIVE, ...TRANSFER, ...REDIS, ...FOLDERS };
 
 /** What came of a sequence. */
@@ -47,7 +49,8 @@ export async function runSequence(
       told[told.length - 1] = `${step}: ${await STEPS[name]!.run(place, world, random)}`;
       await place.settle();
       // What happens to the archive happens to all.
-      for (const each of new Set([place, pick(world.places, random)])) {
+      const others = random() < OTHERS ? [pick(world.places, random)] : [];
+      for (const each of new Set([place, ...others])) {
         const refusal = await checkBill(world, each, pick(each.gateways, random));
         if (refusal === null) billed += 1;
         else refused += 1;
