@@ -74,6 +74,7 @@ function failovers(sentinel: RedisSentinel): Events {
     fleet.atRisk = false;
     await mendLink(replica);
     await rejoin(sentinel, master);
+    await settled(fleet);
   };
   const standsStill: Event = async (_fleet, random) => {
     const { master } = await pair();
