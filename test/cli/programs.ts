@@ -88,7 +88,7 @@ export async function petgate(
 }
 
 /** Asks `probe` until it gives something; fails the test after `withinMs`. */
-export async function eventually<T>(what: string, probe: () => T | undefined | false, withinMs = 20_000): Promise<T> {
+export async function eventually<T>(what: string, probe: () => T | undefined | false, withinMs = 120_000): Promise<T> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {
     const found = probe();
