@@ -34,6 +34,7 @@ interface Servers {
 export async function runSequence(
   { postgres, redis }: Servers,
   { seed, steps, only }: { readonly seed: number; readonly steps: number; readonly only: string },
+  isOver: () => boolean,
 ): Promise<Outcome> {
   const random = randomOf(seed);
   const world = await World.create(postgres, `bills_${seed}_${process.pid}`, redis);
@@ -41,7 +42,7 @@ export async function runSequence(
   let [billed, refused] = [0, 0];
   try {
     for (const place of world.places) await place.settle();
-    while (told.length < steps) {
+    while (told.length < steps && !isOver()) {
       const place = chosen(world, random);
       const name = nextStep(place, world, random, only);
       const step = `${told.length + 1}. ${place.name}: ${name}`;
