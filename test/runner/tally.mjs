@@ -22,14 +22,21 @@ export class Tally {
     this.fail([place, reason], undefined);
   }
 
+  /** Prints the failures of one file, so that a log that is cut off later has them. */
+  printFile(name) {
+    for (const failure of this.#failures) if ([failure.place].flat()[0] === name) printFailure(failure);
+  }
+
   print() {
-    for (const { place, diagnosis } of this.#failures) {
-      console.log(`\nFAILED ${[place].flat().map(shortened).join(' > ')}`);
-      const text = diagnosis === undefined ? '' : shown(diagnosis);
-      if (text !== '') console.log(text.replace(/^/gm, '    '));
-    }
+    for (const failure of this.#failures) printFailure(failure);
     console.log(`\n${this.passed} passed, ${this.failed} failed`);
   }
+}
+
+function printFailure({ place, diagnosis }) {
+  console.log(`\nFAILED ${[place].flat().map(shortened).join(' > ')}`);
+  const text = diagnosis === undefined ? '' : shown(diagnosis);
+  if (text !== '') console.log(text.replace(/^/gm, '    '));
 }
 
 function shown({ at, diff, found, wanted, stack, source, error, signal, exitCode }) {

@@ -39,6 +39,7 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
         `${counts.failed > 0 ? 'FAIL' : 'ok  '} ${name}  ${counts.passed} passed${failed}${skipped}  ` +
           `${seconds.toFixed(1)} s  (${progress.done(name, seconds)})`,
       );
+      if (counts.failed > 0) tally.printFile(name);
     }
   };
   await Promise.all(Array.from({ length: jobsFor(files) }, work));
