@@ -10,7 +10,7 @@ export interface CatalogueEntry {
   readonly setting: string | null;
   /** Seconds a client should wait at least. */
   readonly retryAfterS?: number;
-  /** The connection cannot be read on and ends after the answer. */
+  /** The connection cannot be read any further and ends after the response. */
   readonly closes?: true;
 }
 
@@ -23,8 +23,7 @@ export const CATALOGUE = {
       'The request is not valid HTTP. Check the target (no control characters, escaped or not), Host, ' +
       'Content-Length and Transfer-Encoding, then send it again.',
     meaning:
-      'not valid HTTP, framed so that two readers could differ, or with an escaped control character (`%00` to ' +
-      '`%1F`, `%7F`) in its target',
+      'not valid HTTP, framed so that two readers could differ, or with a control character (`%00` to `%1F`, `%7F`) in its target',
     remedy: 'fix the client or proxy in front',
     closes: true,
   },
@@ -32,18 +31,16 @@ export const CATALOGUE = {
     status: 400,
     setting: null,
     message:
-      'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and ' +
-      'nothing more before the answer (RFC 6455).',
+      'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and nothing more before the response (RFC 6455).',
     meaning:
-      'a WebSocket handshake without one good `Sec-WebSocket-Key`, with a version other than 13, or with bytes ' +
-      'before the answer',
+      'a WebSocket handshake without one valid `Sec-WebSocket-Key`, with a version other than 13, or with bytes before the response',
     remedy: 'fix the client (RFC 6455 §4.1)',
     closes: true,
   },
   unexpected_body: {
     status: 400,
     setting: 'requestBody of the operation in the contract',
-    message: 'This method takes no body. Send the request without Content-Length and Transfer-Encoding.',
+    message: 'This operation takes no body. Send the request without Content-Length and Transfer-Encoding.',
     meaning: 'a body where the operation takes none',
     remedy: 'leave out the body',
     closes: true,
@@ -62,8 +59,7 @@ export const CATALOGUE = {
       'The API key is not valid: it is malformed, unknown, disabled, expired, revoked or of another environment. ' +
       'Send it as "Authorization: Bearer <API_KEY>", or ask for a new one.',
     meaning:
-      'malformed (such as one without `Bearer`), unknown, disabled, expired or revoked key, or one of another ' +
-      'environment, or of a customer who is disabled or closed; the log says which',
+      'malformed, unknown, disabled, expired or revoked key, or one of another environment, or of a disabled or closed customer; the log says which',
     remedy: 'check `Authorization: Bearer <API_KEY>`, ask for a new one',
   },
   insufficient_scope: {
@@ -77,44 +73,37 @@ export const CATALOGUE = {
     status: 403,
     setting: "limits of the key's plan; x-petgate: { cost } of the operation",
     message:
-      'One request of this operation costs more than a limit of this API key ever holds, so that no retry can ' +
-      'succeed. Ask for a higher limit.',
-    meaning: 'one request of the operation costs more than a limit of the key holds; no strike, nothing charged',
+      'One request of this operation costs more than a limit of this API key, so no retry can succeed. Ask for a higher limit.',
+    meaning: 'one request costs more than a limit of the key; no strike, nothing charged',
     remedy: 'ask for a higher limit',
   },
   insecure_connection: {
     status: 403,
     setting: 'tls, trusted_proxies',
     message:
-      'An API key may be sent to this page over HTTPS only, or from the machine that the gateway runs on. Open it ' +
-      'with https.',
-    meaning: 'the page for holders of keys was asked for over plain HTTP, from another machine',
-    remedy:
-      'open it with https; operators: set `tls`, or list the proxy that does HTTPS in `trusted_proxies` and have it ' +
-      'send `X-Forwarded-Proto`',
+      'Send an API key to this page over HTTPS only, or from the machine that the gateway runs on. Open it with https.',
+    meaning: 'the account page over plain HTTP, from another machine',
+    remedy: 'open it with https; operators: set `tls`, or list the proxy that does HTTPS in `trusted_proxies`',
   },
   invalid_form: {
     status: 403,
     setting: null,
     message:
-      'This form did not come from a page of this site in your session, so that nothing was done. Open the page ' +
-      'again, and send the form from there.',
-    meaning:
-      'a form of the page for holders of keys that another site sent, that is of another session, was sent before, ' +
-      'or holds what no form of the page does',
-    remedy: 'open the page again, and send the form from there; a proxy in front must pass on `Host` as it is',
+      'This form was not sent from a page of this site in your session, so nothing was done. Open the page again, and send the form from there.',
+    meaning: 'a form of the account page that another site or another session sent, or that was sent before',
+    remedy: 'open the page again, and send the form from there; a proxy in front must pass on `Host`',
   },
   not_found: {
     status: 404,
     setting: 'contract, overlays, base_path',
-    message: 'There is no such path, or a parameter in it is not valid. The API reference has them all.',
-    meaning: 'no such path in the contract, or a parameter in it that its schema does not allow',
+    message: 'There is no such path, or a parameter in it is not valid. See the API reference.',
+    meaning: 'no such path in the contract, or a parameter that its schema does not allow',
     remedy: 'see the API reference',
   },
   method_not_allowed: {
     status: 405,
     setting: 'contract, overlays',
-    message: 'This path does not take this method. The Allow header names those it takes.',
+    message: 'This path does not support this method. The Allow header lists those it supports.',
     meaning: 'the path has no such method',
     remedy: 'see `Allow`',
   },
@@ -137,7 +126,7 @@ export const CATALOGUE = {
     status: 413,
     setting: 'limits.body_size; x-petgate: { body_size } of the operation',
     message: 'The request body is larger than the 1MiB that this operation takes. Send less.',
-    meaning: 'over `limits.body_size`, or what the operation has instead (`x-petgate: { body_size }`)',
+    meaning: 'over `limits.body_size`, or the `body_size` of the operation',
     remedy: 'send less, or raise it',
     closes: true,
   },
@@ -153,13 +142,13 @@ export const CATALOGUE = {
     status: 415,
     setting: null,
     message: 'This gateway does not forward gRPC. Call the service directly, or use gRPC-Web.',
-    meaning: 'a request with `Content-Type: application/grpc`: gRPC needs HTTP/2 and trailers to the upstream',
+    meaning: '`Content-Type: application/grpc`: gRPC needs HTTP/2 and trailers to the upstream',
     remedy: 'call the service directly, or use gRPC-Web',
   },
   expectation_failed: {
     status: 417,
     setting: null,
-    message: 'Only "Expect: 100-continue" can be met. Send the request without another Expect.',
+    message: 'Only "Expect: 100-continue" is supported. Send the request without Expect.',
     meaning: 'an `Expect` other than `100-continue`',
     remedy: 'leave it out',
     closes: true,
@@ -175,8 +164,8 @@ export const CATALOGUE = {
     status: 429,
     setting: "ban of the key's plan",
     message:
-      'This API key is banned for a while, because it went on after being refused. Wait as long as Retry-After says.',
-    meaning: 'banned after going on',
+      'This API key is banned for a while, because it continued after being refused. Wait as long as Retry-After says.',
+    meaning: 'banned because it continued after 429s',
     remedy: 'wait `Retry-After`; an operator can `petgate bans lift`',
   },
   address_banned: {
@@ -185,7 +174,7 @@ export const CATALOGUE = {
     message:
       'Requests without a valid API key are banned from this address for a while. Wait as long as Retry-After ' +
       'says, or use a valid key.',
-    meaning: 'as above, for requests without a valid key',
+    meaning: 'the same, for requests without a valid key',
     remedy: 'use a valid key',
   },
   headers_too_large: {
@@ -207,35 +196,32 @@ export const CATALOGUE = {
     status: 500,
     setting: 'errors of the upstream',
     message:
-      'The upstream answered with an error that it did not explain. The status says what is known; report the ' +
-      'X-Request-Id if it persists.',
+      'The upstream responded with an error without details. The status says what is known; report the X-Request-Id if it persists.',
     meaning:
-      'the upstream answered 400 or above with a body that is not an Error (a page, nothing, another form); the ' +
-      'status is the one it gave',
-    remedy: "see the gateway's log for what it said, and fix the upstream",
+      "with `errors: replace`, an upstream's response of 400 or above whose body is not an Error; the status is the upstream's",
+    remedy: 'see the log for what it said, and fix the upstream',
   },
   not_implemented: {
     status: 501,
     setting: 'addresses of the upstream',
     message: 'This operation is announced but not available yet.',
-    meaning: 'announced, but no upstream yet',
+    meaning: 'the operation has no upstream yet',
     remedy: 'wait; operators: set the upstream',
   },
   upstream_failed: {
     status: 502,
     setting: null,
     message:
-      'The upstream gave no valid answer. Send the request again later; check first whether a write took effect.',
-    meaning: 'the upstream gave no valid answer',
+      'The upstream gave no valid response. Send the request again later; check first whether a write took effect.',
+    meaning: 'the upstream gave no valid response',
     remedy: 'look at its log; a write may have taken effect',
   },
   upstream_unavailable: {
     status: 503,
     setting: 'addresses, connect, breaker and health of the upstream',
     message:
-      'The upstream cannot be reached, or gives no answers. Wait as long as Retry-After says, then send the ' +
-      'request again.',
-    meaning: 'it cannot be reached, or so many requests got no answer that no more are sent for a moment',
+      'The upstream cannot be reached, or does not respond. Wait as long as Retry-After says, then send the request again.',
+    meaning: 'it cannot be reached, or so many requests got no response that no more are sent for a moment',
     remedy: 'start it, check `PETS_URL`, look at its log',
     retryAfterS: 1,
   },
@@ -245,9 +231,7 @@ export const CATALOGUE = {
     message:
       'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.',
     meaning:
-      'more exchanges than `limits.exchanges`, more tunnels than `limits.tunnels`, no place (`limits.waiting`) ' +
-      "or room (`limits.bodies_size`) for a body, or the upstream's queue is full, or the operation's part of " +
-      'it',
+      '`limits.exchanges`, `limits.tunnels`, `limits.waiting` or `limits.bodies_size` is reached, or the queue of the upstream or of the operation is full',
     remedy: 'add workers or gateways; find out what hangs',
     retryAfterS: 1,
   },
@@ -255,7 +239,7 @@ export const CATALOGUE = {
     status: 503,
     setting: 'store.on_failure, store.deadline',
     message: 'Admission cannot be decided right now. Wait as long as Retry-After says, then send the request again.',
-    meaning: 'Redis (or the disk) does not answer, and the key is not known here',
+    meaning: 'Redis (or the disk) does not respond, and the key is not known here',
     remedy: 'see the log and `/readyz`',
     retryAfterS: 1,
   },
@@ -265,7 +249,7 @@ export const CATALOGUE = {
     message:
       'The plan of this API key is not in force right now, and nothing was counted. Send the request again ' +
       'later, and report the X-Request-Id if it persists.',
-    meaning: 'the plan of the key is not in the plans file, or gives it no limits; no strike, nothing charged',
+    meaning: 'the plans file lacks the plan of the key, or gives it no limits; no strike, nothing charged',
     remedy: 'see the log and `/readyz`; `petgate plans list`',
     retryAfterS: 1,
   },
@@ -275,16 +259,14 @@ export const CATALOGUE = {
     message:
       'The upstream did not respond within 15s (deadline). Send the request again later; check first whether a ' +
       'write took effect.',
-    meaning:
-      'the upstream did not begin its response within its `deadline`, or the one of the operation, or was silent for ' +
-      'as long before the response was complete; the message and `petgate why` name the limit',
+    meaning: 'the upstream did not begin its response, or was silent, for `deadline`',
     remedy: 'look at the upstream; raise the limit',
   },
   http_version_not_supported: {
     status: 505,
     setting: null,
     message: 'This HTTP version is not supported. Use HTTP/1.1.',
-    meaning: 'a request line with a version other than 1.0 and 1.1',
+    meaning: 'an HTTP version other than 1.0 and 1.1 in the request line',
     remedy: 'use HTTP/1.1, or with TLS HTTP/2',
     closes: true,
   },
