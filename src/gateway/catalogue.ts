@@ -23,7 +23,8 @@ export const CATALOGUE = {
       'The request is not valid HTTP. Check the target (no control characters, escaped or not), Host, ' +
       'Content-Length and Transfer-Encoding, then send it again.',
     meaning:
-      'not valid HTTP, framed so that two readers could differ, or with a control character (`%00` to `%1F`, `%7F`) in its target',
+      'not valid HTTP, framed so that two readers could differ, or with a control character (`%00` to `%1F`, ' +
+      '`%7F`) in its target',
     remedy: 'fix the client or proxy in front',
     closes: true,
   },
@@ -31,9 +32,11 @@ export const CATALOGUE = {
     status: 400,
     setting: null,
     message:
-      'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and nothing more before the response (RFC 6455).',
+      'The WebSocket handshake is not valid. Send one Sec-WebSocket-Key and Sec-WebSocket-Version: 13, and ' +
+      'nothing more before the response (RFC 6455).',
     meaning:
-      'a WebSocket handshake without one valid `Sec-WebSocket-Key`, with a version other than 13, or with bytes before the response',
+      'a WebSocket handshake without one valid `Sec-WebSocket-Key`, with a version other than 13, or with bytes ' +
+      'before the response',
     remedy: 'fix the client (RFC 6455 §4.1)',
     closes: true,
   },
@@ -59,7 +62,8 @@ export const CATALOGUE = {
       'The API key is not valid: it is malformed, unknown, disabled, expired, revoked or of another environment. ' +
       'Send it as "Authorization: Bearer <API_KEY>", or ask for a new one.',
     meaning:
-      'malformed, unknown, disabled, expired or revoked key, or one of another environment, or of a disabled or closed customer; the log says which',
+      'malformed, unknown, disabled, expired or revoked key, or one of another environment, or of a disabled or ' +
+      'closed customer; the log says which',
     remedy: 'check `Authorization: Bearer <API_KEY>`, ask for a new one',
   },
   insufficient_scope: {
@@ -73,7 +77,8 @@ export const CATALOGUE = {
     status: 403,
     setting: "limits of the key's plan; x-petgate: { cost } of the operation",
     message:
-      'One request of this operation costs more than a limit of this API key, so no retry can succeed. Ask for a higher limit.',
+      'One request of this operation costs more than a limit of this API key, so no retry can succeed. Ask for a ' +
+      'higher limit.',
     meaning: 'one request costs more than a limit of the key; no strike, nothing charged',
     remedy: 'ask for a higher limit',
   },
@@ -89,7 +94,8 @@ export const CATALOGUE = {
     status: 403,
     setting: null,
     message:
-      'This form was not sent from a page of this site in your session, so nothing was done. Open the page again, and send the form from there.',
+      'This form was not sent from a page of this site in your session, so nothing was done. Open the page again, ' +
+      'and send the form from there.',
     meaning: 'a form of the account page that another site or another session sent, or that was sent before',
     remedy: 'open the page again, and send the form from there; a proxy in front must pass on `Host`',
   },
@@ -196,9 +202,11 @@ export const CATALOGUE = {
     status: 500,
     setting: 'errors of the upstream',
     message:
-      'The upstream responded with an error without details. The status says what is known; report the X-Request-Id if it persists.',
+      'The upstream responded with an error without details. The status says what is known; report the ' +
+      'X-Request-Id if it persists.',
     meaning:
-      "with `errors: replace`, an upstream's response of 400 or above whose body is not an Error; the status is the upstream's",
+      "with `errors: replace`, an upstream's response of 400 or above whose body is not an Error; the status is " +
+      "the upstream's",
     remedy: 'see the log for what it said, and fix the upstream',
   },
   not_implemented: {
@@ -220,7 +228,8 @@ export const CATALOGUE = {
     status: 503,
     setting: 'addresses, connect, breaker and health of the upstream',
     message:
-      'The upstream cannot be reached, or does not respond. Wait as long as Retry-After says, then send the request again.',
+      'The upstream cannot be reached, or does not respond. Wait as long as Retry-After says, then send the ' +
+      'request again.',
     meaning: 'it cannot be reached, or so many requests got no response that no more are sent for a moment',
     remedy: 'start it, check `PETS_URL`, look at its log',
     retryAfterS: 1,
@@ -231,7 +240,8 @@ export const CATALOGUE = {
     message:
       'The gateway has more requests than it can serve. Wait as long as Retry-After says, then send the request again.',
     meaning:
-      '`limits.exchanges`, `limits.tunnels`, `limits.waiting` or `limits.bodies_size` is reached, or the queue of the upstream or of the operation is full',
+      '`limits.exchanges`, `limits.tunnels`, `limits.waiting` or `limits.bodies_size` is reached, or the queue of ' +
+      'the upstream or of the operation is full',
     remedy: 'add workers or gateways; find out what hangs',
     retryAfterS: 1,
   },
