@@ -98,9 +98,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
   // It loads undici, which takes a while.
   const { openEvents } = await import('./events/open.js');
   return openEvents({
-    ...{ settings: events, keys, environment },
-    ...{ outbox: engine.outbox, customers: engine.customers },
-    ...{ registry, log },
+    ...{ settings: events, keys, environment, outbox: engine.outbox, registry, log },
   });
 }
 
@@ -117,7 +115,7 @@ async function openAdmin(
     costs,
     environment: settings.environment,
     acceptImported: settings.keys.acceptImported,
-    events: settings.events,
+    emitsEvents: settings.events !== null,
   });
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
   // The embedded store is read by the gateway alone, which gives way to requests.

@@ -48,24 +48,6 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     t.equal((await engine.customers.history(made.id)).length, 2);
   });
 
-  t.test('a webhook stands beside the record, and changes with it alone', async (t) => {
-    const made = await newCustomer(engine, 'free');
-    t.equal(await engine.customers.webhook(made.id), undefined);
-    const webhook = { url: 'https://hooks.example/x', secrets: [{ secret: 'whsec_x', endsAtMs: null }] };
-    const entry = { atMs: 1, action: 'changed', changed: { webhook: 'set' } } as const;
-    const next = { ...made, version: 2 };
-    await engine.customers.write(next, entry, webhook);
-    t.same(await engine.customers.webhook(made.id), webhook);
-    t.same(await engine.customers.read(made.id), next, 'the record does not say it');
-    await t.rejects(engine.customers.write(next, entry, { ...webhook, url: 'https://lost.example/' }), {
-      name: 'VersionConflict',
-    });
-    await changeCustomer(engine, next, { note: 'x' });
-    t.same(await engine.customers.webhook(made.id), webhook);
-    await engine.customers.write({ ...next, version: 4 }, entry, null);
-    t.equal(await engine.customers.webhook(made.id), undefined);
-  });
-
   t.test('pages go by id, and keys are counted', async (t) => {
     const made = await Promise.all(Array.from({ length: 7 }, () => newCustomer(engine, 'free')));
     const seen: string[] = [];

@@ -1,12 +1,5 @@
 import type { Test } from 'tap';
-import { copyFor } from '../../src/gateway/store/outbox/event.js';
-import type {
-  EventType,
-  GatewayEvent,
-  Outbox,
-  OutboxChange,
-  OutboxEntry,
-} from '../../src/gateway/store/outbox/event.js';
+import type { EventType, GatewayEvent, OutboxChange } from '../../src/gateway/store/outbox/event.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
@@ -33,12 +26,6 @@ async function tell(engine: AdmissionEngine): Promise<GatewayEvent> {
 
 const fresh = (event: GatewayEvent) => ({ event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null });
 
-/** Claims for the operators, after all that has arrived was given to its queue. */
-export async function claimNew(outbox: Outbox, count: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
-  await outbox.distribute(await outbox.arrivals(MOST, leaseMs));
-  return outbox.claim(null, count, leaseMs);
-}
-
 /** Events from the step that writes them until they are delivered. */
 export function outbox(t: Test, engine: AdmissionEngine): void {
   const events = engine.outbox;
@@ -46,14 +33,13 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
   const claim = async (count: number): Promise<readonly string[]> => {
     const ids: string[] = [];
     await until('they are due', async () => {
-      ids.push(...(await claimNew(events, count - ids.length, LEASE_MS)).map(({ event }) => event.id));
+      ids.push(...(await events.claim(count - ids.length, LEASE_MS)).map(({ event }) => event.id));
       return ids.length === count;
     });
     return ids.sort();
   };
 
   t.test('what stories before left waiting can be delivered', async (t) => {
-    await events.distribute(await events.arrivals(MOST, LEASE_MS));
     for (const { event } of (await events.list('waiting', null, MOST)).entries) await events.delivered(event.id);
     t.match(await events.figures(), { waiting: 0 });
   });
@@ -62,7 +48,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const told = await tell(engine);
     t.same(await events.read(told.id), fresh(told));
     t.same(await claim(1), [told.id]);
-    t.same(await claimNew(events, MOST, LEASE_MS), [], 'leased');
+    t.same(await events.claim(MOST, LEASE_MS), [], 'leased');
     t.same((await events.list('waiting', null, MOST)).entries, [fresh(told)]);
     t.match(await events.figures(), { waiting: 1, dead: 0 });
     t.ok((await events.figures()).oldestMs > 1_000_000);
@@ -72,47 +58,6 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     await events.delivered(told.id);
   });
 
-  t.test(
-    'a copy stands in the queue of its customer alone, and a customer is due with what is due there',
-    async (t) => {
-      const told = await tell(engine);
-      const customers = [freshId().slice(0, 8), freshId().slice(0, 8)] as const;
-      const copies = customers.map((customer, n) =>
-        copyFor({ ...eventFor(`${customer}abcdef`), atMs: 1 + n }, customer),
-      );
-      for (let n = 0; n < 2; n += 1) await events.distribute([...copies, told]);
-      // By the clock of a store it may have happened a moment from now.
-      await until('all three wait', async () => (await events.figures()).waiting === 3);
-      t.ok((await events.figures()).oldestMs < Date.now() - 2, "a customer's webhook is not the operators'");
-      t.same(
-        (await events.list('waiting', null, 2)).entries.map(({ event }) => event.id),
-        copies.map(({ id }) => id),
-      );
-      t.same(await claim(1), [told.id]);
-      t.same((await events.claimCustomers(1, LEASE_MS)).length, 1);
-      const others = await events.claimCustomers(MOST, LEASE_MS);
-      t.equal(others.length, 1, 'leased');
-      const [first, second] = customers;
-      t.same(
-        (await events.claim(first, MOST, LEASE_MS)).map(({ event }) => event),
-        [copies[0]],
-      );
-      await events.postpone({ ...fresh(copies[0]!), attempts: 1, failure: 'it answered 500' }, LEASE_MS);
-      t.match(await events.read(copies[0]!.id), { attempts: 1 });
-      for (const customer of customers) await events.release(customer, 0);
-      t.same(await events.claimCustomers(MOST, LEASE_MS), [second], 'what is to be tried later is not due');
-      t.same((await events.claim(second, MOST, LEASE_MS)).length, 1);
-      await events.release(second, LEASE_MS);
-      await events.redeliver(copies[0]!.id);
-      t.same(await events.claimCustomers(MOST, LEASE_MS), [first], 'on demand it is at once');
-      t.same((await events.claim(first, MOST, LEASE_MS)).length, 1);
-      for (const { id } of [told, ...copies]) await events.delivered(id);
-      for (const customer of customers) await events.release(customer, 0);
-      t.same(await events.claimCustomers(MOST, LEASE_MS), []);
-      t.same(await events.figures(), { waiting: 0, dead: 0, oldestMs: 0 });
-    },
-  );
-
   t.test('a change that loses tells of nothing, and a key without an event neither', async (t) => {
     const id = freshId();
     await engine.keys.write(keyRecord(id), { atMs: 1, action: 'created', changed: {} });
@@ -121,12 +66,12 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
       name: 'VersionConflict',
     });
     t.equal(await events.read(event.id), undefined);
-    t.same(await claimNew(events, MOST, LEASE_MS), []);
+    t.same(await events.claim(MOST, LEASE_MS), []);
   });
 
   t.test('a lease that ran out gives the event to the next', async (t) => {
     const told = await tell(engine);
-    await until('it is claimed', async () => (await claimNew(events, 1, 1)).length === 1);
+    await until('it is claimed', async () => (await events.claim(1, 1)).length === 1);
     t.same(await claim(1), [told.id]);
     await events.delivered(told.id);
   });
@@ -139,13 +84,13 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const { dueAtMs, ...kept } = (await events.read(told.id))!;
     t.same(kept, { event: told, attempts: 1, failure: 'it answered 500', deadAtMs: null });
     t.ok(Math.abs(dueAtMs! - Date.now() - LEASE_MS) < 30_000, 'about then');
-    t.same(await claimNew(events, MOST, LEASE_MS), []);
+    t.same(await events.claim(MOST, LEASE_MS), []);
     await events.postpone(failed, 0);
     t.same(await claim(1), [told.id]);
     await events.delivered(told.id);
     await events.postpone(failed, 0);
     t.equal(await events.read(told.id), undefined, 'what was delivered does not come back');
-    t.same(await claimNew(events, MOST, LEASE_MS), []);
+    t.same(await events.claim(MOST, LEASE_MS), []);
   });
 
   t.test('a dead event is listed apart, until it is delivered again or forgotten', async (t) => {
@@ -157,7 +102,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const { entries } = await events.list('dead', null, MOST);
     t.same(entries.map(({ event }) => event.id).sort(), [first.id, second.id].sort());
     t.ok(entries.every(({ attempts, deadAtMs }) => attempts === 17 && deadAtMs !== null));
-    t.same(await claimNew(events, MOST, LEASE_MS), []);
+    t.same(await events.claim(MOST, LEASE_MS), []);
     t.same(await events.redeliver(first.id), fresh(first));
     t.same(await claim(1), [first.id]);
     t.match(await events.figures(), { waiting: 1, dead: 1 });
@@ -171,17 +116,15 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
   });
 
   t.test('dead events are forgotten a part at a time, until none is left', async (t) => {
-    const customer = freshId().slice(0, 8);
-    const copies = Array.from({ length: 150 }, () => copyFor(eventFor(`${customer}abcdef`), customer));
-    await events.distribute(copies);
-    for (const copy of copies) await events.deadLetter({ ...fresh(copy), attempts: 17, failure: 'it answered 500' });
-    t.match(await events.figures(), { waiting: 0, dead: copies.length });
+    const told = await Promise.all(Array.from({ length: 150 }, () => tell(engine)));
+    await claim(told.length);
+    for (const event of told) await events.deadLetter({ ...fresh(event), attempts: 17, failure: 'it answered 500' });
+    t.match(await events.figures(), { waiting: 0, dead: told.length });
     let calls = 1;
     while (!(await events.forgetDead(-LEASE_MS))) calls += 1;
     t.ok(calls > 1, 'none holds up anybody for long');
     t.match(await events.figures(), { waiting: 0, dead: 0 });
-    t.equal(await events.read(copies[0]!.id), undefined);
-    await events.release(customer, 0);
+    t.equal(await events.read(told[0]!.id), undefined);
   });
 
   t.test('what is still to happen waits apart until then, and may be withdrawn with a change', async (t) => {
@@ -193,7 +136,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     await engine.keys.write(keyRecord(id), { atMs: 1, action: 'created', changed: {} }, only(later));
     t.same([await own('waiting'), await own('scheduled')], [[], [later.id]]);
     t.match(await events.figures(), { waiting: 0, oldestMs: 0 });
-    t.same(await claimNew(events, MOST, LEASE_MS), []);
+    t.same(await events.claim(MOST, LEASE_MS), []);
     await engine.keys.write(
       { ...keyRecord(id), version: 2 },
       { atMs: 1, action: 'changed', changed: {} },
@@ -258,7 +201,7 @@ export function outbox(t: Test, engine: AdmissionEngine): void {
     const told = await Promise.all(Array.from({ length: 40 }, () => tell(engine)));
     const ids: string[] = [];
     await until('all are claimed', async () => {
-      const claims = await Promise.all(Array.from({ length: 8 }, () => claimNew(events, 3, LEASE_MS)));
+      const claims = await Promise.all(Array.from({ length: 8 }, () => events.claim(3, LEASE_MS)));
       ids.push(...claims.flat().map(({ event }) => event.id));
       return ids.length >= told.length;
     });

@@ -4,7 +4,6 @@ import { banEvent } from '../../src/gateway/store/outbox/facts.js';
 import type { GatewayEvent, Outbox } from '../../src/gateway/store/outbox/event.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
-import { claimNew } from './outbox.js';
 import {
   ask,
   askMany,
@@ -203,7 +202,7 @@ export function told(t: Test, engine: AdmissionEngine): void {
     await ask(engine, key, nowMs, { cost: 5 });
     const ids: string[] = [];
     await until('it is due', async () => {
-      const entries = await claimNew(engine.outbox, PAGE, MINUTE_MS);
+      const entries = await engine.outbox.claim(PAGE, MINUTE_MS);
       ids.push(...entries.map(({ event }) => event.id));
       return ids.length > 0;
     });
@@ -213,6 +212,6 @@ export function told(t: Test, engine: AdmissionEngine): void {
     await ask(engine, key, nowMs + DAY_MS, { cost: 0 });
     await engine.outbox.collect(MINUTE_MS, false);
     t.same(await crossingsOf(engine, key.id), []);
-    t.same(await claimNew(engine.outbox, PAGE, MINUTE_MS), []);
+    t.same(await engine.outbox.claim(PAGE, MINUTE_MS), []);
   });
 }

@@ -44,7 +44,7 @@ export async function filledStore(folder: string): Promise<Filled> {
 export async function fill(engine: AdmissionEngine): Promise<Filled> {
   const registry = new KeyRegistry({
     ...{ engine, plans: () => PLANS, scopes: ['pets:read'], costs: new Map(), environment: 'development' },
-    ...{ acceptImported: true, events: { customerNetworks: [] } },
+    ...{ acceptImported: true, emitsEvents: true },
   });
   const customers = [];
   for (const name of ['Ann', 'Bob', 'Cid'])
@@ -52,7 +52,6 @@ export async function fill(engine: AdmissionEngine): Promise<Filled> {
       (await registry.customers.create({ name, plan: 'pro', reference: `R-${name}`, note: 'n' }, 'ops')).id,
     );
   const [ann = '', bob = '', cid = ''] = customers;
-  await registry.webhooks.set(ann, { url: 'https://hooks.example.com/a' }, 'ops');
   await registry.customers.grant(
     bob,
     { window: 'day', units: 7, until: dayOf(Date.now() + 3 * DAY_MS), note: 'x' },

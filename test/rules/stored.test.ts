@@ -20,7 +20,6 @@ const EMBEDDED: Readonly<Record<string, string>> = {
   K: MOVES,
   h: MOVES,
   b: MOVES,
-  W: MOVES,
   w: 'index of corrections: made anew',
   t: COUNTED_BY_ID,
   s: COUNTED_BY_ID,
@@ -72,7 +71,7 @@ const FIELDS: Readonly<Record<string, string>> = {
       'secrets',
     ].map((field) => [field, MOVES]),
   ),
-  ...{ version: MOVES, record: MOVES, ban: MOVES, webhook: MOVES, state: COUNTED_BY_ID },
+  ...{ version: MOVES, record: MOVES, ban: MOVES, state: COUNTED_BY_ID, webhook: 'of 0.3; emptied' },
   ...{ more: 'made of grants', terms: 'made of the record', summary: 'made anew', days: 'made anew' },
   ...{ told: EVENTS, telling: EVENTS },
 };

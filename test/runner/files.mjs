@@ -14,7 +14,6 @@ export const LONG = [
   'gateway/edge/proxy-protocol/listener',
   'e2e/promise-four',
   'e2e/events',
-  'e2e/receivers',
   'e2e/moving',
   'e2e/moving-under-load',
   'cli/bootstrap',

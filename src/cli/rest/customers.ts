@@ -43,32 +43,9 @@ const ROWS: Rows = {
   ...grants('customers', 'a customer'),
 };
 
-const WEBHOOK: Rows = {
-  'show <id>': ['show the webhook of a customer, without its secret', 'GET customers/{id}/webhook', record()],
-  'set <id>': [
-    'set its address; the first call prints the signing secret, only once',
-    'PUT customers/{id}/webhook',
-    record(),
-    'url!',
-  ],
-  'rotate <id>': [
-    'print a new signing secret, only once; the old one signs too until the overlap ends',
-    'POST customers/{id}/webhook/rotate',
-    record(),
-    'overlap',
-  ],
-  'remove <id>': [
-    'remove the webhook',
-    'DELETE customers/{id}/webhook',
-    done('Customer {id} has no webhook any more.'),
-  ],
-};
-
 export function customersCommand(connect: Connect): Command {
   const about = 'create, find, change and close customers, whose keys share a plan';
-  return group(connect, 'customers', about, ROWS, EXAMPLES)
-    .addCommand(group(connect, 'webhook', 'the address that receives the events of a customer', WEBHOOK))
-    .addCommand(exportCommand(connect));
+  return group(connect, 'customers', about, ROWS, EXAMPLES).addCommand(exportCommand(connect));
 }
 
 function exportCommand(connect: Connect): Command {
@@ -89,5 +66,4 @@ Examples:
   petgate customers change 8hK2mQ0z --plan business
   petgate customers grant 8hK2mQ0z --day 500 --until 2027-01-31
   petgate usage report --by customer --format csv
-  petgate customers webhook set 8hK2mQ0z --url https://hooks.shop.example/petgate
   petgate customers close 8hK2mQ0z`;

@@ -65,7 +65,6 @@ export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
     about: 'when it ends: 2027-01-31, 2027-01-31T12:00:00Z or 90d (days from now)',
     fields: (text) => ({ until: dateOf(text) }),
   },
-  url: { value: '<url>', about: 'such as https://hooks.shop.example/petgate' },
 };
 
 /** What the given options say, together. */

@@ -8,7 +8,7 @@ export function exportCommand(connect: Connect): Command {
   return new Command('export')
     .description('print the whole store as JSON lines: customers, keys with hashes, tokens, usage, history')
     .option('--out <file>', 'write to this file, readable only by you; it appears once it is complete')
-    .addHelpText('after', '\nKeep it as safe as the store: it holds names, the hashes of keys, and webhook secrets.')
+    .addHelpText('after', '\nKeep it as safe as the store: it holds names and the hashes of keys.')
     .action(({ out }: { out?: string }) => pourTo(connect, '/admin/v1/store/export', out));
 }
 

@@ -2,8 +2,7 @@
  * `invalid`: the problems name what to put right. `conflict`: its state forbids it. `correction_exists`: its id is that
  * of another one. Else: there is none.
  */
-export type KeyRefusedKind =
-  'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'no_webhook' | 'conflict' | 'correction_exists';
+export type KeyRefusedKind = 'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'conflict' | 'correction_exists';
 
 /** The registry says no; nothing was changed. `problems` are whole sentences for a person, never with a secret. */
 export class KeyRefused extends Error {

@@ -23,7 +23,6 @@ import { KeyRefused } from './refused.js';
 import { reasonsAgainst, type HeldKey } from './state.js';
 import { isKeyId, makeToken, newKeyId, parseToken } from './token.js';
 import { InTurn } from '../../shared/in-turn.js';
-import { WebhookRegistry } from './customers/webhooks.js';
 
 export interface RegistryParts {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'admit'>;
@@ -38,7 +37,7 @@ export interface RegistryParts {
   /** Whether tokens of another form may be brought in. */
   readonly acceptImported: boolean;
   /** Emits changes as events; left out, there are none. */
-  readonly events?: { readonly customerNetworks: readonly string[] } | null;
+  readonly emitsEvents?: boolean;
   /** The store's clock unless a test says otherwise. */
   readonly clock?: Clock;
 }
@@ -53,11 +52,10 @@ interface IssuedKey {
 export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChange> {
   readonly customers: CustomerRegistry;
   readonly planUse: PlanRegistry;
-  readonly webhooks: WebhookRegistry;
   readonly #parts: RegistryParts;
 
   constructor(parts: RegistryParts) {
-    const { engine, plans, clock = storeClock(engine), costs, events = null } = parts;
+    const { engine, plans, clock = storeClock(engine), costs } = parts;
     const corrections = new InTurn();
     super(
       { store: engine.keys, clock, plans, corrections },
@@ -78,7 +76,6 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
       costs,
       corrections,
     });
-    this.webhooks = new WebhookRegistry(this.customers, events);
   }
 
   /** The plans that a key or a customer may be given. */
@@ -193,7 +190,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
 
   /** Whether changes are emitted as events. */
   get emitsEvents(): boolean {
-    return (this.#parts.events ?? null) !== null;
+    return this.#parts.emitsEvents ?? false;
   }
 
   /** Plan and limits are filtered as they hold. */

@@ -15,7 +15,6 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
   not_found: [404, 'key_not_found'],
   no_customer: [404, 'customer_not_found'],
   no_grant: [404, 'grant_not_found'],
-  no_webhook: [404, 'webhook_not_found'],
   conflict: [409, 'conflict'],
   correction_exists: [409, 'correction_exists'],
 };

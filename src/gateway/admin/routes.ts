@@ -11,7 +11,6 @@ import { PLAN_ROUTES } from './handlers/plans.js';
 import { SERVICE_ROUTES } from './handlers/service.js';
 import { TOKEN_ROUTES } from './handlers/tokens.js';
 import { USAGE_ROUTES } from './handlers/usage.js';
-import { WEBHOOK_ROUTES } from './handlers/webhooks.js';
 import { WINDOW_ROUTES } from './handlers/windows.js';
 import { describe } from './openapi/describe.js';
 import { route, type Route } from './route.js';
@@ -24,7 +23,6 @@ export const ROUTES: readonly Route[] = [
   ...KEY_ROUTES,
   ...WINDOW_ROUTES,
   ...CUSTOMER_ROUTES,
-  ...WEBHOOK_ROUTES,
   ...ADDRESS_BAN_ROUTES,
   ...BAN_ROUTES,
   ...PLAN_ROUTES,

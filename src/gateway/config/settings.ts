@@ -120,9 +120,8 @@ function toLimits(limits: GatewayFile['limits']) {
   };
 }
 
-function toEvents({ url, timeout, retry, ...given }: NonNullable<GatewayFile['events']>) {
-  const { allow_local: allowLocal, customer_networks: customerNetworks } = given;
-  return { url, allowLocal, customerNetworks, timeoutMs: timeout, retryMs: retry };
+function toEvents({ url, timeout, retry, allow_local: allowLocal }: NonNullable<GatewayFile['events']>) {
+  return { url, allowLocal, timeoutMs: timeout, retryMs: retry };
 }
 
 function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: NonNullable<GatewayFile['cors']>) {

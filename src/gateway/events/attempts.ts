@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventType, Outbox, OutboxEntry } from '../store/outbox/event.js';
+import type { EventType, GatewayEvent, Outbox, OutboxEntry } from '../store/outbox/event.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Log } from '../../shared/log.js';
-import type { Receivers } from './receivers.js';
+import type { Outcome } from './send.js';
 
 export interface AttemptParts {
   readonly outbox: Pick<Outbox, 'delivered' | 'postpone' | 'deadLetter'>;
-  readonly receivers: Pick<Receivers, 'send'>;
+  readonly send: (event: GatewayEvent) => Promise<Outcome>;
   /** Of an attempt; a claim lasts a little longer. */
   readonly timeoutMs: number;
   /** After the first failed attempt; then twice as long each time. */
@@ -16,9 +16,6 @@ export interface AttemptParts {
   /** Tests only: a number from 0 to 1. */
   readonly random?: () => number;
 }
-
-/** How an attempt went for its receiver; `none` was made. */
-export type Went = 'well' | 'badly' | 'none';
 
 /** Beside the attempt itself: for the claim to come, and afterwards for the store to learn of it. */
 const CLAIM_SPARE_MS = 5_000;
@@ -40,13 +37,9 @@ export class Attempts {
     this.#parts = parts;
   }
 
-  /** The operators' receiver answered 410: it is asked no more by this process. */
+  /** The receiver answered 410: it is asked no more by this process. */
   get gone(): boolean {
     return this.#gone;
-  }
-
-  get ended(): boolean {
-    return this.#ended;
   }
 
   /** What is begun from now on is due again at once. */
@@ -61,30 +54,16 @@ export class Attempts {
   }
 
   /** Makes one, unless the claim has grown too old for it: somebody else may have the entry before it ends. */
-  async make(entry: OutboxEntry, untilMs: number): Promise<Went> {
-    const { outbox, receivers, attempted } = this.#parts;
+  async make(entry: OutboxEntry, untilMs: number): Promise<void> {
+    const { outbox, send, attempted } = this.#parts;
     const { event } = entry;
-    if (this.#unlearned.has(event.id) || performance.now() > untilMs) return 'none';
-    const outcome = this.#ended ? { kind: 'stopped' as const } : await receivers.send(event);
-    if (outcome.kind === 'stopped') {
-      await outbox.postpone(entry, 0);
-      return 'none';
-    }
-    if (outcome.kind === 'unwanted') {
-      await this.#delivered(event.id);
-      return 'none';
-    }
+    if (this.#unlearned.has(event.id) || performance.now() > untilMs) return;
+    const outcome = this.#ended ? { kind: 'stopped' as const } : await send(event);
+    if (outcome.kind === 'stopped') return outbox.postpone(entry, 0);
     attempted(event.type, outcome.kind === 'delivered' ? 'delivered' : 'failed');
-    if (outcome.kind === 'delivered') {
-      await this.#delivered(event.id);
-      return 'well';
-    }
-    const attempts = entry.attempts + 1;
-    if (outcome.kind === 'failed') await this.#failed({ ...entry, attempts, failure: outcome.reason });
-    // A customer's webhook is no setting: nobody starts a gateway again for it.
-    else if (event.to !== undefined) await outbox.deadLetter({ ...entry, attempts, failure: 'it answered 410' });
-    else await this.#goneAt(entry);
-    return 'badly';
+    if (outcome.kind === 'delivered') return this.#delivered(event.id);
+    if (outcome.kind === 'gone') return this.#goneAt(entry);
+    return this.#failed({ ...entry, attempts: entry.attempts + 1, failure: outcome.reason });
   }
 
   /** A store that does not answer just now learns of it as soon as it does: else the event would go out once more. */

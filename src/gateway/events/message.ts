@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { subjectOf, pendingEventId, type GatewayEvent } from '../store/outbox/event.js';
+import { subjectOf, type GatewayEvent } from '../store/outbox/event.js';
 
 export interface Message {
   readonly headers: Readonly<Record<string, string>>;
@@ -12,8 +12,7 @@ export interface Message {
  * @param source of CloudEvents: which gateways it comes from
  */
 export function messageOf(event: GatewayEvent, source: string, keys: readonly Buffer[], nowMs: number): Message {
-  const { type, atMs, data } = event;
-  const id = pendingEventId(event);
+  const { id, type, atMs, data } = event;
   const body = JSON.stringify({
     specversion: '1.0',
     id,

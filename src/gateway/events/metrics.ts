@@ -45,7 +45,7 @@ export function watchEvents(
   gaugeOf(
     registry,
     'petgate_events_oldest_age_seconds',
-    'Age of the oldest event that waits for the webhook of the operators, as last read from the store; 0 while ' +
+    'Age of the oldest event that waits for the webhook, as last read from the store; 0 while ' +
       'none does. Only with events.',
     async () => ((await figures()) ?? last).oldestMs / 1000,
   );

@@ -1,4 +1,4 @@
-import { signingKey } from '../accounts/customers/signing-key.js';
+import { signingKey } from './signing-key.js';
 import { InvalidSecret, readSecretFile } from '../../shared/secret-file.js';
 
 const VARIABLE = 'PETGATE_EVENTS_SECRET';

@@ -1,33 +1,28 @@
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { createNetworks, isLocalAddress } from '../../shared/addresses.js';
+import { isLocalAddress } from '../../shared/addresses.js';
 import type { Message } from './message.js';
 
-/** How an attempt ended. `gone`: 410, nothing more is wanted. `stopped`: by us. `unwanted`: the receiver is no more. */
+/** How an attempt ended. `gone`: 410, nothing more is wanted. `stopped`: by us. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'unwanted' }
   /** `reason` is for people: nothing of the address but what it resolved to, and nothing of the answer's body. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface Sender {
-  send(url: string, message: Message): Promise<Outcome>;
-  close(): Promise<void>;
+interface Sender {
+  readonly send: (message: Message) => Promise<Outcome>;
+  readonly close: () => Promise<void>;
 }
 
 interface SenderOptions {
-  readonly reach: Reach;
+  readonly url: string;
+  readonly allowLocal: boolean;
   readonly timeoutMs: number;
   /** Tests only: instead of the system's resolver. */
   readonly resolve?: typeof lookup;
-}
-
-interface Reach {
-  readonly allows: (address: string, isTls: boolean) => boolean;
-  readonly refusal: (address: string) => string;
 }
 
 const ANSWER_BYTES = 65_536;
@@ -35,57 +30,44 @@ const IDLE_MS = 4_000;
 
 class Unreachable extends Error {
   override readonly name = 'Unreachable';
+
+  constructor(address: string) {
+    super(`its address ${address} is local, and PETGATE_EVENTS_ALLOW_LOCAL is not true`);
+  }
 }
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-export function operatorsReach(allowLocal: boolean): Reach {
-  return {
-    allows: (address) => allowLocal || !isLocalAddress(address),
-    refusal: (address) => `its address ${address} is local, and PETGATE_EVENTS_ALLOW_LOCAL is not true`,
-  };
-}
-
-/** Customers' webhooks. What a name leads to inside is none of theirs: the reason is without the address. */
-export function customersReach(networks: readonly string[]): Reach {
-  const isGiven = createNetworks(networks);
-  return {
-    allows: (address, isTls) => isGiven(address) || (isTls && !isLocalAddress(address)),
-    refusal: () => 'it leads where no webhook of a customer may, by events.customer_networks',
-  };
-}
-
 /** Connects only to what may be reached: an address is checked when it is dialled, whatever its name said before. */
-function guarded({ reach, timeoutMs, resolve = lookup }: SenderOptions): buildConnector.connector {
-  const dialler = (isTls: boolean): buildConnector.connector =>
-    buildConnector({
-      timeout: timeoutMs,
-      lookup: (host: string, options: LookupOptions, found: LookupCallback) =>
-        resolve(host, options, (error, address, family) => {
-          if (error !== null) {
-            found(error, []);
-            return;
-          }
-          const addresses =
-            typeof address === 'string' ? [address] : (address as readonly LookupAddress[]).map((each) => each.address);
-          const refused = addresses.find((each) => !reach.allows(each, isTls));
-          if (refused === undefined) found(null, address, family);
-          else found(new Unreachable(reach.refusal(refused)), []);
-        }),
-    });
-  const [plain, tls] = [dialler(false), dialler(true)];
+function guarded({ allowLocal, timeoutMs, resolve = lookup }: SenderOptions): buildConnector.connector {
+  const isRefused = (address: string): boolean => !allowLocal && isLocalAddress(address);
+  const dial = buildConnector({
+    timeout: timeoutMs,
+    lookup: (host: string, options: LookupOptions, found: LookupCallback) =>
+      resolve(host, options, (error, address, family) => {
+        if (error !== null) {
+          found(error, []);
+          return;
+        }
+        const addresses =
+          typeof address === 'string' ? [address] : (address as readonly LookupAddress[]).map((each) => each.address);
+        const refused = addresses.find(isRefused);
+        if (refused === undefined) found(null, address, family);
+        else found(new Unreachable(refused), []);
+      }),
+  });
   return (options, done) => {
-    const isTls = options.protocol === 'https:';
     const host = options.hostname.replace(/^\[|\]$/g, '');
     // Node asks no resolver about an address.
-    if (isIP(host) !== 0 && !reach.allows(host, isTls)) done(new Unreachable(reach.refusal(host)), null);
-    else (isTls ? tls : plain)(options, done);
+    if (isIP(host) !== 0 && isRefused(host)) done(new Unreachable(host), null);
+    else dial(options, done);
   };
 }
 
-/** Posts to receivers. Redirects are not followed: they could lead anywhere. */
+/** Posts to the receiver. Redirects are not followed: they could lead anywhere. */
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs } = options;
+  const { origin, pathname, search } = new URL(options.url);
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: IDLE_MS,
@@ -93,8 +75,7 @@ export function createSender(options: SenderOptions): Sender {
     connect: guarded(options),
   });
   let stopped = false;
-  const post = async (url: string, { headers, body }: Message): Promise<Outcome> => {
-    const { origin, pathname, search } = new URL(url);
+  const post = async ({ headers, body }: Message): Promise<Outcome> => {
     const signal = AbortSignal.timeout(timeoutMs);
     const target = { origin, path: pathname + search, method: 'POST' as const, headers: { ...headers }, body, signal };
     const answer = await agent.request(target);
@@ -105,8 +86,8 @@ export function createSender(options: SenderOptions): Sender {
     return { kind: 'failed', reason: `it answered ${answer.statusCode}` };
   };
   return {
-    send: (url, message) =>
-      post(url, message).catch((error: unknown) =>
+    send: (message) =>
+      post(message).catch((error: unknown) =>
         stopped ? { kind: 'stopped' } : { kind: 'failed', reason: reasonOf(error, timeoutMs) },
       ),
     close: async () => {

@@ -34,7 +34,7 @@ export function openHolderPages(parts: OpenParts, { routes }: Contract, settings
   const path = ownOperation(routes.operations, ACCOUNT)?.path;
   if (path === undefined) return null;
   const { engine, admission, recall, bills, metrics, now = Date.now } = parts;
-  const { environment, keys, plans, events, realm, trustedProxies } = settings;
+  const { environment, keys, plans, realm, trustedProxies } = settings;
   const { acceptImported, holdersRotate: mayRotate } = keys;
   const { sessionSecret } = engine;
   const answers = createHolderAnswers({
@@ -44,7 +44,7 @@ export function openHolderPages(parts: OpenParts, { routes }: Contract, settings
     addresses: createAddressReader(trustedProxies),
     // It rotates keys alone, which needs neither scopes nor what operations cost.
     registry: new KeyRegistry({
-      ...{ engine, environment, acceptImported, events },
+      ...{ engine, environment, acceptImported, emitsEvents: settings.events !== null },
       ...{ plans: () => plans, scopes: [], costs: new Map() },
     }),
   });

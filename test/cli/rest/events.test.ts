@@ -1,10 +1,9 @@
 import t from 'tap';
-import { claimNew } from '../../conformance/outbox.js';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings } from '../programs.js';
 
 t.test('events are listed, shown and delivered again', async (t) => {
-  const { port, engine, registry } = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
+  const { port, engine, registry } = await listen(t, {}, { emitsEvents: true });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const run = (...args: readonly string[]) => petgate(['events', ...args], env);
   t.match(await run('list'), { code: 0, stdout: 'No event waits.\n' });
@@ -12,7 +11,7 @@ t.test('events are listed, shown and delivered again', async (t) => {
   t.match(await run('list', '--scheduled'), { code: 0, stdout: 'No event is scheduled.\n' });
   t.match(await run('list', '--scheduled', '--dead'), { code: 2, stderr: 'not both' });
   for (const name of ['a', 'b', 'c']) await registry.create({ plan: 'free', name });
-  const entries = await claimNew(engine.outbox, 2, 60_000);
+  const entries = await engine.outbox.claim(2, 60_000);
   const ids = entries.map(({ event }) => event.id);
   for (const entry of entries) await engine.outbox.deadLetter({ ...entry, attempts: 17, failure: 'it answered 500' });
 
@@ -36,7 +35,7 @@ t.test('events are listed, shown and delivered again', async (t) => {
 });
 
 t.test('keys that end are listed as scheduled; without a webhook it is told that events are off', async (t) => {
-  const { port, engine, registry } = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
+  const { port, engine, registry } = await listen(t, {}, { emitsEvents: true });
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
   const { record } = await registry.create({ plan: 'free', name: 'x', expires });
@@ -45,7 +44,7 @@ t.test('keys that end are listed as scheduled; without a webhook it is told that
   t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'scheduled' });
   t.match(await petgate(['events', 'redeliver', id], env), { code: 0, stdout: `Event ${id} is sent now.\n` });
   t.match(JSON.parse((await petgate(['events', 'show', id, '--json'], env)).stdout), { state: 'waiting' });
-  const due = await claimNew(engine.outbox, 10, 60_000);
+  const due = await engine.outbox.claim(10, 60_000);
   t.ok(
     due.some(({ event }) => event.id === id),
     'and it is',
@@ -54,22 +53,4 @@ t.test('keys that end are listed as scheduled; without a webhook it is told that
   const silent = await listen(t);
   const off = surroundings(dataFolder(t), { ADMIN_PORT: String(silent.port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   t.match(await petgate(['events', 'list'], off), { code: 0, stdout: /^Events are off: set PETGATE_EVENTS_URL/ });
-});
-
-t.test('the webhook of a customer is set, shown, rotated and removed', async (t) => {
-  const { port, registry, logged } = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const { id } = await registry.customers.create({ plan: 'free', name: 'shop' }, 'Max');
-  const run = (...args: readonly string[]) => petgate(['customers', 'webhook', ...args], env);
-  t.match(await run('show', id), { code: 1, stderr: 'the customer has no webhook' });
-  const set = await run('set', id, '--url', 'https://hooks.shop.example/x?token=hidden');
-  t.match(set, { code: 0, stdout: /^receiver +https:\/\/hooks\.shop\.example\n[^]*secret +whsec_/ });
-  t.notMatch((await run('show', id)).stdout, /whsec_|hidden/);
-  t.match(JSON.parse((await run('rotate', id, '--overlap', '1h', '--json')).stdout), {
-    secrets: [{ ends: null }, { ends: String }],
-    secret: /^whsec_/,
-  });
-  t.match(await run('rotate', id, '--overlap', 'soon'), { code: 1, stderr: 'overlap: must be a duration' });
-  t.match(await run('remove', id), { code: 0, stdout: `Customer ${id} has no webhook any more.\n` });
-  t.notMatch(logged(), /whsec_|hidden/);
 });

@@ -175,17 +175,6 @@ export const TASKS: readonly Task[] = [
     },
   },
   {
-    name: 'set a customer’s webhook',
-    on: WRITES,
-    act: async (person, { customer }) => {
-      await toCustomer(person, customer);
-      await person.open('Set');
-      await person.type('url', 'https://hooks.example.com/');
-      await person.button('Set');
-      return /whsec_/;
-    },
-  },
-  {
     name: 'close a customer',
     on: WRITES,
     act: async (person, { leaver }) => {

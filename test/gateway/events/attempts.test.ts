@@ -18,7 +18,7 @@ function open(store: { isUnavailable: boolean }) {
       postpone: () => Promise.resolve(),
       deadLetter: () => Promise.resolve(),
     },
-    receivers: { send: ({ id }) => (sent.push(id), Promise.resolve({ kind: 'delivered' })) },
+    send: ({ id }) => (sent.push(id), Promise.resolve({ kind: 'delivered' })),
     timeoutMs: 1_000,
     retryMs: 1_000,
     attempted: () => undefined,
@@ -34,9 +34,9 @@ t.test(
     const { attempts, sent, forgotten } = open(store);
     const first = attempts.make(ENTRY, Infinity);
     await until('it is sent', () => sent.length === 1);
-    t.equal(await attempts.make(ENTRY, Infinity), 'none', 'claimed again meanwhile');
+    await attempts.make(ENTRY, Infinity);
     store.isUnavailable = false;
-    t.equal(await first, 'well');
+    await first;
     t.same([sent, forgotten], [['key-1'], ['key-1']]);
   },
 );
@@ -48,7 +48,8 @@ t.test('a claim that has grown old is not used: somebody else may have it', asyn
     untilMs - performance.now() + 1_000 < leaseMs,
     'there is time for the attempt, and for the store to learn of it',
   );
-  t.equal(await attempts.make(ENTRY, performance.now() - 1), 'none');
+  await attempts.make(ENTRY, performance.now() - 1);
   t.same(sent, []);
-  t.equal(await attempts.make(ENTRY, untilMs), 'well');
+  await attempts.make(ENTRY, untilMs);
+  t.same(sent, ['key-1']);
 });

@@ -39,14 +39,11 @@ function begin(t: Test, answer: (event: GatewayEvent) => Outcome | Promise<Outco
       ...outbox,
       postpone: (entry: OutboxEntry, pauseMs) => (pauses.push(pauseMs), outbox.postpone(entry, 0)),
     },
-    receivers: {
-      send: (event) => {
-        sent.push(event.id);
-        return Promise.resolve(answer(event));
-      },
-      copyOf: () => Promise.resolve(undefined),
-      close: () => Promise.resolve(),
+    send: (event) => {
+      sent.push(event.id);
+      return Promise.resolve(answer(event));
     },
+    close: () => Promise.resolve(),
     timeoutMs: 20_000,
     retryMs: 5_000,
     everyMs: 10,
@@ -56,7 +53,7 @@ function begin(t: Test, answer: (event: GatewayEvent) => Outcome | Promise<Outco
   });
   t.teardown(() => deliverer.stop());
   return {
-    registry: openRegistry(engine, { events: { customerNetworks: ['127.0.0.0/8'] } }),
+    registry: openRegistry(engine, { emitsEvents: true }),
     outbox,
     deliverer,
     sent,

@@ -1,7 +1,6 @@
 import type { CustomerRecord, CustomerStore } from '../../store/records/customer.js';
 import type { CorrectionOf } from '../../store/records/correction.js';
 import { correctionsOf, type CorrectedStore } from '../../store/records/corrections.js';
-import type { Webhook } from '../../store/records/webhook.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import type { Plans } from '../../admission/plan.js';
 import type { Clock } from '../../store/store-clock.js';
@@ -42,12 +41,6 @@ export const customerChange = (rules: Pick<FieldRules, 'plans' | 'has'>) => ({
 /** In the order in which history shows them. */
 const HISTORY_FIELDS = ['name', 'reference', 'plan', 'limits', 'note', 'status'] as const;
 
-/** A change of a webhook: what is there afterwards, null for none; as an answer null for no change. */
-type EditWebhook = (
-  before: Webhook | undefined,
-  nowMs: number,
-) => { readonly webhook: Webhook | null; readonly changed: AuditEntry['changed'] } | null;
-
 /** Which customers to list; what is left out doesn't matter. */
 interface CustomerFilter {
   /** The whole of it. */
@@ -55,7 +48,7 @@ interface CustomerFilter {
 }
 
 /** The life of customers: create, find, change, close. */
-export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFilter, Webhook | null> {
+export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFilter, never> {
   readonly #store: CustomerStore;
   readonly #keys: CorrectedStore;
   readonly #prices: Prices;
@@ -138,19 +131,6 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     return this.edit(id, actor, (record) => {
       const next: CustomerRecord = { ...record, status: 'closed' };
       return changeTo(next, 'closed', differences(record, next, ['status']));
-    });
-  }
-
-  /** Where the customer is notified of its keys; undefined for nowhere. */
-  async webhook(id: string): Promise<Webhook | undefined> {
-    const { id: known } = await this.get(id);
-    return this.#store.webhook(known);
-  }
-
-  async editWebhook(id: string, actor: string, edit: EditWebhook): Promise<void> {
-    await this.edit(id, actor, async (record, nowMs) => {
-      const edited = edit(await this.#store.webhook(record.id), nowMs);
-      return edited && { next: record, action: 'changed', changed: edited.changed, beside: edited.webhook };
     });
   }
 

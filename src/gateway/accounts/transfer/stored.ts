@@ -87,12 +87,8 @@ const LINES = {
     }),
     history: HISTORY,
     state: STATE,
-    webhook: z
-      .strictObject({
-        url: TEXT,
-        secrets: z.array(z.strictObject({ secret: TEXT, endsAtMs: MOMENT.nullable() })),
-      })
-      .nullable(),
+    /** Version 0.3: a webhook of the customer's own, which nothing uses. */
+    webhook: z.unknown().optional(),
   }),
   key: z.strictObject({
     record: z.strictObject({
@@ -141,16 +137,16 @@ export function keyLine({ record, history, state, beside, usage, archived }: Sna
   return { kind: 'key', record, history, state: storedState(state), ban: beside, usage, archived };
 }
 
-export function customerLine({ record, history, state, beside }: Snapshot<CustomerRecord>): object {
-  return { kind: 'customer', record, history, state: storedState(state), webhook: beside };
+export function customerLine({ record, history, state }: Snapshot<CustomerRecord>): object {
+  return { kind: 'customer', record, history, state: storedState(state) };
 }
 
 export function keyIn({ record, history, state, ban, usage, archived }: Lines['key']): Snapshot<KeyRecord> {
   return { record, history, state: stateIn(state), beside: ban, usage, archived } as Snapshot<KeyRecord>;
 }
 
-export function customerIn({ record, history, state, webhook }: Lines['customer']): Snapshot<CustomerRecord> {
-  return { record, history, state: stateIn(state), beside: webhook, usage: [] } as Snapshot<CustomerRecord>;
+export function customerIn({ record, history, state }: Lines['customer']): Snapshot<CustomerRecord> {
+  return { record, history, state: stateIn(state), beside: null, usage: [] } as Snapshot<CustomerRecord>;
 }
 
 /** A minute begins anew in another store. */

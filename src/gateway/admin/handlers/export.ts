@@ -16,14 +16,13 @@ export async function* exportOfKey(parts: AdminParts, record: KeyRecord): AsyncG
   yield `${JSON.stringify({ exported: await momentOf(parts), ...(await keyPart(parts, record, events)) })}\n`;
 }
 
-/** `{exported, customer, webhook, history, keys}` as JSON; `keys` has the export of each, a key at a time. */
+/** `{exported, customer, history, keys}` as JSON; `keys` has the export of each, a key at a time. */
 export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecord): AsyncGenerator<string, void> {
-  const { registry, engine } = parts;
+  const { registry } = parts;
   const { id } = record;
-  const webhook = await engine.customers.webhook(id);
   const history = (await registry.customers.history(id)).map(entryView);
   const customer = customerView(record, await registry.nowMs());
-  const head = { exported: await momentOf(parts), customer, webhook: webhook?.url ?? null, history };
+  const head = { exported: await momentOf(parts), customer, history };
   yield `${JSON.stringify(head).slice(0, -1)},"keys":[`;
   const events = await eventsOf(parts, id);
   let separator = '';

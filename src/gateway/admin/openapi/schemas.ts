@@ -3,7 +3,6 @@ import { keyChange } from '../../accounts/change.js';
 import { newCorrection } from '../../accounts/corrections.js';
 import { newKey } from '../../accounts/create.js';
 import { customerChange, newCustomer } from '../../accounts/customers/registry.js';
-import { newWebhook } from '../../accounts/customers/webhooks.js';
 import { limits, NO_RULES, text, type Shape } from '../../accounts/fields.js';
 import { newGrant } from '../../accounts/grants.js';
 import { REFUSED_AS } from '../../accounts/state.js';
@@ -107,13 +106,6 @@ export const Customer = answer('Customer', {
   created: MOMENT,
 });
 export const CustomerPage = answer('CustomerPage', { customers: z.array(Customer), cursor: CURSOR });
-
-export const NewWebhook = body('NewWebhook', newWebhook([]));
-export const Webhook = answer('Webhook', { receiver: TEXT, secrets: SECRETS });
-export const IssuedWebhook = answer('IssuedWebhook', {
-  ...Webhook.shape,
-  secret: TEXT.nullable().describe('What events are signed with, shown this once; null where it stays'),
-});
 
 export const NewBan = body('NewBan', { for: duration('1s', '366d'), reason: text(200).nullable().default(null) });
 export const BanList = answer('BanList', { bans: z.array(Ban) });

@@ -13,7 +13,6 @@ const DONE: Readonly<Record<string, string>> = {
   lifted: 'The ban is lifted, and what led to it forgotten.',
   revoked: 'Revoked, for ever.',
   closed: 'Closed, with all its keys, for ever.',
-  unhooked: 'The webhook is removed.',
 };
 
 /** What came of the form that led here. */

@@ -13,7 +13,6 @@ import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
 import { CONSOLE, type Visit } from '../page.js';
 import { CustomerActions } from './actions.js';
-import { webhookPart } from './webhook.js';
 
 const API = '/admin/v1/customers/{id}';
 const KEYS = 'GET /admin/v1/keys';
@@ -47,7 +46,6 @@ async function showCustomer(visit: Visit, problems: readonly string[]) {
           problems={problems}
           ended={customer.status === 'closed'}
         />
-        {await webhookPart(visit, problems)}
         <h2>History</h2>
         <HistoryTable {...history} />
       </>

@@ -7,7 +7,6 @@ import { page, type Page } from '../page.js';
 import { createCustomer, NewCustomerForm } from './create.js';
 import { listCustomers } from './list.js';
 import { CUSTOMER } from './one.js';
-import { webhookActions } from './webhook.js';
 
 const CUSTOMERS = '/admin/v1/customers';
 const CHANGE = `PATCH ${CUSTOMER.api}`;
@@ -38,5 +37,4 @@ export const CUSTOMER_PAGES: readonly Page[] = [
   action(CUSTOMER, { name: 'closed', line: `DELETE ${CUSTOMER.api}`, title: 'Close a customer' }),
   correctionAction(CUSTOMER),
   ...grantActions(CUSTOMER),
-  ...webhookActions(CUSTOMER),
 ];

@@ -6,7 +6,7 @@ import type { HeldCustomer } from './read.js';
 
 /** The other keys of the customer, by name. */
 export function Customer({ customer, own }: { readonly customer: HeldCustomer; readonly own: string }) {
-  const { name, keys, hasMore, webhook } = customer;
+  const { name, keys, hasMore } = customer;
   return (
     <section>
       <h2>
@@ -24,15 +24,6 @@ export function Customer({ customer, own }: { readonly customer: HeldCustomer; r
         ]}
       />
       {hasMore && <p class="hint">There are more, which are not shown here.</p>}
-      <p>
-        {webhook === null ? (
-          'Events are sent nowhere: there is no webhook.'
-        ) : (
-          <>
-            Events of these keys are sent to <code>{webhook}</code>.
-          </>
-        )}
-      </p>
     </section>
   );
 }

@@ -46,8 +46,6 @@ export interface HeldCustomer {
   readonly keys: readonly KeyRecord[];
   /** There are others that are not shown. */
   readonly hasMore: boolean;
-  /** The site that its events are sent to; null where there is none. */
-  readonly webhook: string | null;
 }
 
 /** Null where the key is gone. Rejects with StoreUnavailable. */
@@ -88,13 +86,12 @@ async function readCustomer(
 ): Promise<HeldCustomer | null> {
   const customer = id === null ? undefined : await customers.read(id);
   if (customer === undefined) return null;
-  const [page, webhook] = await Promise.all([keys.page(customer.id, MAX_KEYS + 1), customers.webhook(customer.id)]);
+  const page = await keys.page(customer.id, MAX_KEYS + 1);
   // Behind the customer's own come those of the next.
   const own = page.filter((key) => customerOf(key.id) === customer.id);
   return {
     name: customer.name,
     keys: own.slice(0, MAX_KEYS).filter(({ status }) => status !== 'revoked'),
     hasMore: own.length > MAX_KEYS,
-    webhook: webhook === undefined ? null : new URL(webhook.url).origin,
   };
 }

@@ -1,5 +1,3 @@
-import { payerOf } from '../records/customer-id.js';
-
 /** What is notified of, as CloudEvents types. */
 export const EVENT_TYPES = [
   'petgate.key.created',
@@ -49,11 +47,7 @@ export interface GatewayEvent {
   /** Store time; for an event that happens later than it is written, when it happens. It is not due before. */
   readonly atMs: number;
   readonly data: EventData;
-  /** The customer whose webhook it goes to; left out of what goes to the operators'. */
-  readonly to?: string;
 }
-
-const COPIED = '-to-customer';
 
 /** The reason of a ban that nobody started by hand. */
 export const AFTER_REFUSALS = 'too many requests after 429';
@@ -63,28 +57,14 @@ export function isSaid(reason: string | null | undefined): boolean {
   return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
 }
 
-/**
- * The same for the webhook of its customer: an entry of its own, which is delivered under the same id. What an operator
- * said of a ban is not for the customer.
- */
-export function copyFor(event: GatewayEvent, customer: string): GatewayEvent {
-  const { reason, ...data } = event.data;
-  return { ...event, id: event.id + COPIED, to: customer, ...(isSaid(reason) ? { data } : {}) };
-}
-
-/** Whose queue the entry of an id stands in: that of a customer, or of the operators (null). */
-export function receiverOf(id: string): string | null {
-  return id.endsWith(COPIED) ? payerOf(subjectOf(id)) : null;
+/** Version 0.3 made copies of events for webhooks of customers. They are as if they were not there. */
+export function isCopy(id: string): boolean {
+  return id.endsWith('-to-customer');
 }
 
 /** The event as one that has happened by now, also when it was to happen later. */
 export function happened(event: GatewayEvent, nowMs: number): GatewayEvent {
   return event.atMs <= nowMs ? event : { ...event, atMs: nowMs };
-}
-
-/** The id that a receiver sees. */
-export function pendingEventId({ id, to }: GatewayEvent): string {
-  return to === undefined ? id : id.slice(0, -COPIED.length);
 }
 
 /** The key, or the customer, that an event is about. */
@@ -128,38 +108,17 @@ export interface OutboxPage {
 export interface OutboxFigures {
   readonly waiting: number;
   readonly dead: number;
-  /**
-   * Age of the oldest that waits for the operators' webhook; 0 when none does. What has not happened yet counts in
-   * neither.
-   */
+  /** Age of the oldest that waits; 0 when none does. What has not happened yet counts in neither. */
   readonly oldestMs: number;
 }
 
-/** A customer whose entries are none of them due yet is looked at again after so long, for those that came since. */
-export const RECHECK_MS = 60_000;
-
 /**
- * Events from the step that wrote them (`KeyStore.write`, an admission) until somebody took them. Each receiver has a
- * queue of its own, so that none waits for another. Of several deliverers each entry goes to one; when that dies, to
- * another after the lease. Rejects with StoreUnavailable.
+ * Events from the step that wrote them (`KeyStore.write`, an admission) until the webhook took them. Of several
+ * deliverers each event goes to one; when that dies, to another after the lease. Rejects with StoreUnavailable.
  */
 export interface Outbox {
-  /** Up to `count` events that have happened and stand in no queue yet; nobody else gets them for `leaseMs`. */
-  arrivals(count: number, leaseMs: number): Promise<readonly GatewayEvent[]>;
-  /**
-   * Puts arrivals, and copies of them for customers, into the queues of their receivers. What is there already stays as
-   * it is.
-   */
-  distribute(events: readonly GatewayEvent[]): Promise<void>;
-  /**
-   * Up to `count` entries for a customer, or for the operators (null), that are due; nobody else gets them for
-   * `leaseMs`.
-   */
-  claim(receiver: string | null, count: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
-  /** Up to `count` customers that entries are due for, who waits longest first; nobody else gets them for `leaseMs`. */
-  claimCustomers(count: number, leaseMs: number): Promise<readonly string[]>;
-  /** Gives back a customer: it is due again with its next entry, though not within `pauseMs`. */
-  release(customer: string, pauseMs: number): Promise<void>;
+  /** Up to `count` entries that are due; nobody else gets them for `leaseMs`. */
+  claim(count: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
   /** Forgets an event: it was delivered. */
   delivered(id: string): Promise<void>;
   /** Keeps the entry's figures as they are given; it is due again after `pauseMs`. */

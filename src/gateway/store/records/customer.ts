@@ -1,7 +1,6 @@
 import type { Limits } from '../../admission/bucket.js';
 import type { Grant } from './grant.js';
 import type { RecordStore, StoredRecord } from './record.js';
-import type { Webhook } from './webhook.js';
 
 /** `closed` is final. In any but `enabled` all keys of the customer are refused. */
 export type CustomerStatus = 'enabled' | 'disabled' | 'closed';
@@ -21,9 +20,7 @@ export interface CustomerRecord extends StoredRecord {
   readonly createdAtMs: number;
 }
 
-/** `write` with a webhook sets it, with null takes it away; left out, it stays. */
-export interface CustomerStore extends RecordStore<CustomerRecord, Webhook | null> {
-  webhook(id: string): Promise<Webhook | undefined>;
+export interface CustomerStore extends RecordStore<CustomerRecord, never> {
   /** How many keys it has, revoked ones included; a few may be of nobody whose id begins alike. */
   keyCount(id: string): Promise<number>;
 }

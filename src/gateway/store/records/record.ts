@@ -17,7 +17,7 @@ export interface Snapshot<R extends StoredRecord> {
   readonly history: readonly AuditEntry[];
   /** What was spent, strikes and ban. */
   readonly state: SubjectState;
-  /** Of a key the note of its ban, of a customer its webhook; null without one. */
+  /** Of a key the note of its ban; null without one. */
   readonly beside: object | null;
   /** What was counted of a key on the days that were asked for. */
   readonly usage: readonly StoredRow[];
@@ -44,7 +44,7 @@ export interface RecordStore<R extends StoredRecord, Beside> {
   write(record: R, entry: AuditEntry, beside?: Beside): Promise<void>;
   /**
    * Writes `record` as `write` does, puts `history` in place of all its history, and forgets what stands beside it: of
-   * a key the note of a ban, of a customer its webhook. VersionConflict too unless it is one entry more than there is.
+   * a key the note of a ban. VersionConflict too unless it is one entry more than there is.
    */
   rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
   /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */

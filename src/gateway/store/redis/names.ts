@@ -20,12 +20,9 @@
  *     petgate:tokens              admin tokens by id (hash)          no TTL
  *     petgate:session-secret      what the cookies of pages are sealed with (string) no TTL
  *     petgate:changes             ids of keys and customers changed lately (sorted set) TTL
- *     petgate:{events}:waiting    ids of events for the operators, by when they were made (sorted set) no TTL
- *     petgate:{events}:copies     ids of copies for customers, by when they were made (sorted set) no TTL
- *     petgate:{events}:due        ids of those in no queue yet, by when they are due (sorted set) no TTL
- *     petgate:{events}:operators  the operators' queue: ids, by when they are due (sorted set) no TTL
- *     petgate:{events}:to:<id>    the queue of a customer (sorted set) no TTL
- *     petgate:{events}:customers  customers with a queue, by when it is due (sorted set) no TTL
+ *     petgate:{events}:waiting    ids of events, by when they were made (sorted set) no TTL
+ *     petgate:{events}:due        ids of those not in the queue yet, by when they are due (sorted set) no TTL
+ *     petgate:{events}:operators  the queue: ids, by when they are due (sorted set) no TTL
  *     petgate:{events}:dead       ids of dead letters, by since when (sorted set) no TTL
  *     petgate:{events}:collecting somebody looks for what nobody entered (outbox/pending.ts) TTL
  *     petgate:gateways            gateways there are (sorted set)    TTL
@@ -67,10 +64,12 @@ export const endedSessionName = (sessionId: string): string => `petgate:ended-se
 export const CHANGES = 'petgate:changes';
 export const EVENTS_WAITING = 'petgate:{events}:waiting';
 export const EVENTS_DUE = 'petgate:{events}:due';
-export const EVENTS_COPIES = 'petgate:{events}:copies';
 export const EVENTS_OPERATORS = 'petgate:{events}:operators';
-export const EVENTS_CUSTOMERS = 'petgate:{events}:customers';
 export const EVENTS_DEAD = 'petgate:{events}:dead';
+/** 0.3 kept here what was for customers' own webhooks: copies, and customers with a queue. */
+export const EVENTS_COPIES = 'petgate:{events}:copies';
+export const EVENTS_CUSTOMERS = 'petgate:{events}:customers';
+export const customerQueueName = (customer: string): string => `petgate:{events}:to:${customer}`;
 export const EVENTS_COLLECTING = 'petgate:{events}:collecting';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
@@ -111,11 +110,6 @@ export function historyName(id: string): string {
 /** Name of the events of a key or a customer that are not delivered. */
 export function eventsName(id: string): string {
   return `petgate:${tagged(id)}:events`;
-}
-
-/** Name of the queue of a customer, or of the operators (null). */
-export function queueName(receiver: string | null): string {
-  return receiver === null ? EVENTS_OPERATORS : `petgate:{events}:to:${receiver}`;
 }
 
 /** Name of the day ledger of a key. */

@@ -25,7 +25,6 @@ const READ = [
   'GET /admin/v1/events/{id}',
   'GET /admin/v1/exchanges',
   'GET /admin/v1/exchanges/{id}',
-  'GET /admin/v1/customers/{id}/webhook',
   'GET /admin/v1/gateways',
   'GET /admin/v1/plans',
   'POST /admin/v1/plans/check',
@@ -58,9 +57,6 @@ const KEYS = [
   'DELETE /admin/v1/customers/{id}',
   'PUT /admin/v1/customers/{id}/bans',
   'DELETE /admin/v1/customers/{id}/bans',
-  'PUT /admin/v1/customers/{id}/webhook',
-  'DELETE /admin/v1/customers/{id}/webhook',
-  'POST /admin/v1/customers/{id}/webhook/rotate',
   'POST /admin/v1/events/{id}/redeliver',
 ];
 

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { claimNew } from '../../../conformance/outbox.js';
 import type { Test } from 'tap';
 import { listen, type Listener, type Reply } from '../listener.js';
 
@@ -9,7 +8,7 @@ async function withEvents(
   t: Test,
   count: number,
 ): Promise<Listener & { readonly list: () => Promise<readonly Event[]> }> {
-  const listener = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
+  const listener = await listen(t, {}, { emitsEvents: true });
   for (let n = 0; n < count; n += 1)
     t.equal((await listener.ask('POST', '/admin/v1/keys', { plan: 'free', name: `key ${n}` })).status, 201);
   return { ...listener, list: async () => eventsOf(await listener.ask('GET', '/admin/v1/events')) };
@@ -45,7 +44,7 @@ t.test('events that wait are listed page by page, and shown by id', async (t) =>
 
 t.test('dead ones are listed apart, and delivered again', async (t) => {
   const { ask, list, engine } = await withEvents(t, 2);
-  const [{ event } = {}] = await claimNew(engine.outbox, 1, 60_000);
+  const [{ event } = {}] = await engine.outbox.claim(1, 60_000);
   await engine.outbox.deadLetter({
     event: event!,
     attempts: 17,

@@ -36,7 +36,7 @@ async function people(listener: Listener): Promise<{ customer: string; keys: rea
 }
 
 t.test('a key is exported whole, without its secrets', async (t: Test) => {
-  const listener = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
+  const listener = await listen(t, {}, { emitsEvents: true });
   const { lone } = await people(listener);
   const { status, json, text, headers } = await listener.ask('GET', `/admin/v1/keys/${String(lone['id'])}/export`);
   t.equal(status, 200);
@@ -55,16 +55,12 @@ t.test('a key is exported whole, without its secrets', async (t: Test) => {
 });
 
 t.test('a customer is exported with all its keys', async (t: Test) => {
-  const listener = await listen(t, {}, { events: { customerNetworks: ['127.0.0.0/8'] } });
+  const listener = await listen(t, {}, { emitsEvents: true });
   const { customer, keys } = await people(listener);
-  const url = 'https://hooks.ada.example/x';
-  t.equal((await listener.ask('PUT', `/admin/v1/customers/${customer}/webhook`, { url })).status, 200);
   const { json } = await listener.ask('GET', `/admin/v1/customers/${customer}/export`);
-  t.notMatch(JSON.stringify(json), 'whsec_');
   t.match(json, {
-    webhook: url,
     customer: { id: customer, name: 'Ada & Sons', reference: 'ADA-1', grants: [{ note: 'Ada asked' }] },
-    history: [{ action: 'created' }, { action: 'granted' }, { changed: { webhook: 'set' } }],
+    history: [{ action: 'created' }, { action: 'granted' }],
   });
   const its = json['keys'] as readonly Json[];
   t.same(

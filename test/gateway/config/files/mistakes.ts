@@ -70,12 +70,6 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
     'credentials: [{ basic: username }, { basic: password }]\n',
   ],
   ['credentials-word', '1:15 credentials.0', /must be bearer, \{ scheme/, 'credentials: [Bearer]\n'],
-  [
-    'customer-network',
-    '1:66 events.customer_networks.0',
-    /10\.0\.0\.0\/8/,
-    'events: { url: "https://hooks.example.com/", customer_networks: [10.0.0.0/33] }\n',
-  ],
   ['duplicate-key', '3:1', /twice/, 'realm: one\nlisten: { port: 1 }\nrealm: two\n'],
   ['duration-out-of-range', '2:13 store.deadline', /from 1ms to 10s/, 'store:\n  deadline: 1h\n'],
   ['duration-with-space', '2:13 store.deadline', /unit/, 'store:\n  deadline: 100 ms\n'],

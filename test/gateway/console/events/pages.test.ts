@@ -4,7 +4,7 @@ import { hiddenIn, openConsole } from '../visitor.js';
 const PAGE = '/console/events';
 
 t.test('events are listed by state, and delivered again from the page', async (t) => {
-  const { ask, visitor } = await openConsole(t, {}, { events: { customerNetworks: [] } });
+  const { ask, visitor } = await openConsole(t, {}, { emitsEvents: true });
   await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'One' });
   const { get, submit, signIn } = visitor();
   await signIn();

@@ -36,7 +36,7 @@ t.test('after all is erased no name is found anywhere in Redis', async (t: Test)
   });
   const registry = new KeyRegistry({
     ...{ engine, plans: () => PLANS, scopes: [], costs: new Map(), environment: 'staging' },
-    ...{ acceptImported: false, events: { customerNetworks: ['127.0.0.0/8'] } },
+    ...{ acceptImported: false, emitsEvents: true },
   });
   const of = { name: 'Ada & Sons', note: 'Ada pays late' };
   const customer = await registry.customers.create({ ...of, plan: 'free', reference: 'ADA-1' }, 'ops');

@@ -40,7 +40,6 @@ async function subjectsOn(engine: ReturnType<typeof engineOn>): Promise<readonly
     costs: new Map(),
     environment: 'test',
     acceptImported: false,
-    events: null,
   });
   const customer = await registry.customers.create({ name: 'Shop', plan: 'priced' }, 'test');
   const bodies = [

@@ -13,15 +13,14 @@
  * |---|---|
  * | `l` `p` | a copy of the log; which one it is of, and up to where |
  * | `s` `u` | state of a key or a customer; one row of the ledger |
- * | `k` `K` `W` `h` `b` | key; customer; its webhook; history of both; what an operator said of a ban |
+ * | `k` `K` `h` `b` | key; customer; history of both; what an operator said of a ban |
+ * | `W` `C` `D` `R` `S` | 0.3: a customer's webhook; its copies of events, their queue, by when it is due |
  * | `w` | a key or a customer whose history may have corrections |
  * | `v` `t` `P` | version of all records; admin token; what the cookies of pages are sealed with |
  * | `G` | a session of pages that was ended by hand |
  * | `e` | an event that is not delivered |
- * | `y` `C` | its entry by when it was made: of the operators' events, of copies for customers |
- * | `d` | by when it is due, until it stands in a queue |
- * | `O` `D` | the queue of the operators, the queues of customers |
- * | `R` `S` | customers with a queue by when it is due, and where each stands there |
+ * | `y` | its entry by when it was made |
+ * | `d` `O` | by when it is due, before its first attempt and since |
  * | `z` `E` | dead letters by since when; what admissions emitted and has no entry yet |
  * | `c` `q` `f` | outage mode: a cached key, counts of a ledger row that Redis has taken, one value of its metadata |
  * | `B` | outage mode: an automatic ban that the key's history in Redis lacks |
@@ -91,15 +90,11 @@ export const IMPORT = 'm';
 export const banNoteRow = (keyId: string): string => `b${keyId}`;
 export const tokenRow = (tokenId: string): string => `t${tokenId}`;
 export const eventRow = (eventId: string): string => `e${eventId}`;
-/** Of an event, or in `R` of a customer, in a list by a time in ms. */
+/** Of an event, in a list by a time in ms. */
 export const listedRow = (list: string, atMs: number, id: string): string =>
   `${list}${String(Math.max(0, Math.round(atMs))).padStart(16, '0')}${SEPARATOR}${id}`;
-/** The list that is the queue of a customer, or of the operators (null). */
-export const queueOf = (receiver: string | null): string => (receiver === null ? 'O' : `D${receiver}${SEPARATOR}`);
-/** The event, or the customer, of a row of `listedRow`. */
+/** The event of a row of `listedRow`. */
 export const listedIn = (row: string): string => row.slice(row.lastIndexOf(SEPARATOR) + 1);
-/** Holds the row of a customer in `R`. */
-export const dueRow = (customerId: string): string => `S${customerId}`;
 
 /** Differs after each change of any record, of a key or a customer, as a double. */
 export const RECORDS_VERSION = 'v';

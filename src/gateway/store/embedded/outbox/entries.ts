@@ -1,5 +1,5 @@
-import { receiverOf, type GatewayEvent, type OutboxEntry } from '../../outbox/event.js';
-import { dueRow, eventRow, listedRow, queueOf } from '../files/rows.js';
+import { isCopy, type GatewayEvent, type OutboxEntry } from '../../outbox/event.js';
+import { eventRow, listedRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 
 const NOTHING = Buffer.alloc(0);
@@ -9,7 +9,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export interface StoredEntry extends OutboxEntry {
   readonly leasedToMs: number;
-  /** Whether it stands in the queue of its receiver; left out of what has just come. */
+  /** Whether it stands in the queue; left out of what has just come. */
   readonly queued?: boolean;
 }
 
@@ -22,15 +22,6 @@ export function fresh(event: GatewayEvent): StoredEntry {
   return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null, leasedToMs: event.atMs };
 }
 
-/** In a transaction: an event stands in its receiver's queue from now on, if it doesn't yet; a copy is entered. */
-export function queue(durable: Store, event: GatewayEvent, nowMs: number): void {
-  const there = readEntry(durable, event.id);
-  if (there?.queued === true || (there === undefined && event.to === undefined)) return;
-  if (there !== undefined) remove(durable, there);
-  put(durable, { ...(there ?? fresh(event)), leasedToMs: nowMs, queued: true });
-  if (event.to !== undefined && !durable.doesExist(dueRow(event.to))) putDue(durable, event.to, nowMs);
-}
-
 /** In a transaction: there is no such event any more. */
 export function forget(durable: Store, id: string): void {
   const there = readEntry(durable, id);
@@ -40,6 +31,7 @@ export function forget(durable: Store, id: string): void {
 }
 
 export function readEntry(durable: Store, id: string): StoredEntry | undefined {
+  if (isCopy(id)) return undefined;
   const bytes = durable.getBinary(eventRow(id));
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as StoredEntry);
 }
@@ -56,24 +48,7 @@ export function remove(durable: Store, entry: StoredEntry): void {
 
 function listed({ event: { id, atMs }, deadAtMs, leasedToMs, queued = false }: StoredEntry): readonly string[] {
   if (deadAtMs !== null) return [listedRow('z', deadAtMs, id)];
-  const receiver = receiverOf(id);
-  return [
-    listedRow(receiver === null ? 'y' : 'C', atMs, id),
-    listedRow(queued ? queueOf(receiver) : 'd', leasedToMs, id),
-  ];
-}
-
-/** In a transaction: when the queue of a customer is looked at; null for never. */
-export function putDue(durable: Store, customer: string, atMs: number | null): void {
-  const there = durable.getBinary(dueRow(customer));
-  if (there !== undefined) durable.removeSync(there.toString());
-  if (atMs === null) {
-    durable.removeSync(dueRow(customer));
-    return;
-  }
-  const row = listedRow('R', atMs, customer);
-  durable.putSync(row, NOTHING);
-  durable.putSync(dueRow(customer), Buffer.from(row));
+  return [listedRow('y', atMs, id), listedRow(queued ? 'O' : 'd', leasedToMs, id)];
 }
 
 /** Without what is the store's own. */

@@ -1,12 +1,11 @@
-import { happened, receiverOf, type Outbox, type OutboxEntry, type OutboxState } from '../../outbox/event.js';
+import { happened, type Outbox, type OutboxEntry, type OutboxState } from '../../outbox/event.js';
 import { attempt, inTransaction } from '../files/errors.js';
 import { countRows } from '../files/count-rows.js';
 import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { isAnyPending, nextPending } from '../log/pending.js';
-import { enter, forget, fresh, put, putDue, readEntry, remove, shown, type StoredEntry } from './entries.js';
-import { queuesOf } from './queues.js';
+import { enter, forget, fresh, put, readEntry, remove, shown, type StoredEntry } from './entries.js';
 
 /** These bound how long one transaction holds up the event loop. */
 const FORGOTTEN_AT_ONCE = 100;
@@ -50,8 +49,19 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
     for (let made = 0; made < transactions && (await inTransaction(stores, enterSome)); made += 1);
   };
   return {
-    // Of a burst a part: what was there before goes out meanwhile.
-    ...queuesOf(stores, readLatest, () => enterPending(1)),
+    async claim(count, leaseMs) {
+      // Of a burst a part: what was there before goes out meanwhile.
+      await enterPending(1);
+      // A transaction syncs the disk; nearly always nothing is due.
+      if ((await readLatest(() => dueIn(stores.durable, 1))).length === 0) return [];
+      return inTransaction(stores, () =>
+        dueIn(stores.durable, count).map((entry) => {
+          remove(stores.durable, entry);
+          put(stores.durable, { ...entry, leasedToMs: Date.now() + leaseMs, queued: true });
+          return shown(entry);
+        }),
+      );
+    },
     delivered: (id) => inTransaction(stores, () => forget(stores.durable, id)),
     async postpone({ event, attempts, failure }, pauseMs) {
       const dueAtMs = Date.now() + Math.round(pauseMs);
@@ -62,11 +72,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
     },
     async redeliver(id) {
       await enterPending(Infinity);
-      return replace(id, ({ event, queued = false }) => {
-        const receiver = receiverOf(id);
-        if (receiver !== null) putDue(stores.durable, receiver, Date.now());
-        return { ...fresh(happened(event, Date.now())), queued };
-      });
+      return replace(id, ({ event, queued = false }) => ({ ...fresh(happened(event, Date.now())), queued }));
     },
     ...listingOf(stores, readLatest, enterPending),
     forgetDead: (keptMs) =>
@@ -98,8 +104,7 @@ function listingOf(
     async list(state, cursor, count) {
       await enterPending(Infinity);
       return readLatest(() => {
-        const rows = LISTS[state].flatMap((list) => pageOf(durable, list, state, cursor, count)).sort();
-        const page = rows.slice(0, count);
+        const page = pageOf(durable, state === 'dead' ? 'z' : 'y', state, cursor, count);
         const entries = page.map((index) => readEntry(durable, listedIn(index))).filter((entry) => entry !== undefined);
         return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
       });
@@ -107,19 +112,21 @@ function listingOf(
     async figures() {
       await enterPending(1);
       const [oldest] = await readLatest(() => [...durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 })]);
-      const waiting =
-        (await countRows(durable, rangeOfList('y', 'waiting'))) + (await countRows(durable, rangeOf('C')));
+      const waiting = await countRows(durable, rangeOfList('y', 'waiting'));
       const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
       return { waiting, dead: await countRows(durable, rangeOf('z')), oldestMs };
     },
   };
 }
 
-const LISTS: Readonly<Record<OutboxState, readonly string[]>> = {
-  waiting: ['y', 'C'],
-  scheduled: ['y'],
-  dead: ['z'],
-};
+/** Entries that are due, the first first: of the queue, and of what is not there yet. */
+function dueIn(durable: Store, count: number): readonly StoredEntry[] {
+  const rows = ['O', 'd'].flatMap((list) => [
+    ...durable.getKeys({ start: list, end: listedRow(list, Date.now(), AFTER_ALL), limit: count }),
+  ]);
+  const ordered = rows.sort((a, b) => (a.slice(1) < b.slice(1) ? -1 : 1)).slice(0, count);
+  return ordered.map((row) => readEntry(durable, listedIn(row))).filter((entry) => entry !== undefined);
+}
 
 /** Of a list what is of that state: events that have happened by now and those that haven't share one. */
 function rangeOfList(list: string, state: OutboxState): { start: string; end: string } {

@@ -4,7 +4,6 @@ import { isCorrection } from '../../records/correction.js';
 import type { KeyRecord } from '../../records/key.js';
 import type { AuditEntry } from '../../records/record.js';
 import type { RecordStore, StoredRecord } from '../../records/record.js';
-import type { Webhook } from '../../records/webhook.js';
 import { VersionConflict, type KeyStore } from '../../port.js';
 import { inTransaction, reading } from '../files/errors.js';
 import {
@@ -42,13 +41,10 @@ const KEYS: RecordType<OutboxChange> = {
   besideRow: banNoteRow,
 };
 
-const CUSTOMERS: RecordType<Webhook | null> = {
+const CUSTOMERS: RecordType<never> = {
   row: customerRow,
   correctedRow: (id) => correctedRow('K', id),
-  putBeside(durable, id, webhook) {
-    if (webhook === null) durable.removeSync(webhookRow(id));
-    else durable.putSync(webhookRow(id), bytesOf(webhook));
-  },
+  putBeside: () => undefined,
   besideRow: webhookRow,
 };
 
@@ -58,8 +54,7 @@ export function keysOf(stores: Stores, checkpoint: Checkpoint): KeyStore {
 
 export function customersOf(stores: Stores, checkpoint: Checkpoint): CustomerStore {
   return {
-    ...recordsOf<CustomerRecord, Webhook | null>(stores, checkpoint, CUSTOMERS),
-    webhook: (id) => reading(stores, (durable) => jsonIn(durable, webhookRow(id)) as Webhook | undefined),
+    ...recordsOf<CustomerRecord, never>(stores, checkpoint, CUSTOMERS),
     keyCount: (id) =>
       reading(stores, (durable) => durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) })),
   };

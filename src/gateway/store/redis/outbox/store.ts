@@ -1,32 +1,29 @@
-import { happened, receiverOf, subjectOf } from '../../outbox/event.js';
+import { happened, subjectOf } from '../../outbox/event.js';
 import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import { newEntry, readEntry, withdraw } from './entries.js';
 import type { PendingEvents } from './pending.js';
-import { queuesOf, wordsOf } from './queues.js';
 import {
   EVENTS_COPIES,
   EVENTS_CUSTOMERS,
   EVENTS_DEAD,
   EVENTS_DUE,
+  EVENTS_OPERATORS,
   EVENTS_WAITING,
-  eventsName,
-  queueName,
 } from '../names.js';
+import { customerQueueName, eventsName } from '../names.js';
 
+/** Bounds how many arrivals one claim enters into the queue. */
+const ARRIVALS_AT_ONCE = 100;
 /** Bounds how many dead events one call forgets. */
 const FORGOTTEN_AT_ONCE = 100;
+
+const CLAIM = loadScript('outbox/claim', { ARRIVALS_AT_ONCE });
 
 const PAGE = loadScript('outbox/page');
 
 const KEEP = loadScript('outbox/keep');
-
-const SETS: Readonly<Record<OutboxState, readonly string[]>> = {
-  waiting: [EVENTS_WAITING, EVENTS_COPIES],
-  scheduled: [EVENTS_WAITING],
-  dead: [EVENTS_DEAD],
-};
 
 export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'collect'>): Outbox {
   const keep = async (entry: OutboxEntry): Promise<void> => {
@@ -35,7 +32,7 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
   };
   const nowMs = (): number => Math.round(link.storeMs(EVENTS_DUE));
   return {
-    ...queuesOf(link),
+    claim: (count, leaseMs) => claim(link, count, leaseMs),
     // The event first: an id without one is forgotten when it is due.
     async delivered(id) {
       await link.command('hdel', eventsName(subjectOf(id)), id);
@@ -45,7 +42,7 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
       const { id } = entry.event;
       const dueAtMs = nowMs() + Math.round(pauseMs);
       await keep({ ...entry, dueAtMs });
-      await link.command('zadd', queueName(receiverOf(id)), 'XX', dueAtMs.toString(), id);
+      await link.command('zadd', EVENTS_OPERATORS, 'XX', dueAtMs.toString(), id);
     },
     async deadLetter(entry) {
       const deadAtMs = nowMs();
@@ -59,12 +56,10 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
       if (there === undefined) return undefined;
       const entry = newEntry(happened(there.event, nowMs()));
       await keep(entry);
-      const [receiver, at] = [receiverOf(id), nowMs().toString()];
-      await link.command('zadd', receiver === null ? EVENTS_WAITING : EVENTS_COPIES, entry.event.atMs.toString(), id);
-      // One that is in no queue yet has to be copied first.
+      const at = nowMs().toString();
+      await link.command('zadd', EVENTS_WAITING, entry.event.atMs.toString(), id);
       const isArrival = Number(await link.command('zadd', EVENTS_DUE, 'XX', 'CH', at, id)) === 1;
-      if (!isArrival) await link.command('zadd', queueName(receiver), at, id);
-      if (receiver !== null) await link.command('zadd', EVENTS_CUSTOMERS, at, receiver);
+      if (!isArrival) await link.command('zadd', EVENTS_OPERATORS, at, id);
       await link.command('zrem', EVENTS_DEAD, id);
       return entry;
     },
@@ -74,8 +69,7 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
     },
     async list(state, cursor, count) {
       await pending.idle();
-      const pages = await Promise.all(SETS[state].map((set) => pageOf(link, set, state, cursor, count)));
-      const page = pages.flat().sort(byDueTime).slice(0, count);
+      const page = await pageOf(link, state === 'dead' ? EVENTS_DEAD : EVENTS_WAITING, state, cursor, count);
       const entries = await Promise.all(page.map(({ id }) => readEntry(link, id)));
       const last = page.length < count ? undefined : page.at(-1);
       return {
@@ -85,15 +79,14 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
     },
     async figures() {
       const now = nowMs();
-      const [waiting, copies, dead, oldest] = await Promise.all([
+      const [waiting, dead, oldest] = await Promise.all([
         link.command('zcount', EVENTS_WAITING, '-inf', now.toString()),
-        link.command('zcard', EVENTS_COPIES),
         link.command('zcard', EVENTS_DEAD),
         link.command('zrange', EVENTS_WAITING, '0', '0', 'WITHSCORES') as Promise<readonly Buffer[]>,
       ]);
       // What is to happen later has no age.
       const oldestMs = oldest[1] === undefined ? 0 : Math.max(0, now - Number(oldest[1]));
-      return { waiting: Number(waiting) + Number(copies), dead: Number(dead), oldestMs };
+      return { waiting: Number(waiting), dead: Number(dead), oldestMs };
     },
     async forgetDead(keptMs) {
       const limit = ['LIMIT', '0', FORGOTTEN_AT_ONCE.toString()];
@@ -104,7 +97,10 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
       if (ids.length > 0) await link.command('zrem', EVENTS_DEAD, ...ids);
       return ids.length < FORGOTTEN_AT_ONCE;
     },
-    collect: (everyMs, anew) => pending.collect(everyMs, anew),
+    async collect(everyMs, anew) {
+      await forgetCopies(link);
+      return pending.collect(everyMs, anew);
+    },
   };
 }
 
@@ -113,8 +109,21 @@ interface ListedEntry {
   readonly score: string;
 }
 
-function byDueTime(a: ListedEntry, b: ListedEntry): number {
-  return Number(a.score) - Number(b.score) || (a.id < b.id ? -1 : 1);
+async function claim(link: Link, count: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
+  const asked = [count, Math.round(leaseMs)].map(String);
+  const ids = wordsOf(await link.run(CLAIM, [EVENTS_DUE, EVENTS_OPERATORS], asked));
+  const entries = await Promise.all(ids.map((id) => readEntry(link, id)));
+  // Delivered, or announced for a step that was never made.
+  await Promise.all(ids.filter((_, index) => entries[index] === undefined).map((id) => withdraw(link, id)));
+  return entries.filter((entry) => entry !== undefined);
+}
+
+/** What 0.3 kept for webhooks of customers. */
+async function forgetCopies(link: Link): Promise<void> {
+  const membersOf = async (set: string) => ((await link.command('zrange', set, '0', '-1')) as Buffer[]).map(String);
+  for (const id of await membersOf(EVENTS_COPIES)) await link.command('hdel', eventsName(subjectOf(id)), id);
+  for (const customer of await membersOf(EVENTS_CUSTOMERS)) await link.command('del', customerQueueName(customer));
+  await Promise.all([EVENTS_COPIES, EVENTS_CUSTOMERS].map((set) => link.command('del', set)));
 }
 
 /** Members of a sorted set behind a cursor, by score and name; of a state some, or all. */
@@ -128,4 +137,11 @@ export async function pageOf(
   const [score = '-1', last = ''] = cursor?.split(' ') ?? [];
   const words = wordsOf(await link.run(PAGE, [set], [score, last, count.toString(), state]));
   return words.flatMap((id, n) => (n % 2 === 0 ? { id, score: words[n + 1]! } : []));
+}
+
+function wordsOf(answer: Buffer): readonly string[] {
+  return answer
+    .toString()
+    .split(' ')
+    .filter((word) => word !== '');
 }

@@ -1,6 +1,5 @@
 import type { Limit } from '../../../admission/bucket.js';
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
-import type { Webhook } from '../../records/webhook.js';
 import type { Raise } from '../ledger/transfer.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
@@ -15,8 +14,9 @@ import type { RecordType } from './record-type.js';
 const IDS_AT_ONCE = 1_000;
 
 /**
- * The hash of a customer: `record` and `webhook` (JSON), `version`, `terms` (what an admission needs of it,
+ * The hash of a customer: `record` (JSON), `version`, `terms` (what an admission needs of it,
  * admission/customer.ts), and beside them `state` and `windows` as a key has them, of which strikes and ban stay 0.
+ * 0.3 kept a `webhook` here.
  */
 const CUSTOMERS: RecordType<CustomerRecord> = {
   index: CUSTOMER_INDEX,
@@ -45,12 +45,6 @@ export function customerStore(
   const records = recordsOf(link, replicas, CUSTOMERS, raise);
   return {
     ...records,
-    write: (record, entry, webhook) =>
-      records.write(record, entry, webhook === undefined ? {} : { fields: ['webhook', textOf(webhook)] }),
-    async webhook(id) {
-      const stored = (await link.command('hget', customerName(id), 'webhook')) as Buffer | null;
-      return stored === null || stored.length === 0 ? undefined : (JSON.parse(stored.toString()) as Webhook);
-    },
     async keyCount(id) {
       let count = 0;
       for await (const ids of idsIn(link, KEY_INDEX, id, IDS_AT_ONCE)) {
@@ -61,10 +55,6 @@ export function customerStore(
       return count;
     },
   };
-}
-
-function textOf(webhook: Webhook | null): string {
-  return webhook === null ? '' : JSON.stringify(webhook);
 }
 
 /** `<status> <minute> <day> <month>[;<grants>] <plan>`; of the limits -1 is unlimited, -2 none of its own. */

@@ -9,7 +9,7 @@ export interface RecordType<R> {
   readonly recordIn: (id: string, fields: ReadonlyMap<string, string>) => R | undefined;
   /** Fields and values of the hash. */
   readonly fieldsOf: (record: R) => readonly string[];
-  /** The field beside them that moves with the record, and that erasing empties. */
+  /** The field beside them that moves with a key, and that erasing empties. */
   readonly beside: string;
   /** Puts automatic bans that are still noted in the hash into the history; left out of what is never banned. */
   readonly flush?: (id: string) => Promise<void>;

@@ -24,7 +24,6 @@ import {
   PLANS,
 } from '../../../../conformance/cast.js';
 import { toldOf } from '../../../../conformance/told.js';
-import { claimNew } from '../../../../conformance/outbox.js';
 import { keyRecord } from '../../../admission/key-record.js';
 import { startRedis, type RedisServer } from '../../../../servers/redis.js';
 import { until } from '../../../../servers/until.js';
@@ -133,11 +132,11 @@ t.test('of two processes that find the same pending event one moves it, and it i
   const other = await stalled(t, server.url);
   other.move(key.id);
   await engine.outbox.collect(60_000, true);
-  const [claimed] = await claimNew(engine.outbox, 10, 60_000);
+  const [claimed] = await engine.outbox.claim(10, 60_000);
   t.equal(claimed?.event.id, `${key.id}-ban-9`);
   await engine.outbox.delivered(claimed!.event.id);
   await other.goOn();
-  t.same(await claimNew(engine.outbox, 10, 60_000), []);
+  t.same(await engine.outbox.claim(10, 60_000), []);
   t.same(await engine.outbox.figures(), { waiting: 0, dead: 0, oldestMs: 0 });
 });
 

@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
-
 const PREFIX = 'whsec_';
 /** Standard Webhooks asks for a key of 24 to 64 bytes. */
 const [LEAST_BYTES, MAX_BYTES] = [24, 64];
-const OWN_BYTES = 32;
 
 /** The key of a secret as Standard Webhooks writes it, `whsec_` and base64; undefined when it has another form. */
 export function signingKey(secret: string): Buffer | undefined {
@@ -12,8 +9,4 @@ export function signingKey(secret: string): Buffer | undefined {
   // What isn't base64 is passed over by Buffer.
   const isWhole = key.toString('base64').replace(/={1,2}$/, '') === encoded.replace(/={1,2}$/, '');
   return isWhole && key.length >= LEAST_BYTES && key.length <= MAX_BYTES ? key : undefined;
-}
-
-export function newSigningSecret(): string {
-  return PREFIX + randomBytes(OWN_BYTES).toString('base64');
 }
