@@ -9,11 +9,11 @@ import { openClient, type Client } from './client.js';
 import { ledgerOf } from './ledger.js';
 import { startPair } from './pair.js';
 
-/** One request a minute, and the third refusal starts a ban of a second. */
+/** One request a minute, and the third refusal starts a ban of three seconds. */
 const PLANS = {
-  hasty: { limits: { minute: 1, day: 1000 }, ban: { after: 3, for: '1s' } },
+  hasty: { limits: { minute: 1, day: 1000 }, ban: { after: 3, for: '3s' } },
   stubborn: { limits: { minute: 1, day: 1000 }, ban: { after: 3 } },
-  wide: { limits: { minute: 1000, day: 1000 }, ban: { after: 3, for: '1s' } },
+  wide: { limits: { minute: 1000, day: 1000 }, ban: { after: 3 } },
   gratis: { limits: { minute: 60, day: 1 }, ban: { after: 1000 }, operations: { listPets: { cost: 0 } } },
   anonymous: { limits: { minute: 300, day: 10_000 }, ban: { after: 150 } },
 };
@@ -53,8 +53,9 @@ t.test(
     t.equal(outcome(await toB.send(key)), 'rate_limited', 'the first refusal only refuses');
     t.equal(outcome(await toA.send(key)), 'rate_limited', 'the second, by the other gateway, too');
     t.equal(await banOf(b, id), null, 'no ban so far');
+    const sentMs = Date.now();
     const third = await toB.send(key);
-    const beganMs = Date.now();
+    const answeredMs = Date.now();
     t.equal(outcome(third), 'key_banned', 'the third starts the ban');
     checkHonest(t, third, 'the refusal that starts the ban');
     const onA = await toA.send(key);
@@ -63,10 +64,9 @@ t.test(
 
     const first = await banOf(a, id);
     t.equal(first?.level, 1);
-    t.ok(first !== null && Math.abs(first.untilMs - beganMs - 1000) < 500, 'it is to last a second', {
-      first,
-      beganMs,
-    });
+    const beganMs = (first?.untilMs ?? 0) - 3000;
+    // Two processes read the clock, in whole milliseconds.
+    t.ok(beganMs >= sentMs - 5 && beganMs <= answeredMs + 5, 'it lasts 3 s', { beganMs, sentMs, answeredMs });
     let during = 0;
     await until('the ban is over', async () => {
       const answer = outcome(await (during % 2 === 0 ? toA : toB).send(key));
@@ -77,19 +77,18 @@ t.test(
       if (now !== null) t.equal(now.untilMs, first!.untilMs, 'a request during the ban does not lengthen it');
       return false;
     });
-    t.ok(during > 3, `${during} requests were made while it held`);
+    t.ok(during > 0, `${during} requests were made while it held`);
     t.ok(Date.now() >= first!.untilMs - 2, 'it held to its end');
     t.equal(await banOf(b, id), null, 'it is listed no more');
 
     t.equal(outcome(await toB.send(key)), 'rate_limited', 'refusals count from the beginning: this is the second');
+    const askedMs = Date.now();
     t.equal(outcome(await toA.send(key)), 'key_banned', 'the third starts the next ban');
-    const secondMs = Date.now();
+    const bannedMs = Date.now();
     const second = await banOf(b, id);
     t.equal(second?.level, 2);
-    t.ok(second !== null && Math.abs(second.untilMs - secondMs - 2000) < 500, 'which lasts twice as long', {
-      second,
-      secondMs,
-    });
+    const againMs = (second?.untilMs ?? 0) - 6000;
+    t.ok(againMs >= askedMs - 5 && againMs <= bannedMs + 5, 'which lasts twice as long', { second, bannedMs });
     t.equal(outcome(await toB.send(key)), 'key_banned');
 
     const { requests, limited, banned } = await ledgerOf(a, id);
@@ -112,7 +111,7 @@ t.test('a ban that is lifted ends at once on both gateways', async (t) => {
     PATH: process.env['PATH'],
     PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
   });
-  t.equal(lifted.code, 0, 'petgate bans lift', { found: lifted.stdout + lifted.stderr });
+  t.equal(lifted.code, 0, `petgate bans lift: ${lifted.stderr}`);
   t.equal(outcome(await toB.send(key)), '200', 'the very next request on the other gateway passes');
   t.equal(outcome(await toA.send(key)), '200');
   t.equal(await banOf(b, id), null);

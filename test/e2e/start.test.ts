@@ -29,14 +29,10 @@ async function start(t: Test, environment: Readonly<Record<string, string>>): Pr
   t.teardown(async () => {
     if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await once(child, 'exit');
   });
-  await until(
-    'petgate start is ready',
-    () => {
-      if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
-      return Promise.resolve(/Another key:/.test(output));
-    },
-    30_000,
-  );
+  await until('petgate start is ready', () => {
+    if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
+    return Promise.resolve(/Another key:/.test(output));
+  });
   const url = `http://127.0.0.1:${environment['PORT'] ?? ''}/docs`;
   t.notOk(await isFree(url)(), 'what is called ready listens, with several workers too');
   await until('the gateway listens', async () => !(await isFree(url)()));
