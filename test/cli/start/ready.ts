@@ -35,10 +35,14 @@ function killAll(pids: readonly number[]): void {
 
 /** Waits until both programs run; gives the address of each. */
 export async function ready(running: Running): Promise<ReadonlyMap<string, string>> {
-  await eventually(
-    'start says how to stop',
-    () => running.output().includes('Ctrl-C stops.') || (running.child.exitCode !== null && fail(running)),
-  );
+  let end: number | string | undefined;
+  void running.ended.then((code) => (end = code));
+  await eventually('start says how to stop', () => {
+    if (end !== undefined) throw new Error(`start ended with ${end}`);
+    return running.output().includes('Ctrl-C stops.');
+  }).catch((error: unknown) => {
+    throw new Error(`${String(error)}; it said: ${running.output()}`);
+  });
   return new Map([...running.output().matchAll(READY)].map(([, name, url]) => [name!, url!]));
 }
 
@@ -50,8 +54,4 @@ export async function startBoth(t: Test): Promise<{ readonly running: Running; r
   t.teardown(() => killAll(pids));
   t.equal(pids.length, 2);
   return { running, pids };
-}
-
-function fail(running: Running): never {
-  throw new Error(`start ended: ${running.output()}`);
 }
