@@ -139,7 +139,6 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured, isPri
     ...{
       stores,
       redis,
-      metadata,
       verifier,
       now,
       usage: local.engine.usage,
