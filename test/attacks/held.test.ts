@@ -78,7 +78,7 @@ t.test('300 connections that pipeline without end hold little', async (t) => {
  * of one cookie.
  */
 t.test(
-  '50 connections of HTTP/2 with 100 unpacked cookies each, whose answers nobody takes, hold little',
+  '150 connections of HTTP/2 with 100 unpacked cookies each, whose answers nobody takes, hold little',
   async (t) => {
     const upstream = await startUpstream(t);
     const front = await startFront(t, upstream.url, { environment, tls: issueCertificate(temporaryFolder(t), 'own') });
@@ -97,7 +97,7 @@ t.test(
       );
     const bombs = Buffer.concat(Array.from({ length: 100 }, (_, n) => bomb(n)));
     const noWindow = Buffer.concat([Buffer.from([0, 4]), uint32(0)]);
-    const clients = await many<FrameClient>(50, async () => {
+    const clients = await many<FrameClient>(150, async () => {
       const client = await openFrames(t, front.target, noWindow);
       client.write(bombs);
       return client;

@@ -7,6 +7,10 @@ import type { Path } from '../config/files/yaml-file.js';
 import type { Operation } from './operation.js';
 import { UNMATCHED } from './route.js';
 
+/** Of each kind; more help nobody, and a hostile file has millions. */
+const MAX_PROBLEMS = 1_000;
+/** So many unknown names get a suggestion: to find the nearest of all names takes a while. */
+const MAX_SUGGESTED = 20;
 const PERIODS = ['minute', 'day', 'month'] as const;
 
 type PlanLocations = Pick<Layers, 'location' | 'files'>;
@@ -33,6 +37,7 @@ export function checkPrices(
   const reportTo =
     (list: Problem[]): Report =>
     (path, part, message) =>
+      list.length < MAX_PROBLEMS &&
       list.push({ ...file.location(path, part), path: path.map(String).join('.'), message });
   const report = reportTo(problems);
   for (const plan of settings.plans.values()) {
@@ -44,16 +49,19 @@ export function checkPrices(
   return warnings.map(renderProblem);
 }
 
-type Report = (path: Path, part: 'key' | 'value', message: string) => void;
+type Report = (path: Path, part: 'key' | 'value', message: string) => unknown;
 
 function checkNames({ name, operations }: Plan, costs: Costs, report: Report, warn: Report): void {
+  let unknown = 0;
   const priced = [...costs].filter(([, cost]) => cost > 0).map(([id]) => id);
   for (const id of operations?.keys() ?? []) {
     const path = [name, 'operations', id];
     const cost = costs.get(id);
-    if (cost === undefined && id !== EVERY_OPERATION)
-      warn(path, 'key', `the contract has no operation of this name; ${suggestion(id, priced)}`);
-    else if (cost === 0)
+    if (cost === undefined && id !== EVERY_OPERATION) {
+      unknown += 1;
+      const advice = unknown > MAX_SUGGESTED ? '' : `; ${suggestion(id, priced)}`;
+      warn(path, 'key', `the contract has no operation of this name${advice}`);
+    } else if (cost === 0)
       report(path, 'key', 'the contract lets this operation pass for nothing, on every plan; leave it out');
   }
 }

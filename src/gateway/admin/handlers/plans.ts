@@ -1,29 +1,16 @@
 import { json } from 'node:stream/consumers';
 import type { z } from 'zod';
-import type { Plans } from '../../admission/plan.js';
-import type { Layers } from '../../config/files/layers.js';
-import { ConfigError } from '../../config/files/problem.js';
-import { plansFile, toPlans } from '../../config/schema/plans.js';
-import { checkPrices } from '../../contract/prices.js';
 import { UNMATCHED } from '../../contract/route.js';
 import { rehearsalAsJson } from '../../usage/rehearsal/ledger/rehearse.js';
 import { scriptOf } from '../../usage/rehearsal/ledger/script.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { monthEndMs } from '../../../shared/utc-month.js';
 import { AdminRefusal } from '../answer.js';
-import { readBody } from '../input/body.js';
+import { readPlans } from '../input/plans.js';
 import { ofMonth } from '../input/query.js';
 import { PlanCheck, PlanFile, PlanList, PlanRehearsal } from '../openapi/schemas.js';
 import { route, type AdminParts, type Route } from '../route.js';
 import { limited, mayBeArchived } from './usage.js';
-
-/** A thousand plans with prices are a third of it. */
-const FILE_BYTES = 2 ** 20;
-/** Where a body stands, for messages. */
-const IN_BODY: Pick<Layers, 'location' | 'files'> = {
-  location: () => ({ file: 'plans', line: 0, column: 0 }),
-  files: [],
-};
 
 export const PLAN_ROUTES: readonly Route[] = [
   route('GET /admin/v1/plans', 'read', 'The plans, and how many keys and customers have each', {
@@ -34,21 +21,22 @@ export const PLAN_ROUTES: readonly Route[] = [
     takes: PlanFile,
     streams: true,
     gives: PlanCheck,
-    handle: async ({ parts, bytes }) => ({ json: await check(parts, readBody(await wholeOf(bytes))) }),
+    handle: async ({ parts, bytes }) => ({ json: await check(parts, bytes) }),
   }),
   route('POST /admin/v1/plans/rehearse', 'billing', 'What a file of plans would make of a month of the ledger', {
     query: ofMonth,
     takes: PlanFile,
     streams: true,
     gives: PlanRehearsal,
-    handle: async ({ parts, query, bytes }) => ({
-      json: await rehearse(parts, query.month, readBody(await wholeOf(bytes))),
-    }),
+    handle: async ({ parts, query, bytes }) => ({ json: await rehearse(parts, query.month, bytes) }),
   }),
 ];
 
-async function check({ registry: { planUse } }: AdminParts, file: unknown): Promise<z.output<typeof PlanCheck>> {
-  const { plans, problems, warnings } = readPlans(planUse.costs, file);
+async function check(
+  { registry: { planUse } }: AdminParts,
+  file: AsyncIterable<Buffer>,
+): Promise<z.output<typeof PlanCheck>> {
+  const { plans, problems, warnings } = await readPlans(planUse.costs, file);
   return { problems: plans === null ? [...problems] : [...(await planUse.taken(plans))], warnings: [...warnings] };
 }
 
@@ -56,10 +44,10 @@ async function check({ registry: { planUse } }: AdminParts, file: unknown): Prom
 async function rehearse(
   { registry, engine, rehearsal }: AdminParts,
   month: string,
-  file: unknown,
+  file: AsyncIterable<Buffer>,
 ): Promise<z.output<typeof PlanRehearsal>> {
   const { planUse } = registry;
-  const { plans, problems } = readPlans(planUse.costs, file);
+  const { plans, problems } = await readPlans(planUse.costs, file);
   if (plans === null) throw new AdminRefusal(400, 'invalid_plans', problems.join('\n'));
   const from = `${month}-01`;
   const days = { from, to: dayOf(monthEndMs(Date.parse(from)) - 1) };
@@ -70,39 +58,4 @@ async function rehearse(
   return (await json(
     limited<string | Buffer>(made, rehearsal !== undefined && mayBeArchived(from, nowMs)),
   )) as z.output<typeof PlanRehearsal>;
-}
-
-interface Read {
-  /** Null where there are problems. */
-  readonly plans: Plans | null;
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-function readPlans(costs: ReadonlyMap<string, number>, file: unknown): Read {
-  const parsed = plansFile.safeParse(file);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`);
-    return { plans: null, problems, warnings: [] };
-  }
-  const plans = toPlans(parsed.data);
-  try {
-    const operations = [...costs].map(([id, cost]) => ({ id, cost }));
-    return { plans, problems: [], warnings: checkPrices({ settings: { plans }, plans: IN_BODY }, operations) };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { plans: null, problems: error.message.split('\n'), warnings: [] };
-  }
-}
-
-async function wholeOf(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of bytes) {
-    length += chunk.length;
-    if (length > FILE_BYTES)
-      throw new AdminRefusal(413, 'body_too_large', `The body is larger than ${FILE_BYTES} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

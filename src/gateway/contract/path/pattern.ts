@@ -15,7 +15,8 @@ type Part = (next: State) => State;
 
 /** Characters. Groups in groups go no deeper than the stack. */
 const MAX_LENGTH = 4_000;
-const MAX_STATES = 5_000;
+/** Of all patterns of one schema together. */
+export const MAX_STATES = 5_000;
 /** For all patterns of one path together: some milliseconds. Real ones take a few steps for each character. */
 const MAX_STEPS = 100_000;
 /** What is left for the path that is looked at now. */
@@ -35,11 +36,12 @@ export function withinBudget(fits: () => boolean): boolean {
 /**
  * A regular expression that never takes long within a budget, whatever it says and whatever it is asked about: it is
  * not tried way after way, as RegExp does, but all ways at once, character by character (Thompson's automaton).
+ * @param room what is left of the states it may have
  * @throws Unheld when it is none, looks around or refers back
  */
-export function compilePattern(source: string): (text: string) => boolean {
+export function compilePattern(source: string, room = { states: MAX_STATES }): (text: string) => boolean {
   const matched = createState(null, []);
-  const first = new Pattern(source).parse()(matched);
+  const first = new Pattern(source, room).parse()(matched);
   let turn = 0;
   return (text) => {
     const characters = SURROGATE.test(text) ? Array.from(text) : text;
@@ -79,10 +81,11 @@ function createState(takes: Takes | null, ways: State[], at: State['at'] = null)
 class Pattern {
   readonly #source: string;
   readonly #flags: string;
+  readonly #room: { states: number };
   #at = 0;
-  #states = 0;
 
-  constructor(source: string) {
+  constructor(source: string, room: { states: number }) {
+    this.#room = room;
     if (source.length > MAX_LENGTH) throw new Unheld(`${source.slice(0, 100)}… is too long`);
     this.#source = source;
     // JSON Schema wants `u`, but patterns are written without it too: [\w-.].
@@ -154,7 +157,7 @@ class Pattern {
   }
 
   #state(...state: Parameters<typeof createState>): State {
-    if ((this.#states += 1) > MAX_STATES) throw new Unheld(`${this.#source} is too large`);
+    if ((this.#room.states -= 1) < 0) throw new Unheld(`${this.#source} is too large`);
     return createState(...state);
   }
 

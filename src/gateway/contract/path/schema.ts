@@ -1,4 +1,4 @@
-import { compilePattern, Unheld } from './pattern.js';
+import { compilePattern, MAX_STATES, Unheld } from './pattern.js';
 import type { Check } from './segments.js';
 import { isNumber, isObject, isText, readersFor, TYPES, withTypes, type Schema, type Value } from './value.js';
 
@@ -6,9 +6,10 @@ import { isNumber, isObject, isText, readersFor, TYPES, withTypes, type Schema, 
 type Test = (value: Value, text: string) => boolean;
 type Compare = (size: number | bigint, bound: number) => boolean;
 type Keyword = (operand: unknown, budget: Budget) => Test;
-/** How many schemas one may still be made of. */
+/** How many schemas one may still be made of, and how many states their patterns. */
 interface Budget {
   left: number;
+  states: number;
 }
 
 const MAX_SCHEMAS = 1_000;
@@ -61,7 +62,7 @@ const KEYWORDS = new Map<string, Keyword>([
 export function holdTo(schema: unknown): { readonly check: Check; readonly problem: string | null } {
   if (schema === undefined || isPlainText(schema)) return { check: isText, problem: null };
   try {
-    const fits = reader(schema, { left: MAX_SCHEMAS });
+    const fits = reader(schema, { left: MAX_SCHEMAS, states: MAX_STATES });
     return {
       check: (path, start, end) => isText(path, start, end) && fits(path.slice(start, end)),
       problem: null,
@@ -152,8 +153,9 @@ function count(value: Value): number | null {
   return typeof value === 'object' ? value.length : null;
 }
 
-function matches(operand: unknown): Test {
-  const pattern = compilePattern(typeof operand === 'string' ? operand : refuse('a pattern that is no text'));
+function matches(operand: unknown, budget: Budget): Test {
+  const source = typeof operand === 'string' ? operand : refuse('a pattern that is no text');
+  const pattern = compilePattern(source, budget);
   return (value) => typeof value !== 'string' || pattern(value);
 }
 

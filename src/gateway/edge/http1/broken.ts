@@ -50,6 +50,8 @@ const REFUSED_AS = new Map([
 function answerRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
+  // At a FIN Node would end the connection before this answer.
+  socket.removeAllListeners('end');
   const exchange = unreadExchange(socket.remoteAddress, handler);
   exchange.logEntry.refusal = refusal;
   if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(originIn(packet));

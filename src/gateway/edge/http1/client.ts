@@ -5,7 +5,7 @@ import type { ChunkSource, Peer } from '../../exchange.js';
 import type { Refusal } from '../../refusal.js';
 import { ServedClient } from '../client.js';
 import type { Traffic } from '../traffic.js';
-import { beginNext, type Ongoing } from './connection.js';
+import { beginNext, cutWhenIdle, type Ongoing } from './connection.js';
 import { mayBeFollowed } from './request.js';
 
 /** Bodies up to this size are worth copying beside their header. */
@@ -131,11 +131,11 @@ export class HttpClient extends ServedClient implements Ongoing {
       if (!error && !this.#request.socket.destroyed) from?.release(chunk);
       this.#unread -= 1;
       if (this.#unread > 0) return;
-      if (!this.#response.writableEnded) this.#request.socket.setTimeout(0);
+      if (!this.#response.writableEnded) cutWhenIdle(this.#request.socket, 0);
       this.drained();
     });
     if (hasRoom && this.#unread < MAX_UNREAD) return true;
-    this.#request.socket.setTimeout(this.limits.requestMs);
+    cutWhenIdle(this.#request.socket, this.limits.requestMs);
     return false;
   }
 
@@ -155,7 +155,7 @@ export class HttpClient extends ServedClient implements Ongoing {
   /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
   #cutWhenStalled(): void {
     if (this.#response.writableLength === 0) return;
-    this.#request.socket.setTimeout(this.limits.requestMs);
+    cutWhenIdle(this.#request.socket, this.limits.requestMs);
     this.waitSoon();
   }
 }

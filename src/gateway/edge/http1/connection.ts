@@ -9,6 +9,12 @@ const LINGER_IDLE_MS = 2000;
 const LINGER_MS = 10_000;
 const LINGER_BYTES = 64 * 1024 * 1024;
 
+/**
+ * How long a client that sent FIN may go on without taking anything: it may still read (RFC 9112 §9.6), or be gone, and
+ * nothing but a write would tell.
+ */
+const HALF_CLOSED_MS = 5000;
+
 /** Requests that may wait on one connection before it is read no further; and at most, as one read may bring more. */
 const PAUSED_AT = 16;
 const MAX_WAITING = 64;
@@ -30,6 +36,8 @@ interface Connection {
   served: number;
   /** No further request is taken from it. */
   closing: boolean;
+  /** Its client sent FIN: no further request comes. */
+  halfClosed: boolean;
   readonly traffic: Traffic;
   /** Fields of a head that were to be read when it opened; of a head with more, nobody has seen all. */
   readonly headerFields: number;
@@ -44,10 +52,14 @@ export function trackConnection(socket: Socket, traffic: Traffic, { headerFields
     broken: null,
     served: 0,
     closing: false,
+    halfClosed: false,
     traffic,
     headerFields,
   };
   connections.set(socket, connection);
+  // With TLS only now: nobody needs half a connection for a handshake.
+  socket.allowHalfOpen = true;
+  socket.on('end', () => onFin(socket, connection));
   socket.on('close', () => forgetWaiting(connection));
   lingerOnClose(socket);
 }
@@ -59,6 +71,20 @@ export function connectionOf(socket: Socket): Connection {
 /** Whether there is an exchange on it, or a tunnel. */
 export function isServing(socket: Socket): boolean {
   return (connections.get(socket)?.current ?? null) !== null;
+}
+
+/** The requests that were read are answered. */
+function onFin(socket: Socket, connection: Connection): void {
+  connection.halfClosed = true;
+  if (connection.current === null) return;
+  if (connection.waiting.length === 0) connection.current.closeAfter();
+  cutWhenIdle(socket, 0);
+}
+
+/** Cuts a connection on which nothing moves for so long; 0: never, as long as its client may send. */
+export function cutWhenIdle(socket: Socket, ms: number): void {
+  const { halfClosed } = connectionOf(socket);
+  socket.setTimeout(halfClosed ? Math.min(ms || HALF_CLOSED_MS, HALF_CLOSED_MS) : ms);
 }
 
 /** Lets `begin` wait for its turn. A client that pipelines without end is read no further. */
@@ -92,7 +118,7 @@ export function beginNext(socket: Socket): void {
   if (begin === undefined) return;
   connection.traffic.pipelined -= 1;
   if (connection.closing || socket.destroyed) return;
-  socket.setTimeout(0);
+  cutWhenIdle(socket, 0);
   if (connection.waiting.length < PAUSED_AT && connection.broken === null) socket.resume();
   begin();
 }

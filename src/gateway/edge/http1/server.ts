@@ -46,6 +46,7 @@ export function createHttp1Server(
   };
   const server =
     certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs, onHttp2);
+  Object.assign(server, { httpAllowHalfOpen: true });
   tune(server, limits);
   onEveryRequest(server, (request, response, expectsContinue) => {
     const connection = connectionOf(request.socket);
@@ -79,8 +80,10 @@ function beginRequest(
   const client = new HttpClient(request, response, expectsContinue, traffic, limits);
   connection.current = client;
   connection.served += 1;
-  if (traffic.draining || connection.served >= limits.requestsPerConnection) client.closeAfter();
-  if (connection.broken !== null && connection.waiting.length === 0) client.breakOff(connection.broken);
+  const isLast = connection.waiting.length === 0;
+  if (traffic.draining || connection.served >= limits.requestsPerConnection || (connection.halfClosed && isLast))
+    client.closeAfter();
+  if (connection.broken !== null && isLast) client.breakOff(connection.broken);
   begin(
     { client, head: headOf(request), fault: faultIn(request), overloaded: traffic.active >= limits.exchanges },
     handler,

@@ -48,6 +48,8 @@ interface Http2Connection {
   idleSinceMs: number;
   /** GOAWAY was sent: nothing more is taken from it. */
   leaving: boolean;
+  /** It ends within this turn: nothing that still comes is looked at. */
+  cut: boolean;
 }
 
 /** HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself and has no listener of its own. */
@@ -94,6 +96,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
       givenUp: 0,
       idleSinceMs: performance.now(),
       leaving: false,
+      cut: false,
     };
     const entry = connections.add(connection);
     bySocket.set(socket, connection);
@@ -103,6 +106,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
       'stream',
       (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
         stream.on('error', () => undefined);
+        if (connection.cut) return;
         // Reset in the same breath: nobody asks any more.
         if (session.destroyed || stream.destroyed || stream.closed) giveUp(connection);
         else if (traffic.active >= current().limits.exchanges) rejectConnection(connection, stream, current());
@@ -152,10 +156,10 @@ function isTooMuch(connection: Http2Connection, raw: readonly string[], { header
   return connection.oversized > MAX_OVERSIZED || bytes > ANSWERED_HEADS * headerBytes;
 }
 
-function cutOversized({ session, remote }: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
+function cutOversized(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
   stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  session.destroy(new Error('heads above the limits'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  const exchange = unreadExchange(remote, handler, '2');
+  cut(connection, 'heads above the limits');
+  const exchange = unreadExchange(connection.remote, handler, '2');
   exchange.logEntry.refusal = REFUSALS.headers_too_large;
   handler.finish(exchange, REFUSALS.headers_too_large.status);
 }
@@ -177,8 +181,17 @@ function closed(connection: Http2Connection, { left }: StreamClient): void {
 
 function giveUp(connection: Http2Connection): void {
   connection.givenUp += 1;
-  if (connection.givenUp < MAX_GIVEN_UP) return;
-  connection.session.destroy(new Error('too many requests given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  if (connection.givenUp >= MAX_GIVEN_UP) cut(connection, 'too many requests given up');
+}
+
+/**
+ * Not at once: whatever a stream brings about, ticks and microtasks too, happens inside nghttp2's reading, which would
+ * go on with memory that the end of its session freed, and end the process.
+ */
+function cut(connection: Http2Connection, why: string): void {
+  if (connection.cut) return;
+  connection.cut = true;
+  setImmediate(() => connection.session.destroy(new Error(why), constants.NGHTTP2_ENHANCE_YOUR_CALM));
 }
 
 /** Dismisses an idle connection (before its first request: after the time for a head), and cuts one that stays. */

@@ -194,6 +194,29 @@ t.test('what a path can not be held to is let through as text, and says so', (t)
   t.end();
 });
 
+/** The attack: a contract whose every request, without a key, takes seconds. */
+t.test('400 patterns cost a path little more than one does', (t) => {
+  const text = 'a'.repeat(8_000);
+  const timeOf = (count: number): number => {
+    const fits = fitsOf({ allOf: Array<object>(count).fill({ pattern: '^(a|a)*c$' }) });
+    return Math.min(
+      ...Array.from({ length: 10 }, () => {
+        const beganMs = performance.now();
+        t.notOk(fits(text));
+        return performance.now() - beganMs;
+      }),
+    );
+  };
+  const times = timeOf(400) / timeOf(1);
+  t.ok(times < 40, `${times.toFixed(1)} times as long`);
+  t.match(
+    schemaProblem({ allOf: Array<object>(10).fill({ pattern: '^a{0,400}$' }) }),
+    /too large/,
+    'nor do they take longer to get ready',
+  );
+  t.end();
+});
+
 t.test('only the style simple is held to', (t) => {
   const reported: string[] = [];
   const declared = ['simple', 'matrix', undefined].map((style, index) => ({
