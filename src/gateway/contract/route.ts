@@ -10,6 +10,8 @@ export const UNMATCHED = 'unmatched';
 /** What metrics and log call a request that was wrong before it could be routed. */
 export const MALFORMED = 'malformed';
 export const OPTIONS = 'options';
+/** Of a path that an upstream may read as another template's. */
+const SIMILAR: Refusal = { ...REFUSALS.not_found, setting: 'similar_paths' };
 
 /**
  * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
@@ -46,7 +48,7 @@ export function createRoute(
     switch (match.kind) {
       case 'not_found':
         if (docs !== undefined && isBrowserAtRoot(exchange)) return operationRequirements(exchange, docs);
-        return requirementsWithout(UNMATCHED, match, REFUSALS.not_found);
+        return requirementsWithout(UNMATCHED, match, match.setting === undefined ? REFUSALS.not_found : SIMILAR);
       case 'method_not_allowed':
         return requirementsWithout(UNMATCHED, match, withHeaders(REFUSALS.method_not_allowed, 'Allow', match.allow));
       case 'options':

@@ -14,12 +14,14 @@ import { checkHonest, codeOf } from '../../answers/honest.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
 import { startUpstream } from '../../servers/upstream.js';
+import { until } from '../../servers/until.js';
 import { newKey, openScratchEngine } from '../admission/scratch.js';
 
 const SUNSET_MS = Date.UTC(2030, 11, 5);
 
 interface Door {
   readonly app: App;
+  readonly recent: RecentExchanges;
   /** The targets of the requests that reached it. */
   readonly upstreamSaw: () => readonly string[];
   get(path: string, ...fields: readonly string[]): Promise<RawAnswer>;
@@ -47,6 +49,7 @@ async function openDoor(t: Test, now: () => number, contract = loadContract()): 
   const { port } = app.listener.server.address() as AddressInfo;
   return {
     app,
+    recent,
     upstreamSaw: () => upstream.seen.map(({ url }) => url),
     get: async (path, ...fields) =>
       (
@@ -127,6 +130,8 @@ paths:
   ];
   for (const path of forwarded) t.equal((await door.get(path)).status, 200, path);
   t.same(door.upstreamSaw(), forwarded);
+  t.equal((await door.get('/items/ME', 'X-Request-Id: similar')).status, 404, 'what may be read as another path');
+  await until('why it was is known', () => door.recent.find({ request: 'similar' })[0]?.setting === 'similar_paths');
   for (const [path, status] of [
     ['/items/a:reset', 404],
     ['/items/me', 405],
