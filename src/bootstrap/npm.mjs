@@ -30,8 +30,7 @@ export async function runNpm(args) {
   const { code, output } = await run(command, [...before, ...args, '--loglevel=http'], environment(), {
     onOutput,
     signal: abort.signal,
-  });
-  clearTimeout(timer);
+  }).finally(() => clearTimeout(timer));
   if (unreachable !== undefined)
     throw new SetupFailure(
       `The package registry cannot be reached (${unreachable}), and the dependencies must be installed. Check the ` +

@@ -119,6 +119,14 @@ t.test('a registry that cannot be reached ends the first start with a sentence',
   t.match(failed, { code: 1, stderr: /^The package registry cannot be reached \(ECONNREFUSED\)/ });
 });
 
+t.test('where there is no npm, that is all it says', async (t: Test) => {
+  const { at } = project(t);
+  rmSync(at('node_modules'));
+  const failed = await bootstrapAs({}, { PATH: at('empty') }, at('src/bootstrap.mjs'), 'start');
+  t.match(failed, { code: 1, stderr: /^npm could not be started \(ENOENT\)/ });
+  t.notMatch(failed.stderr, 'not answered yet');
+});
+
 t.test('too old a Node is one clear line, and an unknown command is exit code 2', async (t: Test) => {
   const { at, write } = project(t);
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'strat'), { code: 2, stderr: /start \| dev \| lint/ });
