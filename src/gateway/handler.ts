@@ -13,7 +13,7 @@ import { openHolderPages } from './holder/open.js';
 import { createAddressReader } from './edge/client-address.js';
 import { createCors } from './edge/cors.js';
 import type { Handler } from './edge/handler.js';
-import { createStrip } from './edge/credentials.js';
+import { createStrip } from './edge/strip.js';
 import type { Exchange, Identified } from './exchange.js';
 import { createIdentify } from './accounts/identify.js';
 import type { Metrics } from './observe/metrics.js';

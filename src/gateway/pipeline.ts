@@ -3,7 +3,7 @@ import { isRefusal, type Refusal } from './refusal.js';
 
 /** What each step takes and gives: a wrong order does not compile, and nothing unadmitted can be forwarded. */
 export interface Steps {
-  /** Drops the header fields that must not travel on (`edge/strip.ts`). */
+  /** Takes the credential, and drops the header fields that must not travel on (`edge/strip.ts`). */
   readonly strip: (exchange: Exchange) => Stripped;
   /** Finds the operation, and what it requires (`contract/route.ts`). */
   readonly route: (exchange: Stripped) => Routed;

@@ -3,10 +3,10 @@ import { createAdmit } from '../../src/gateway/admission/admit.js';
 import { batchAdmission } from '../../src/gateway/admission/batch.js';
 import type { Subject } from '../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
-import type { Operation } from '../../src/gateway/contract/operation.js';
 import { toIdentified, toRouted, toStripped } from '../../src/gateway/exchange.js';
 import { isRefusal } from '../../src/gateway/refusal.js';
 import { makeExchange } from '../gateway/exchange.js';
+import { makeOperation } from '../gateway/operation.js';
 import { askMany, freshId, newKey, type Actor } from './cast.js';
 import { CREATE, LIST, READ } from './names.js';
 
@@ -69,20 +69,7 @@ async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, se
     () => null,
   );
   const { id, cost, upstream } = asked;
-  const operation: Operation = {
-    ...{ id, cost, upstream, secured, scope: 'pets:write', method: 'POST', path: '/v1/pets', hasBody: false },
-    ...{
-      stability: null,
-      websocket: false,
-      deadlineMs: null,
-      bodyBytes: null,
-      stream: null,
-      sunsetAtMs: null,
-      headers: [],
-      tags: [],
-      parameters: [],
-    },
-  };
+  const operation = makeOperation({ id, cost, upstream, secured, scope: 'pets:write', method: 'POST' });
   const requirements = {
     ...{ operation: id, reportsAs: id, scope: operation.scope, cost, secured, refusal: null },
     match: { kind: 'operation', operation } as const,

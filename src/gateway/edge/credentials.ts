@@ -1,7 +1,6 @@
 import { readsAuthorization, type CredentialLocation, type CredentialLocations } from '../credentials.js';
-import { takeCredential, type Exchange, type Stripped } from '../exchange.js';
+import { takeCredential, type Exchange } from '../exchange.js';
 import { fieldKey, lowerName, remembered } from './fields.js';
-import { strip } from './strip.js';
 import { withoutCredential } from './trace.js';
 
 /** What a request has where keys are read. What came twice is empty, as of Authorization: two credentials are none. */
@@ -16,9 +15,9 @@ type Read = (presented: Presented) => string | null;
 const BEARER = /^bearer(?: |$)/i;
 const BASIC = /^basic(?: +([A-Za-z0-9+/_-]+=*) *$| |$)/i;
 
-/** Second step, where keys come elsewhere too: what has been read as one, or could be, is taken off the request. */
-export function createStrip(locations: CredentialLocations): (exchange: Exchange) => Stripped {
-  if (locations.every((location) => location === 'bearer')) return strip;
+/** Takes off a request what is a credential, or could be; null where keys are bearer tokens alone. */
+export function credentialTaker(locations: CredentialLocations): ((exchange: Exchange) => Exchange) | null {
+  if (locations.every((location) => location === 'bearer')) return null;
   const reads = locations.map(reader);
   const readsIt = locations.some(readsAuthorization);
   const fields = new Set(
@@ -48,7 +47,7 @@ export function createStrip(locations: CredentialLocations): (exchange: Exchange
       key = BEARER.test(authorization) ? `Not-${authorization}` : authorization;
     const clientAuthorization = readsIt ? null : authorization;
     const id = withoutCredential(exchange.id, key);
-    return strip(takeCredential(exchange, { id, authorization: key, clientAuthorization, headers, query }));
+    return takeCredential(exchange, { id, authorization: key, clientAuthorization, headers, query });
   };
 }
 

@@ -1,4 +1,6 @@
+import type { CredentialLocations } from '../credentials.js';
 import { toStripped, type Exchange, type Stripped } from '../exchange.js';
+import { credentialTaker } from './credentials.js';
 import { fieldKey, HOP_BY_HOP, lowerName, namedByConnection, ODD_VALUE, remembered } from './fields.js';
 
 /** Fields only the gateway may say to the upstream, and those its own framing replaces. */
@@ -60,11 +62,16 @@ const fateOf = remembered((name) => {
 });
 
 /**
- * Second step: only what may travel on is left. Hop-by-hop fields go, with those that Connection names; then whatever
- * could pass for the gateway's word, or turns the request into another one, also when spelled with `_`, which many
- * servers read as `-`; and the cookies of its own pages.
+ * Second step: only what may travel on is left. Credentials go, wherever the settings look for them; hop-by-hop fields,
+ * with those that Connection names; then whatever could pass for the gateway's word, or turns the request into another
+ * one, also when spelled with `_`, which many servers read as `-`; and the cookies of its own pages.
  */
-export function strip(exchange: Exchange): Stripped {
+export function createStrip(locations: CredentialLocations): (exchange: Exchange) => Stripped {
+  const take = credentialTaker(locations);
+  return take === null ? strip : (exchange) => strip(take(exchange));
+}
+
+function strip(exchange: Exchange): Stripped {
   const raw = exchange.headers;
   const named = namedByConnection(raw);
   const kept: string[] = [];

@@ -5,31 +5,13 @@ import { StoreUnavailable, type Subject } from '../../../src/gateway/admission/p
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { toIdentified, toRouted, toStripped } from '../../../src/gateway/exchange.js';
 import type { Credential, RouteRequirements, Exchange } from '../../../src/gateway/exchange.js';
-import type { Operation } from '../../../src/gateway/contract/operation.js';
 import { isRefusal, REFUSALS, type Refusal } from '../../../src/gateway/refusal.js';
 import { makeExchange } from '../exchange.js';
+import { makeOperation } from '../operation.js';
 import { newKey, openScratchEngine } from './scratch.js';
 import { windowOf } from './verdict.js';
 
-const OPERATION: Operation = {
-  id: 'listPets',
-  method: 'GET',
-  path: '/v1/pets',
-  upstream: 'pets',
-  cost: 1,
-  secured: true,
-  scope: 'pets:read',
-  hasBody: false,
-  stability: null,
-  websocket: false,
-  deadlineMs: null,
-  bodyBytes: null,
-  stream: null,
-  sunsetAtMs: null,
-  headers: [],
-  tags: [],
-  parameters: [],
-};
+const OPERATION = makeOperation({ scope: 'pets:read' });
 const REQUIREMENTS: RouteRequirements = {
   operation: 'listPets',
   reportsAs: 'listPets',

@@ -7,36 +7,18 @@ import {
   type Admitted,
   type Exchange,
 } from '../../../src/gateway/exchange.js';
-import type { Operation } from '../../../src/gateway/contract/operation.js';
 import { withoutBodyFields } from '../../../src/gateway/upstream/error-body.js';
 import { credentialsOf } from '../../../src/gateway/upstream/credentials.js';
 import { appendResponseHeaders, requestHeaders, type FieldRules } from '../../../src/gateway/upstream/headers.js';
 import { ownAddressesOf } from '../../../src/gateway/upstream/own-addresses.js';
 import { ADMITTED } from '../admission/verdict.js';
 import { makeExchange } from '../exchange.js';
+import { makeOperation } from '../operation.js';
 import { upstreamSettings } from './settings.js';
 
 const INTERNAL = credentialsOf(upstreamSettings({ authorization: 'internal' }), 'internal');
 
-const OPERATION: Operation = {
-  id: 'listPets',
-  method: 'GET',
-  path: '/v1/pets',
-  upstream: 'pets',
-  cost: 1,
-  secured: true,
-  scope: null,
-  hasBody: false,
-  stability: null,
-  websocket: false,
-  deadlineMs: null,
-  bodyBytes: null,
-  stream: null,
-  sunsetAtMs: null,
-  headers: [],
-  tags: [],
-  parameters: [],
-};
+const OPERATION = makeOperation();
 
 function admitted(
   keyId: string | null,

@@ -31,7 +31,8 @@ export function keyView(registry: KeyRegistry, key: HeldKey, ban: Ban | undefine
   return {
     ...{ id, name, customer: customerOf(id), plan, status, state: reasons[0] ?? 'enabled', reasons },
     ...{ ban: ban === undefined ? null : banView(ban), limits, grants: grantsView(grants, nowMs), scopes, note },
-    ...{ created: isoOrNull(createdAtMs), expires: isoOrNull(expiresAtMs), secrets: secretsView(key.secrets) },
+    ...{ created: isoOrNull(createdAtMs), expires: isoOrNull(expiresAtMs) },
+    secrets: key.secrets.map(({ endsAtMs }) => ({ ends: isoOrNull(endsAtMs) })),
   };
 }
 
@@ -39,11 +40,6 @@ export function customerView(record: CustomerRecord, nowMs: number): object {
   const { id, name, reference, plan, status, limits, grants, note, createdAtMs } = record;
   const created = isoOrNull(createdAtMs);
   return { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };
-}
-
-/** When each ends. */
-export function secretsView(secrets: readonly { readonly endsAtMs: number | null }[]): readonly object[] {
-  return secrets.map(({ endsAtMs }) => ({ ends: isoOrNull(endsAtMs) }));
 }
 
 /** Those in force. */

@@ -3,30 +3,11 @@ import t from 'tap';
 import { loadContract } from '../../../../src/gateway/contract/load.js';
 import type { Match, Operation, RouteTable } from '../../../../src/gateway/contract/operation.js';
 import { buildRoutes } from '../../../../src/gateway/contract/path/routes.js';
+import { makeOperation } from '../../operation.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-function operation(method: string, path: string): Operation {
-  return {
-    id: `${method} ${path}`,
-    method,
-    path,
-    upstream: 'pets',
-    cost: 1,
-    secured: true,
-    scope: null,
-    hasBody: false,
-    stability: null,
-    websocket: false,
-    deadlineMs: null,
-    bodyBytes: null,
-    stream: null,
-    sunsetAtMs: null,
-    headers: [],
-    tags: [],
-    parameters: [],
-  };
-}
+const operation = (method: string, path: string): Operation => makeOperation({ id: `${method} ${path}`, method, path });
 
 function tableOf(operations: readonly Operation[]): RouteTable {
   return buildRoutes(operations, { removed: [], similar: 'refuse' });

@@ -2,29 +2,10 @@ import t from 'tap';
 import type { Operation } from '../../../../src/gateway/contract/operation.js';
 import { buildRoutes, type PathRules } from '../../../../src/gateway/contract/path/routes.js';
 import { loosen } from '../../../../src/gateway/contract/path/similar.js';
+import { makeOperation } from '../../operation.js';
 
-function operationAt(path: string, more: Partial<Operation> = {}): Operation {
-  return {
-    id: path,
-    method: 'GET',
-    path,
-    upstream: 'default',
-    cost: 1,
-    secured: true,
-    scope: null,
-    hasBody: false,
-    stability: null,
-    websocket: false,
-    deadlineMs: null,
-    bodyBytes: null,
-    stream: null,
-    sunsetAtMs: null,
-    headers: [],
-    tags: [],
-    parameters: [],
-    ...more,
-  };
-}
+const operationAt = (path: string, more: Partial<Operation> = {}): Operation =>
+  makeOperation({ id: path, path, upstream: 'default', ...more });
 
 /** Finds the template a path leads to; `404` where it leads nowhere. */
 function matcher(

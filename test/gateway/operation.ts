@@ -1,0 +1,11 @@
+import type { Operation } from '../../src/gateway/contract/operation.js';
+
+/** A made-up operation: `GET /v1/pets` but for what is given. */
+export function makeOperation(more: Partial<Operation> = {}): Operation {
+  return {
+    ...{ id: 'listPets', method: 'GET', path: '/v1/pets', upstream: 'pets', cost: 1, secured: true, scope: null },
+    ...{ hasBody: false, stability: null, websocket: false, deadlineMs: null, bodyBytes: null, stream: null },
+    ...{ sunsetAtMs: null, headers: [], tags: [], parameters: [] },
+    ...more,
+  };
+}
