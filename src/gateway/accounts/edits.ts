@@ -6,10 +6,8 @@ import { KeyRefused } from './refused.js';
 export const NO_FREE_ID = 'no free id was found; try again';
 
 /** A record with its change, for the history. */
-export interface Change<R, Beside = never> extends Pick<AuditEntry, 'action' | 'changed'> {
+export interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
   readonly next: R;
-  /** What is written with it; left out, that stays. */
-  readonly beside?: Beside;
 }
 
 /** The change to `next`; null where nothing changed. */

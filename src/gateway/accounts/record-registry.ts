@@ -30,8 +30,8 @@ type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>
 
 const nothingCounted: PlansCounted = () => Promise.resolve(new Set());
 
-interface RecordParts<R extends Account, Beside> {
-  readonly store: RecordStore<R, Beside>;
+interface RecordParts<R extends Account> {
+  readonly store: RecordStore<R, never>;
   readonly clock: Clock;
   /** Asked each time: a reload may change them. */
   readonly plans: () => Plans;
@@ -55,7 +55,7 @@ interface PayerHistory {
 }
 
 /** A change worked out on one version of a record; null when there is nothing to change. */
-type Edit<R, Beside> = (record: R, nowMs: number) => Change<R, Beside> | null | Promise<Change<R, Beside> | null>;
+type Edit<R> = (record: R, nowMs: number) => Change<R> | null | Promise<Change<R> | null>;
 
 const EXPORTED_AT_ONCE = 250;
 /** Who did it when nobody gave a name. */
@@ -66,14 +66,14 @@ export const ANYBODY = 'admin-api';
  * lands in the history. All methods reject with KeyRefused for what the caller can put right, StoreUnavailable when
  * the store is unavailable, ChangeUncertain when no replica confirmed a change.
  */
-export abstract class RecordRegistry<R extends Account, Filter extends object, Beside> {
-  protected readonly store: RecordStore<R, Beside>;
+export abstract class RecordRegistry<R extends Account, Filter extends object> {
+  protected readonly store: RecordStore<R, never>;
   protected readonly clock: Clock;
   protected readonly plans: () => Plans;
   readonly #type: RecordType;
   readonly #corrections: InTurn;
 
-  protected constructor({ store, clock, plans, corrections }: RecordParts<R, Beside>, type: RecordType) {
+  protected constructor({ store, clock, plans, corrections }: RecordParts<R>, type: RecordType) {
     this.store = store;
     this.clock = clock;
     this.plans = plans;
@@ -189,8 +189,8 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     return this.clock();
   }
 
-  protected write(_before: R | undefined, record: R, entry: AuditEntry, beside?: Beside): Promise<void> {
-    return this.store.write(record, entry, beside);
+  protected write(_before: R | undefined, record: R, entry: AuditEntry): Promise<void> {
+    return this.store.write(record, entry);
   }
 
   /** Writes a new record. @param make gives it, each time with another id @param advice for where it is uncertain */
@@ -206,7 +206,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
     }, taken);
   }
 
-  protected edit(id: string, actor: string, edit: Edit<R, Beside>): Promise<R> {
+  protected edit(id: string, actor: string, edit: Edit<R>): Promise<R> {
     return untilWritten(async () => {
       const record = await this.get(id);
       const nowMs = await this.clock();
@@ -215,9 +215,9 @@ export abstract class RecordRegistry<R extends Account, Filter extends object, B
         await this.store.confirm(record.id);
         return record;
       }
-      const { next: changed, action, changed: what, beside } = edited;
+      const { next: changed, action, changed: what } = edited;
       const next = { ...withoutPast(changed, nowMs), version: record.version + 1 };
-      await this.write(record, next, { atMs: nowMs, actor, action, changed: what }, beside);
+      await this.write(record, next, { atMs: nowMs, actor, action, changed: what });
       return next;
     }, `the ${this.#type.name} is being changed by somebody else; try again`);
   }

@@ -1,5 +1,5 @@
 import { ChangeUncertain, type AdmissionEngine, type Ban } from '../store/port.js';
-import type { GatewayEvent, OutboxChange } from '../store/outbox/event.js';
+import type { GatewayEvent } from '../store/outbox/event.js';
 import type { Plans } from '../admission/plan.js';
 import { banByHand, outboxChange } from './announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
@@ -49,7 +49,7 @@ interface IssuedKey {
 }
 
 /** The life of keys: create, find, change, rotate, revoke. */
-export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChange> {
+export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   readonly customers: CustomerRegistry;
   readonly planUse: PlanRegistry;
   readonly #parts: RegistryParts;
@@ -231,7 +231,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter, OutboxChan
 
   protected override async write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
     const events = this.emitsEvents ? outboxChange(before, await this.asItHolds(record), entry) : undefined;
-    return this.store.write(record, entry, events);
+    return this.#parts.engine.keys.write(record, entry, events);
   }
 
   async #rules(): Promise<FieldRules & Prices> {

@@ -3,35 +3,21 @@ import type { Log } from '../../shared/log.js';
 import type { Plans } from '../admission/plan.js';
 import type { ArchivedRows, LedgerStore } from './ledger.js';
 import type { AdmissionEngine } from './port.js';
-import { openFailoverEngine } from './outage/engine.js';
+import { openFailoverEngine, type FailoverOptions } from './outage/engine.js';
 import { openEmbeddedEngine } from './embedded/engine.js';
 import { knownStoreIn, readOnly, type KnownStore } from './known-store.js';
-import { openRedisEngine } from './redis/engine.js';
+import { openRedisEngine, type RedisEngineOptions } from './redis/engine.js';
 
-interface StoreSettings {
-  /** null: the embedded engine in `dataFolder`. */
-  readonly redisUrl: string | null;
-  /** Deadline of every store command. */
-  readonly deadlineMs: number;
-  /** Days the usage ledger is kept. */
-  readonly usageDays: number;
-  /** Days that stay in Redis; those before move to the archive. */
-  readonly archiveAfterDays: number;
-  /** Where they go: a PostgreSQL address, or null for nowhere. */
-  readonly archive: string | null;
-  /** How long the days of a silent gateway stay open. */
-  readonly finalAfterMs: number;
-  /** Upper bound of the embedded store's file. */
-  readonly mapBytes: number;
-  /** While Redis is unavailable: decide here, from a share of each limit, or refuse. */
-  readonly onFailure: 'local' | 'refuse';
-  /** How many gateways share each limit meanwhile; `auto`: as many as were seen last. */
-  readonly gateways: number | 'auto';
-  /** Whether a Redis that may drop data is taken. */
-  readonly eviction: 'accept' | 'refuse';
-  /** Which replicas must have a change of a key or a ban before it is acknowledged, and how long they may take. */
-  readonly replicas: { readonly replicas: number | 'auto'; readonly waitMs: number };
-}
+/** What `settings.store` says of engines: each has the same names. */
+type StoreSettings = Required<
+  Pick<RedisEngineOptions, 'deadlineMs' | 'usageDays' | 'finalAfterMs' | 'eviction' | 'replicas'>
+> &
+  Pick<FailoverOptions, 'mapBytes' | 'gateways'> & {
+    /** null: the embedded engine in `dataFolder`. */
+    readonly redisUrl: string | null;
+    /** While Redis is unavailable: decide here, from a share of each limit, or refuse. */
+    readonly onFailure: 'local' | 'refuse';
+  };
 
 /** What of all settings is the store's. */
 interface EngineSettings {

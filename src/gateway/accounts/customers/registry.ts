@@ -48,7 +48,7 @@ interface CustomerFilter {
 }
 
 /** The life of customers: create, find, change, close. */
-export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFilter, never> {
+export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFilter> {
   readonly #store: CustomerStore;
   readonly #keys: CorrectedStore;
   readonly #prices: Prices;

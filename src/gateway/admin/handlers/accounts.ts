@@ -8,7 +8,7 @@ import { route, type AdminParts, type Route } from '../route.js';
 import { entryView, grantsView, grantView } from './views.js';
 
 interface Registry<R extends Account> extends Pick<
-  RecordRegistry<R, object, never>,
+  RecordRegistry<R, object>,
   'get' | 'asItHolds' | 'history' | 'grant' | 'withdraw'
 > {
   change(id: string, body: Body, actor: string): Promise<R>;

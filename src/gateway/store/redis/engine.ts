@@ -37,7 +37,7 @@ import { usageStore } from './ledger/rows.js';
 
 const FINAL_AFTER_MS = 7 * DAY_MS;
 
-interface RedisEngineOptions {
+export interface RedisEngineOptions {
   /** See link/url.ts for its forms. */
   readonly url: string;
   /** How long a call may take, and Redis be silent before it is unavailable. */
