@@ -13,8 +13,9 @@ export interface Client {
   /** True once a status line was written: from then on a failure can only abort. */
   readonly started: boolean;
   readonly bytesOut: number;
-  /** Who is at the other end of the connection: the caller, or a proxy. */
-  readonly peer: Peer;
+  /** Who is at the other end of the connection: the caller, or a proxy. Undefined once it was reset. */
+  readonly peerAddress: string | undefined;
+  readonly isEncrypted: boolean;
   /** Called once if the client leaves before its answer ended. */
   onGone(listener: () => void): void;
   /** Before admission: a place for its body (`declared` bytes; null: chunked), and room; or why there is none. */
@@ -75,12 +76,6 @@ export interface BodyWatcher {
   onMoved(): void;
   /** Called at once where it is broken already. */
   onBroken(refusal: Refusal): void;
-}
-
-export interface Peer {
-  /** Undefined once the connection was reset. */
-  readonly address: string | undefined;
-  readonly isEncrypted: boolean;
 }
 
 export interface ChunkSource {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { EdgeLimits } from '../config/settings.js';
-import type { Body, ChunkSource, Client, Peer } from '../exchange.js';
+import type { Body, ChunkSource, Client } from '../exchange.js';
 import { bodyTooLarge, REFUSALS, type Refusal } from '../refusal.js';
 import { gatherBody, HELD_BYTES } from './body/gather.js';
 import { ArrivingRest } from './body/rest.js';
@@ -22,7 +22,8 @@ export abstract class ServedClient implements Client, InFlight {
   onClosed: () => void = () => undefined;
   abstract readonly status: number;
   abstract readonly started: boolean;
-  abstract readonly peer: Peer;
+  abstract readonly peerAddress: string | undefined;
+  abstract readonly isEncrypted: boolean;
   protected readonly limits: EdgeLimits;
   readonly #source: Readable;
   readonly #traffic: Traffic;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Exchange, ExchangeLog } from '../exchange.js';
-import { nextTraceparent, requestIdOf, withoutCredential } from './trace.js';
+import { nextTraceparent, requestIdOf } from './trace.js';
 import { REFUSALS, withMessage, type Refusal } from '../refusal.js';
 import type { EdgeLimits } from '../config/settings.js';
 import { bucketOf, type AddressReader } from './client-address.js';
@@ -68,7 +68,7 @@ export function open(
     (seen['x-forwarded-proto'] !== null || seen['x-forwarded-host'] !== null) && addresses.trusts(head.remote);
   const { traceparent, continued } = nextTraceparent(isDoubled(seen, 'traceparent') ? null : seen.traceparent);
   return {
-    id: withoutCredential(requestIdOf(seen['x-request-id']), seen.authorization),
+    id: requestIdOf(seen['x-request-id'], seen.authorization),
     traceparent,
     traceContinued: continued,
     version,
@@ -78,7 +78,7 @@ export function open(
     headers: fields,
     received: fields,
     host: seen.host,
-    scheme: (isForwarded ? schemeIn(seen['x-forwarded-proto']) : null) ?? (client.peer.isEncrypted ? 'https' : 'http'),
+    scheme: (isForwarded ? schemeIn(seen['x-forwarded-proto']) : null) ?? (client.isEncrypted ? 'https' : 'http'),
     publicHost: (isForwarded ? hostIn(seen['x-forwarded-host']) : null) ?? seen.host,
     // Two credentials count as none: readers differ in which one they pick.
     authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,

@@ -43,8 +43,9 @@ export function nextTraceparent(received: string | null): { traceparent: string;
 }
 
 /** The caller's X-Request-Id when it is safe to repeat and to log, else a new one. */
-export function requestIdOf(received: string | null): string {
-  return received !== null && REQUEST_ID.test(received) && !TOKEN.test(received) ? received : randomHex(16);
+export function requestIdOf(received: string | null, authorization: string | null = null): string {
+  if (received === null || !REQUEST_ID.test(received) || TOKEN.test(received)) return randomHex(16);
+  return withoutCredential(received, authorization);
 }
 
 /** A new id where a credential is in the caller's: it may be a key of any form. */

@@ -12,7 +12,7 @@ const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
 /** A key may be sent on no open way: whoever is in between could read it. */
 export function wayOf({ client, host, received }: Exchange, { trusts }: Pick<AddressReader, 'trusts'>): Way {
-  const { address, isEncrypted } = client.peer;
+  const { peerAddress: address, isEncrypted } = client;
   const schemes = trusts(address) ? schemesIn(received) : [];
   if (schemes.length > 0) return schemes.every((scheme) => scheme === 'https') ? 'tls' : 'open';
   if (isEncrypted) return 'tls';

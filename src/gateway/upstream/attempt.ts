@@ -2,6 +2,7 @@ import { commonHeaders } from '../answer.js';
 import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import type { UpstreamReason } from '../reasons.js';
+import type { Places } from './addresses/share.js';
 import { upstreamError, upstreamFailed, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders, type FieldRules } from './headers.js';
@@ -72,8 +73,8 @@ export class Attempt implements ResponseHandler {
   progress: Progress | null = null;
   /** Called with a valid head. */
   onHead: (() => void) | null = null;
-  /** Whose places it takes. */
-  caller = '';
+  /** Those that it takes at its address. */
+  places: Places | null = null;
   /** `performance.now()` when it got a connection; null before. */
   sentMs: number | null = null;
 

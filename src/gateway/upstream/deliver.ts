@@ -82,11 +82,10 @@ export function deliver(
         if (evidence !== null) address.reached = evidence !== 'unreachable' && evidence !== 'tls';
         breaker.ended(sent, evidence, caller, endedMs);
         // After the breaker has heard of it: who waits is not sent where it just opened.
-        shares.leave(begun, asking);
+        shares.leave(begun);
         ended(address, end, endedMs);
       });
       begun.progress = deadline;
-      begun.caller = caller;
       // A stream may last for hours.
       if (breaker.isOpen) begun.onHead = () => breaker.ended(sent, 'good', caller, performance.now());
       attempt = begun;

@@ -20,7 +20,7 @@ function open(addresses: readonly string[], connections = 2, breaker: BreakerSet
 
 /** So many attempts are under way there. */
 function load({ underWay }: Address, count: number): void {
-  while (underWay.size < count) underWay.add({ caller: 'one', withdraw: () => undefined });
+  while (underWay.size < count) underWay.add({ places: null, withdraw: () => undefined });
 }
 
 function openBreaker({ breaker }: Address): void {
@@ -81,7 +81,7 @@ t.test('a full address takes no more, but for one that had a place', async (t) =
   const [one, two] = upstream.addresses;
   load(one!, 10);
   load(two!, 9);
-  const last = two!.underWay.add({ caller: 'one', withdraw: () => undefined });
+  const last = two!.underWay.add({ places: null, withdraw: () => undefined });
   t.equal(upstream.reserve(LIST), null);
   t.equal(upstream.pick(LIST, one!), null, 'nor a second attempt');
   t.not(upstream.pick(LIST, null), null);
@@ -94,7 +94,7 @@ t.test('a full address takes no more, but for one that had a place', async (t) =
   t.type(next, Promise, 'it is promised, to whom is not clear');
   slot!.free();
   t.not(await next, null, 'who had it was refused');
-  two!.underWay.add({ caller: 'one', withdraw: () => undefined });
+  two!.underWay.add({ places: null, withdraw: () => undefined });
   (await next)!.free();
   t.equal(await third, null, 'this one was sent');
 });
@@ -121,7 +121,7 @@ t.test('no operation is promised more than its part, all together no more than t
       if (upstream.reserve({ operation, caller: operation, share: 1 }) instanceof Promise) return count;
   };
   load(one!, 2);
-  one!.shares.enter({ start: () => undefined }, LIST, false);
+  one!.shares.enter({ places: null, start: () => undefined }, LIST, false);
   t.equal(promised('listPets'), 29, 'three of four connections of each, one of which it has');
   t.equal(promised('getPet'), 9, 'what is left');
   openBreaker(two!);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { EdgeLimits } from '../../config/settings.js';
-import type { ChunkSource, Peer } from '../../exchange.js';
+import type { ChunkSource } from '../../exchange.js';
 import type { Refusal } from '../../refusal.js';
 import { ServedClient } from '../client.js';
 import type { Traffic } from '../traffic.js';
@@ -47,9 +47,12 @@ export class HttpClient extends ServedClient implements Ongoing {
     return this.#response.headersSent;
   }
 
-  get peer(): Peer {
-    const { socket } = this.#request;
-    return { address: socket.remoteAddress, isEncrypted: socket instanceof TLSSocket };
+  get peerAddress(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
+  get isEncrypted(): boolean {
+    return this.#request.socket instanceof TLSSocket;
   }
 
   /** The next request on its connection has its turn. */

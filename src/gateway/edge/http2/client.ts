@@ -1,7 +1,6 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS } from '../../refusal.js';
-import type { Peer } from '../../exchange.js';
 import { ServedClient } from '../client.js';
 import { HOP_BY_HOP, lowerName } from '../fields.js';
 import type { Traffic } from '../traffic.js';
@@ -24,6 +23,7 @@ export class StreamClient extends ServedClient {
   /** The client went before its answer was whole, by its own doing. */
   left = false;
   status = 200;
+  readonly isEncrypted = true;
   readonly #stream: ServerHttp2Stream;
   readonly #terms: StreamTerms;
   readonly #beganMs = performance.now();
@@ -55,8 +55,8 @@ export class StreamClient extends ServedClient {
     });
   }
 
-  get peer(): Peer {
-    return { address: this.#stream.session?.socket.remoteAddress, isEncrypted: true };
+  get peerAddress(): string | undefined {
+    return this.#stream.session?.socket.remoteAddress;
   }
 
   /** Where the request had ended before, the stream closes with the last frame and never reports that it finished. */

@@ -6,13 +6,13 @@ import { Pool } from '../http1/pool.js';
 import { TlsClient } from '../http1/tls.js';
 import { Breaker, type BreakerChange } from './breaker.js';
 import type { Destination } from './destination.js';
-import { Shares } from './share.js';
+import { Shares, type Places } from './share.js';
 
 /** What TLS says against an address is repeated only after so long. */
 const REPEAT_MS = 60_000;
 
 interface UnderWay {
-  readonly caller: string;
+  readonly places: Places | null;
   withdraw(): void;
 }
 
@@ -62,7 +62,9 @@ export function openAddress(
   let isKnownOpen = false;
   const breaker = new Breaker(settings.breaker, (change) => {
     // Those that still wait for a connection would wait in vain, and with each that times out one more would hang.
-    if (change.open) for (const attempt of underWay.items()) if (breaker.isOpenFor(attempt.caller)) attempt.withdraw();
+    if (change.open)
+      for (const attempt of underWay.items())
+        if (breaker.isOpenFor(attempt.places?.asking.caller ?? '')) attempt.withdraw();
     if (!change.open || !isKnownOpen) events.breakerChanged(address, change);
     isKnownOpen = change.open;
   });

@@ -1,4 +1,5 @@
 import type { Identified } from '../../exchange.js';
+import { Count, Counts, NONE } from './counts.js';
 
 /** The part of an address's connections that one operation may have: the rest is for all others when it hangs. */
 const PART = 3 / 4;
@@ -12,26 +13,25 @@ export interface Asking {
   readonly share: number;
 }
 
+/** Places of an attempt: of its operation, of its caller in that, and of its caller at the address. */
+export interface Places {
+  readonly asking: Asking;
+  readonly operation: Count;
+  readonly own: Count;
+  readonly caller: Count;
+}
+
 interface Startable {
+  places: Places | null;
   start(): void;
 }
 
-interface Waiting {
-  readonly asking: Asking;
-  readonly attempt: Startable;
+/** Requests that may run for one caller, of one operation and of all. */
+interface Bounds {
+  readonly share: number;
+  readonly own: number;
+  readonly caller: number;
 }
-
-interface Count {
-  running: number;
-  /** Those that wait included. */
-  size: number;
-}
-
-interface OperationCount extends Count {
-  readonly callers: Map<string, Count>;
-}
-
-const NONE: Count = { running: 0, size: 0 };
 
 /**
  * The caller is the customer or the key, known before the store is asked: all keys of a customer begin with the same
@@ -44,12 +44,16 @@ export function askingOf({ subject }: Identified, operation: string, share: numb
 /** The attempts at one address: some run, further ones wait until one of their operation or caller ended. */
 export class Shares {
   readonly #connections: number;
-  readonly #operations = new Map<string, OperationCount>();
-  readonly #callers = new Map<string, Count>();
-  readonly #waiting: Waiting[] = [];
+  /** Attempts of one operation that run: never all connections, where there are two. */
+  readonly #operationBound: number;
+  #bounds: Bounds = { share: 0, own: 0, caller: 0 };
+  readonly #operations = new Map<string, { readonly all: Count; readonly callers: Counts }>();
+  readonly #callers = new Counts();
+  #waiting: Startable[] = [];
 
   constructor(connections: number) {
     this.#connections = connections;
+    this.#operationBound = partOf(connections, PART);
   }
 
   get waiting(): number {
@@ -58,72 +62,81 @@ export class Shares {
 
   /** How many more of this operation may come. */
   operationRoom({ operation }: Asking): number {
-    return withQueue(maxOf(this.#connections)) - (this.#operations.get(operation) ?? NONE).size;
+    return withQueue(this.#operationBound) - (this.#operations.get(operation)?.all ?? NONE).size;
   }
 
   /** How many more of this operation may come from this caller. */
   callerRoom(asking: Asking): number {
     const { operation, caller, share } = asking;
+    const bounds = this.#boundsOf(share);
     const own = this.#operations.get(operation)?.callers.get(caller) ?? NONE;
     return Math.min(
       this.operationRoom(asking),
-      withQueue(partOf(maxOf(this.#connections), share)) - own.size,
-      withQueue(partOf(this.#connections, share)) - (this.#callers.get(caller) ?? NONE).size,
+      withQueue(bounds.own) - own.size,
+      withQueue(bounds.caller) - this.#callers.get(caller).size,
     );
   }
 
   /** Starts it, immediately or when its turn comes. A trial waits for nobody. */
   enter(attempt: Startable, asking: Asking, isTrial: boolean): void {
-    this.#count(asking, 'size', 1);
-    if (isTrial || this.#mayRun(asking)) this.#start(attempt, asking);
-    else this.#waiting.push({ attempt, asking });
+    const { operation, caller } = asking;
+    let known = this.#operations.get(operation);
+    if (known === undefined) this.#operations.set(operation, (known = { all: new Count(), callers: new Counts() }));
+    const { all, callers } = known;
+    const places: Places = { asking, operation: all, own: callers.of(caller), caller: this.#callers.of(caller) };
+    attempt.places = places;
+    resize(places, 1);
+    if (isTrial || this.#mayRun(places)) start(attempt, places);
+    else this.#waiting.push(attempt);
   }
 
-  leave(attempt: Startable, asking: Asking): void {
-    const slot = this.#waiting.findIndex((each) => each.attempt === attempt);
-    if (slot !== -1) this.#waiting.splice(slot, 1);
-    else this.#count(asking, 'running', -1);
-    this.#count(asking, 'size', -1);
-    const next = this.#waiting.findIndex((each) => this.#mayRun(each.asking));
-    if (slot !== -1 || next === -1) return;
+  leave(attempt: Startable): void {
+    const places = attempt.places!;
+    resize(places, -1);
+    if (this.#waiting.includes(attempt)) {
+      this.#waiting = this.#waiting.filter((each) => each !== attempt);
+      return;
+    }
+    run(places, -1);
+    if (this.#waiting.length === 0) return;
+    const next = this.#waiting.findIndex((each) => this.#mayRun(each.places!));
+    if (next === -1) return;
     const [first] = this.#waiting.splice(next, 1);
-    this.#start(first!.attempt, first!.asking);
+    start(first!, first!.places!);
   }
 
-  #start(attempt: Startable, asking: Asking): void {
-    this.#count(asking, 'running', 1);
-    attempt.start();
+  #mayRun({ asking, operation, own, caller }: Places): boolean {
+    const bounds = this.#boundsOf(asking.share);
+    return operation.running < this.#operationBound && own.running < bounds.own && caller.running < bounds.caller;
   }
 
-  #mayRun({ operation, caller, share }: Asking): boolean {
-    const max = maxOf(this.#connections);
-    const all = this.#operations.get(operation)!;
-    return (
-      all.running < max &&
-      all.callers.get(caller)!.running < partOf(max, share) &&
-      this.#callers.get(caller)!.running < partOf(this.#connections, share)
-    );
-  }
-
-  #count({ operation, caller }: Asking, what: keyof Count, by: number): void {
-    let all = this.#operations.get(operation);
-    if (all === undefined) this.#operations.set(operation, (all = { running: 0, size: 0, callers: new Map() }));
-    all[what] += by;
-    add(all.callers, caller, what, by);
-    add(this.#callers, caller, what, by);
+  /** Worked out when the settings change. */
+  #boundsOf(share: number): Bounds {
+    if (share !== this.#bounds.share)
+      this.#bounds = {
+        share,
+        own: partOf(this.#operationBound, share),
+        caller: partOf(this.#connections, share),
+      };
+    return this.#bounds;
   }
 }
 
-function add(counts: Map<string, Count>, caller: string, what: keyof Count, by: number): void {
-  let count = counts.get(caller);
-  if (count === undefined) counts.set(caller, (count = { running: 0, size: 0 }));
-  count[what] += by;
-  if (count.size === 0) counts.delete(caller);
+function start(attempt: Startable, places: Places): void {
+  run(places, 1);
+  attempt.start();
 }
 
-/** Attempts of one operation that run at once: never all connections, where there are two. */
-function maxOf(connections: number): number {
-  return partOf(connections, PART);
+function resize({ operation, own, caller }: Places, by: number): void {
+  operation.size += by;
+  own.size += by;
+  caller.size += by;
+}
+
+function run({ operation, own, caller }: Places, by: number): void {
+  operation.running += by;
+  own.running += by;
+  caller.running += by;
 }
 
 function partOf(places: number, part: number): number {

@@ -1,14 +1,11 @@
 import { onceATurn } from '../../../shared/once-a-turn.js';
 import type { Slot } from '../../exchange.js';
 import type { Address } from './address.js';
+import { Counts } from './counts.js';
 import type { Asking } from './share.js';
 
 /** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
 const MAX_WAIT_MS = 1_000;
-
-interface Count {
-  promised: number;
-}
 
 /** A class rather than an object with a closure: one is made for each request. */
 class PromisedSlot implements Slot {
@@ -40,8 +37,8 @@ export class Slots {
   /** Requests that an address takes. */
   readonly #full: number;
   #promised = 0;
-  readonly #byOperation = new Map<string, Count>();
-  readonly #byCaller = new Map<string, Count>();
+  readonly #byOperation = new Counts();
+  readonly #byCaller = new Counts();
   #waiting: Waiting[] = [];
   readonly #scheduleRequest = onceATurn(() => this.#again());
 
@@ -69,21 +66,19 @@ export class Slots {
       own += isOpen ? room : Math.max(0, Math.min(room, shares.callerRoom(asking)));
     }
     if (own === 0) return null;
-    const operation = countOf(this.#byOperation, asking.operation);
-    const caller = countOf(this.#byCaller, asking.caller);
-    if (this.#promised >= free || operation.promised >= ofOperation || caller.promised >= own) return 'promised';
+    const operation = this.#byOperation.of(asking.operation);
+    const caller = this.#byCaller.of(asking.caller);
+    if (this.#promised >= free || operation.size >= ofOperation || caller.size >= own) return 'promised';
     this.#promised += 1;
-    operation.promised += 1;
-    caller.promised += 1;
+    operation.size += 1;
+    caller.size += 1;
     return new PromisedSlot(asking, this);
   }
 
   onFree({ operation, caller }: Asking): void {
     this.#promised -= 1;
-    countOf(this.#byOperation, operation).promised -= 1;
-    const own = countOf(this.#byCaller, caller);
-    own.promised -= 1;
-    if (own.promised === 0) this.#byCaller.delete(caller);
+    this.#byOperation.of(operation).size -= 1;
+    this.#byCaller.of(caller).size -= 1;
     if (this.#waiting.length > 0) this.#scheduleRequest();
   }
 
@@ -99,10 +94,4 @@ export class Slots {
       else this.#waiting.push(each);
     }
   }
-}
-
-function countOf(counts: Map<string, Count>, name: string): Count {
-  let count = counts.get(name);
-  if (count === undefined) counts.set(name, (count = { promised: 0 }));
-  return count;
 }

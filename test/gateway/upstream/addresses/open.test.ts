@@ -60,7 +60,7 @@ t.test('every address of a name is used, and balanced like those of the settings
   t.same(await named.inUse(), ['127.0.0.1', '127.0.0.2']);
   const { upstream } = named;
   const first = upstream.pick(LIST, null)!;
-  const underWay = first.underWay.add({ caller: 'one', withdraw: () => undefined });
+  const underWay = first.underWay.add({ places: null, withdraw: () => undefined });
   const second = upstream.pick(LIST, null)!;
   t.not(first, second, 'the least loaded');
   first.underWay.remove(underWay);
@@ -93,7 +93,7 @@ t.test('attempts that wait at an address that is gone are sent elsewhere', async
   const named = openNamed(t, 1, ['127.0.0.1']);
   await named.inUse();
   let withdrawn = 0;
-  named.upstream.addresses[0]!.underWay.add({ caller: 'one', withdraw: () => (withdrawn += 1) });
+  named.upstream.addresses[0]!.underWay.add({ places: null, withdraw: () => (withdrawn += 1) });
   named.answer = ['127.0.0.2'];
   await named.inUse();
   t.equal(withdrawn, 1);
