@@ -10,14 +10,21 @@ import { exchangeRaw } from '../../servers/raw.js';
 import { AMPLE_PLANS, request } from '../front.js';
 import { OK, startRawUpstream, type RawUpstream } from '../raw-upstream.js';
 import { FLOODS } from './floods.js';
-import { THINGS } from './things.js';
+import { isRushing, THINGS } from './things.js';
 
 const isLong = process.env['PETGATE_LONG'] === '1';
 const EVERY_MS = 100;
 /** Of each thing: a second, or ten. */
 const ASKED = isLong ? 100 : 10;
 /** So many times what it waits beside an ordinary client that is as busy: a stall of seconds is hundreds of times. */
-const MULTIPLE = 100;
+const MULTIPLE = 20;
+/**
+ * Beside one that never waits for anything: it keeps the listener's queue full, of 511 connections, where the ordinary
+ * client's has 16.
+ */
+const MULTIPLE_RUSHING = 100;
+/** Another program may have had the processors during a comparison: one of so many has to hold. */
+const ATTEMPTS = 3;
 const STREAM = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n';
 
 /** An upstream that does what X-Do says. */
@@ -82,7 +89,7 @@ async function stage(t: Test, options: GatewayOptions): Promise<Stage> {
   return { gateway, key: key!, ask: async () => (await client.send({ key: field })).status };
 }
 
-/** What the other client waits, ms, at the 90th percentile; and its statuses. */
+/** What the other client waits, ms, the median; and its statuses. */
 async function beside({ gateway, key, ask }: Stage, name: string): Promise<{ waitMs: number; statuses: number[] }> {
   const thread = new Worker(new URL('./thread.js', import.meta.url), {
     workerData: { name, target: gateway.target, key },
@@ -102,7 +109,7 @@ async function beside({ gateway, key, ask }: Stage, name: string): Promise<{ wai
   const results = await Promise.all(asked);
   await thread.terminate();
   const waits = results.map(([, waitMs]) => waitMs).sort((one, other) => one - other);
-  return { waitMs: waits[Math.floor(waits.length * 0.9) - 1]!, statuses: results.map(([status]) => status) };
+  return { waitMs: waits[Math.floor(waits.length / 2)]!, statuses: results.map(([status]) => status) };
 }
 
 for (const [over, ordinary, names, secured] of [
@@ -112,11 +119,18 @@ for (const [over, ordinary, names, secured] of [
   t.test(`${over}: whatever one client does, another gets only 200s and waits little longer`, async (t) => {
     const staged = await stage(t, secured ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {});
     for (let n = 0; n < 20; n += 1) await staged.ask();
-    const { waitMs: usualMs } = await beside(staged, ordinary);
+    let usual = await beside(staged, ordinary);
     for (const name of names) {
-      const { waitMs, statuses } = await beside(staged, name);
-      t.strictSame([...new Set(statuses)], [200], name);
-      const times = waitMs / usualMs;
-      t.ok(times <= MULTIPLE, `${name}: ${times.toFixed(1)} times`);
+      const most = isRushing(name) ? MULTIPLE_RUSHING : MULTIPLE;
+      let times = Infinity;
+      for (let attempt = 0; attempt < ATTEMPTS && times > most; attempt += 1) {
+        if (attempt > 0) usual = await beside(staged, ordinary);
+        const { waitMs, statuses } = await beside(staged, name);
+        t.strictSame([...new Set(statuses)], [200], name);
+        times = Math.min(times, waitMs / usual.waitMs);
+        // What is left of it is no part of what comes next.
+        await staged.ask();
+      }
+      t.ok(times <= most, `${name}: ${times.toFixed(1)} times`);
     }
   });

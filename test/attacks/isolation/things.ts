@@ -74,3 +74,9 @@ export const THINGS: Readonly<Record<string, Thing>> = {
   'event streams': { bytes: upstream('stream'), holds: true, connections: 300 },
   'responses byte by byte': { bytes: upstream('drip'), connections: 100 },
 };
+
+/** Whether it goes on without a response to what it did. */
+export function isRushing(name: string): boolean {
+  const { then } = THINGS[name] ?? {};
+  return then === 'close' || then === 'reset';
+}

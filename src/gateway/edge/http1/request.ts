@@ -37,6 +37,11 @@ class Request extends IncomingMessage {
     return this;
   }
 
+  /** Node makes an error of each request that its client left behind; to say where costs more than to read it did. */
+  override destroy(error?: Error): this {
+    return super.destroy(this.listenerCount('error') === 0 ? undefined : error);
+  }
+
   override _read(size: number): void {
     this.#release();
     super._read(size);
