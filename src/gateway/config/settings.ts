@@ -76,14 +76,14 @@ export function toSettings(
     },
     upstreams: toUpstreams(file, contents),
     limits: toLimits(file.limits),
-    cors: file.cors === undefined ? null : toCors(file.cors),
+    cors: file.cors ?? null,
     trustedProxies: file.trusted_proxies,
     realm: file.realm,
     credentials: file.credentials,
     errors: file.errors,
     plans,
     keys: { acceptImported: keys.accept_imported, holdersRotate: keys.holders_rotate },
-    events: file.events === undefined ? null : toEvents(file.events),
+    events: file.events ?? null,
     /** Null: what the servers of the contract say. */
     basePath: file.base_path === undefined ? null : file.base_path.replace(/\/$/, ''),
     /** Null: the contract alone says which of the gateway's own operations there are. */
@@ -118,14 +118,6 @@ function toLimits(limits: GatewayFile['limits']) {
     tunnelIdleMs: limits.tunnel_idle,
     tunnelLifetimeMs: limits.tunnel_lifetime,
   };
-}
-
-function toEvents({ url, timeout, retry, allow_local: allowLocal }: NonNullable<GatewayFile['events']>) {
-  return { url, allowLocal, timeoutMs: timeout, retryMs: retry };
-}
-
-function toCors({ origins, headers, expose, max_age: maxAgeMs, credentials }: NonNullable<GatewayFile['cors']>) {
-  return { origins, headers, expose, maxAgeS: maxAgeMs / 1000, credentials };
 }
 
 /** Without a prototype: the names come from files, and `constructor` is as good a name as any. */

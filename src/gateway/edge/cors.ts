@@ -10,7 +10,7 @@ const VARY = ['Vary', 'Origin'] as const;
 
 /** Which origins may read answers (Fetch, "CORS protocol"). Worked out at load time, but for the caller's origin. */
 export function createCors(
-  { origins, headers, expose, maxAgeS, credentials }: CorsSettings,
+  { origins, headers, expose, max_age: maxAgeMs, credentials }: CorsSettings,
   locations: CredentialLocations,
 ) {
   const sent = withFields(headers, locations);
@@ -19,7 +19,12 @@ export function createCors(
     expose.join(', '),
     ...(credentials ? ['Access-Control-Allow-Credentials', 'true'] : []),
   ];
-  const preflight = ['Access-Control-Allow-Headers', sent.join(', '), 'Access-Control-Max-Age', String(maxAgeS)];
+  const preflight = [
+    'Access-Control-Allow-Headers',
+    sent.join(', '),
+    'Access-Control-Max-Age',
+    String(maxAgeMs / 1000),
+  ];
   const fieldsOf = origins === '*' ? forAnybody(rest) : forListed(origins, rest);
   return {
     /** What an answer to a request with these header fields says, whatever its status. Both flat `[name, value, …]`. */

@@ -17,8 +17,8 @@ interface EventsParts {
 }
 
 export function openEvents({ settings, keys, environment, outbox, registry, log }: EventsParts): Deliverer {
-  const { send, close } = createSender(settings);
-  const { timeoutMs, retryMs } = settings;
+  const { url, allow_local: allowLocal, timeout: timeoutMs, retry: retryMs } = settings;
+  const { send, close } = createSender({ url, allowLocal, timeoutMs });
   return new Deliverer({
     ...{ outbox, timeoutMs, retryMs, log, close },
     send: (event) => send(messageOf(event, `/petgate/${environment}`, keys, Date.now())),

@@ -6,7 +6,7 @@ import { createCors, originIn, type Cors } from '../../../src/gateway/edge/cors.
 const settings = {
   headers: ['Authorization', 'Content-Type'],
   expose: ['X-RateLimit-Limit', 'Link'],
-  maxAgeS: 600,
+  max_age: 600_000,
   credentials: false,
 } as const;
 const REST = ['Access-Control-Expose-Headers', 'X-RateLimit-Limit, Link'];
