@@ -48,7 +48,6 @@ export function openGateway(
     plans: PLANS,
     gateways: 1,
     deadlineMs: DEADLINE_MS,
-    isPrimary: true,
     events: true,
     ...options,
   });
