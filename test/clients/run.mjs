@@ -110,7 +110,7 @@ async function hold(t, sdk, check) {
   await said("the vendor's own error", free.key, sdk.own, sdk.ownCode);
   await said('a key that is not valid', 'nobody', sdk.refused, 'invalid_api_key');
   answerWith(sdk.success);
-  await drain(url, tight.key, sdk.settings.credentials === undefined);
+  await drain(url, sdk.fieldOf?.(tight.key) ?? { authorization: `Bearer ${tight.key}` });
   await said('above the limit', tight.key, sdk.limited, 'rate_limited');
   await obeys(gateway, tight, (retries) => ask(tight.key, retries), sdk.waits, check);
   const { requests } = await countsOf(gateway);
@@ -118,8 +118,7 @@ async function hold(t, sdk, check) {
 }
 
 /** Spends what the key has. */
-async function drain(url, key, asBearer) {
-  const headers = asBearer ? { authorization: `Bearer ${key}` } : { 'x-api-key': key };
+async function drain(url, headers) {
   for (let n = 0; n <= TIGHT.minute; n += 1) {
     const answer = await fetch(`${url}/drain`, { headers });
     await answer.arrayBuffer();

@@ -59,19 +59,17 @@ export const SDKS = [
   },
   {
     name: 'octokit',
-    settings: {},
+    settings: { credentials: [{ scheme: 'token' }] },
+    fieldOf: (key) => ({ authorization: `token ${key}` }),
     open: ({ Octokit }, { url, key, retries }) => {
       const again = (_waitS, _options, _octokit, count) => count < retries;
-      const client = new Octokit({
+      return new Octokit({
+        auth: key,
         baseUrl: url,
         log: { debug() {}, info() {}, warn() {}, error() {} },
         throttle: { onRateLimit: again, onSecondaryRateLimit: again },
         retry: { doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
       });
-      client.hook.before('request', (options) => {
-        options.headers.authorization = `Bearer ${key}`;
-      });
-      return client;
     },
     ask: (client) => client.rest.repos.get({ owner: 'octocat', repo: 'hello' }),
     success: json(200, { id: 1, full_name: 'octocat/hello' }),
@@ -86,6 +84,7 @@ export const SDKS = [
   {
     name: '@aws-sdk/client-s3',
     settings: { errors: 'xml', credentials: [{ header: 'X-API-Key' }] },
+    fieldOf: (key) => ({ 'x-api-key': key }),
     open: ({ S3Client }, { url, key, retries }) => {
       const client = new S3Client({
         endpoint: url,
