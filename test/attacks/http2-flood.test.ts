@@ -173,6 +173,29 @@ t.test('a header that goes on for ever, or unpacks to more than it is: reset or 
   );
 });
 
+/** The attack: what a client may not send in a head it sends behind a body, again and again. */
+t.test('trailers above the limits: cut with the fifth', async (t) => {
+  const large: readonly Field[] = Array.from({ length: 150 }, (): Field => ['x', '1']);
+  const client = await openFrames(t, front.target);
+  const post = (stream: number, trailers: readonly Field[]): readonly Buffer[] => [
+    headers(stream, [...pseudo('POST'), key, ['content-type', 'application/json']], false),
+    frame(TYPE.data, 0, stream, '{}'),
+    headers(stream, trailers),
+  ];
+  client.write(...post(1, [['x-sum', '1']]));
+  t.match(await client.endOf(1), /^answer/, 'ordinary ones are dropped');
+  for (let n = 1; n <= 4; n += 1) {
+    client.write(...post(2 * n + 1, large));
+    t.match(await client.endOf(2 * n + 1), /^answer/, 'so are four large ones');
+  }
+  t.notOk(client.closed());
+  client.write(...post(11, large));
+  await until('its connection is cut', client.closed);
+  const goaway = client.frames.find(({ type }) => type === TYPE.goaway);
+  t.equal(goaway?.payload.readUInt32BE(4), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  await front.idle();
+});
+
 t.test('connections that end with their handshake, or in the middle of a frame, leave nothing', async (t) => {
   for (let n = 0; n < 100; n += 1) {
     const client = await openFrames(t, front.target);

@@ -40,7 +40,7 @@ interface Http2Connection {
   /** Streams that are open on it, and all that were ever served. */
   open: number;
   served: number;
-  /** Heads above the limits so far. */
+  /** Heads and trailers above the limits so far. */
   oversized: number;
   /** Requests its client gave up lately. */
   givenUp: number;
@@ -79,6 +79,12 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
     }
     connection.open += 1;
     connection.served += 1;
+    if (goesOn) {
+      stream.on('trailers', (_fields: object, _flags: number, trailers: readonly string[]) => {
+        if (isOversized(trailers, limits) && isTooMuch(connection, trailers, first))
+          cutOversized(connection, stream, handler);
+      });
+    }
     const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
     const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue }, traffic, limits);
     if (traffic.draining || connection.served >= limits.requestsPerConnection) dismiss(connection);
@@ -146,14 +152,22 @@ function dismiss(connection: Http2Connection): void {
   connection.session.close();
 }
 
+/** Trailers are read and dropped. */
+function isOversized(raw: readonly string[], { headerBytes, headerFields }: EdgeLimits): boolean {
+  return raw.length / 2 > headerFields || bytesOf(raw) > headerBytes;
+}
+
+function bytesOf(raw: readonly string[]): number {
+  return raw.reduce((sum, text) => sum + text.length, 0);
+}
+
 /**
  * nghttp2 bounds heads only once its client acknowledged SETTINGS: one that would have been reset then ends its
  * connection, as does the fifth that is answered 431. So what heads cost is bounded for each connection.
  */
 function isTooMuch(connection: Http2Connection, raw: readonly string[], { headerBytes }: EdgeLimits): boolean {
   connection.oversized += 1;
-  const bytes = raw.reduce((sum, text) => sum + text.length, 0);
-  return connection.oversized > MAX_OVERSIZED || bytes > ANSWERED_HEADS * headerBytes;
+  return connection.oversized > MAX_OVERSIZED || bytesOf(raw) > ANSWERED_HEADS * headerBytes;
 }
 
 function cutOversized(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
