@@ -8,9 +8,10 @@ import { spreadOf } from './figures.js';
  * CPU µs per admission of the embedded engine alone, beside a plain get and put of lmdb. Several builds are
  * measured in turns, so that what else the machine does hits all of them:
  *
- * node dist/test/bench/engine.js [--rounds 7] [--keys 10,1000,100000] [--batches 1,16,64] [--engine <module>]…
+ * node dist/test/bench/engine.js [--rounds 7] [--keys 10,1000,100000] [--batches 1,16,64] [--engine <module>]… [--two]
  *
- * `--engine` is the engine's module of another build (its `openEmbeddedEngine`).
+ * `--engine` is the engine's module of another build (its `openEmbeddedEngine`); `--two` lets a second process
+ * admit on the same folder meanwhile.
  */
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     keys: { type: 'string', default: '10,1000,100000' },
     batches: { type: 'string', default: '1,16,64' },
     engine: { type: 'string', multiple: true, default: [] },
+    two: { type: 'boolean', default: false },
   },
 });
 const WARM_UP = 3;
@@ -40,7 +42,11 @@ class Subject {
 
   constructor(module: string, keys: number) {
     this.name = module;
-    this.#child = fork(fileURLToPath(new URL('engine-subject.js', import.meta.url)), [module, String(keys)]);
+    this.#child = fork(fileURLToPath(new URL('engine-subject.js', import.meta.url)), [
+      module,
+      String(keys),
+      String(values.two),
+    ]);
   }
 
   async measure(batch: number): Promise<Sample> {

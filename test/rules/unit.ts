@@ -5,12 +5,9 @@ import { filesIn, loadedBy } from './source-files.js';
 
 const STARTS = /\bfrom '(?:node:)?(?:child_process|cluster)'|\bimport\('(?:node:)?(?:child_process|cluster)'\)/;
 
-/** Starts `flock`, which is over when the call returns. */
-const LOCK = 'src/shared/claim-folder.ts';
-
 /** True when the file can start a process: a gateway, a Redis, a tool. */
 function canStart(path: string): boolean {
-  return path !== LOCK && STARTS.test(readFileSync(join(packageRoot, path), 'utf8'));
+  return STARTS.test(readFileSync(join(packageRoot, path), 'utf8'));
 }
 
 /**

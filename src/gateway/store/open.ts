@@ -39,11 +39,13 @@ export type Engine = AdmissionEngine & {
 };
 
 /**
- * The engine the settings name: Redis when there is a URL, else the embedded one in the data folder.
+ * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.
+ * @param isPrimary true in one process of each gateway
  */
 export function openEngine(
   settings: EngineSettings,
   log: Log,
+  isPrimary: boolean,
   archived?: KnownStore['archived'],
   archivedRows?: ArchivedRows,
 ): Engine {
@@ -65,6 +67,7 @@ export function openEngine(
       plans,
       gateways,
       deadlineMs,
+      isPrimary,
       events,
       log,
     });

@@ -48,6 +48,7 @@ export function openGateway(
     plans: PLANS,
     gateways: 1,
     deadlineMs: DEADLINE_MS,
+    isPrimary: true,
     events: true,
     ...options,
   });

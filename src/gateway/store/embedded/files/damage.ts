@@ -1,5 +1,6 @@
 /** What lmdb says of a file, or an environment, that serves nobody until it is opened anew. */
-const DAMAGE = /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)/;
+const DAMAGE =
+  /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)|went back/;
 
 export function isDamage(error: unknown): boolean {
   return error instanceof Error && DAMAGE.test(error.message);

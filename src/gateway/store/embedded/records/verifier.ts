@@ -5,7 +5,8 @@ import { withGrants } from '../../records/grant.js';
 import { termsOf, type Plans, type Terms } from '../../../admission/plan.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
 import type { UnknownReason } from '../../../admission/verdict.js';
-import { customerRow, recordRow } from '../files/rows.js';
+import { customerRow, recordRow, RECORDS_VERSION } from '../files/rows.js';
+import { doubleIn } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 
 /** A key record as stored, decoded. */
@@ -70,7 +71,7 @@ export class StoredKeyVerifier implements KeyVerifier {
   }
 
   begin(): void {
-    this.#version = this.#stores.recordsVersion;
+    this.#version = doubleIn(this.#stores.durable, RECORDS_VERSION);
   }
 
   /** The valid key, or why it is not good. Status first, so that a revoked key is called revoked. */
