@@ -74,7 +74,7 @@ async function stage(t: Test, options: GatewayOptions): Promise<Stage> {
     plans: AMPLE_PLANS,
     config: {
       cors: { origins: ['https://*.example.com'] },
-      upstreams: { pets: { addresses: [upstream.url], deadline: '2s' } },
+      upstreams: { pets: { addresses: [upstream.url], deadline: '10s' } },
       log: { access: false },
     },
   });
