@@ -99,8 +99,11 @@ function readState(file: string): PushState {
     throw new CommandError(`The state of the push in ${file} can't be read: ${String(error)}.`);
   }
   try {
-    const state = JSON.parse(text) as Partial<PushState> | null;
-    if (state?.version === 2) return { ...NOTHING, ...state };
+    const state = JSON.parse(text) as (Partial<Omit<PushState, 'version'>> & { version: number; late?: object }) | null;
+    if (state?.version === 2) return { ...NOTHING, ...state, version: 2 };
+    // Of 0.2, whose journals had another form. What it had begun is sent anew, under the same ids.
+    if (state?.version === 1 && Object.keys(state.late ?? {}).length === 0)
+      return { ...NOTHING, doneThrough: state.doneThrough ?? null };
   } catch {
     // Reported below, as for any other foreign file.
   }

@@ -8,7 +8,7 @@ import type { Nodes } from './nodes.js';
 import { StoreProgress } from './progress.js';
 import { ANY_TIME, CLOCK_BYTES, loadScript } from './script.js';
 
-const MARK = loadScript('gateways/mark-store', { FORMAT });
+const MARK = loadScript('gateways/mark-store');
 
 const RESTORED =
   'it was restored to an older state: gateways know of changes of keys, customers or bans that it lacks. Bring the ' +
@@ -278,7 +278,7 @@ export class Identity {
     const isFirst = mark === STORE;
     const { changes, restrictions } = this.#progress.of(mark);
     // One that was evicted goes on counting from where it was.
-    const kept = { changes, restrictions, ...(isFirst ? { accepted: this.#progress.accepted } : {}) };
+    const kept = { changes, restrictions, ...(isFirst ? { accepted: this.#progress.accepted, format: FORMAT } : {}) };
     const args = [
       id,
       also,

@@ -18,10 +18,12 @@ const WRITE = loadScript('records/write');
 
 /** What is written with a record in one step. */
 interface Beside {
-  /** Whether the entries take the place of the whole history, and what stands beside the record goes. */
+  /** Whether the entries take the place of the whole history. */
   readonly replaces?: boolean;
   /** The version that is to be stored now; left out, it is the one before. */
   readonly over?: number;
+  /** Fields and values of the same hash. */
+  readonly fields?: readonly string[];
   readonly events?: OutboxChange | undefined;
 }
 
@@ -43,7 +45,7 @@ export function recordsOf<R extends StoredRecord>(
   const run = async (
     record: R,
     entries: readonly AuditEntry[],
-    { replaces = false, over = record.version - 1, events: { emit, withdraw } = NO_EVENTS }: Beside,
+    { replaces = false, over = record.version - 1, fields = [], events: { emit, withdraw } = NO_EVENTS }: Beside,
   ): Promise<boolean> => {
     const { id } = record;
     const names = [nameOf(id), historyName(id), ...(emit.length + withdraw.length === 0 ? [] : [eventsName(id)])];
@@ -54,7 +56,7 @@ export function recordsOf<R extends StoredRecord>(
       ...withdraw.flatMap((event) => [pendingField(event), event]),
       ...emit.flatMap(pendingArgs),
       ...type.fieldsOf(record),
-      ...(replaces ? [type.beside, ''] : []),
+      ...fields,
     ];
     return (await link.run(WRITE, names, args)).toString() === '1';
   };
@@ -80,7 +82,7 @@ export function recordsOf<R extends StoredRecord>(
     // Redis alone says what its files still hold.
     confirm: (id) => replicas.confirmed(nameOf(id), () => Promise.resolve()),
     write: (record, entry, beside = {}) => writeOne(record, [entry], beside),
-    rewrite: (record, history) => writeOne(record, history, { replaces: true }),
+    rewrite: (record, history) => writeOne(record, history, { replaces: true, fields: [type.beside, ''] }),
     overtake: (record, over, entry) => writeOne(record, [entry], { over }),
     snapshots: (afterId, count, fromDay) => readSnapshots(link, type, afterId, count, fromDay),
     async restore(snapshots) {

@@ -186,9 +186,6 @@ t.test(
     const entry = { atMs: NOON_MS, action: 'corrected', changed: {} } as const;
     await corrected.keys.write({ ...record, version: record.version + 1 }, entry);
     t.equal(await server.command('HGET', 'petgate:store', 'format'), '2', 'since the first correction');
-    await server.command('HDEL', 'petgate:store', 'id', 'marked');
-    await engineOn(t, server, folder).check();
-    t.equal(await server.command('HGET', 'petgate:store', 'format'), '2', 'also when its mark is made anew');
     await believed(engineOn(t, server, folder));
     await server.command('HSET', 'petgate:store', 'format', '3');
     const engine = engineOn(t, server, folder);
