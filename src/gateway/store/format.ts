@@ -1,5 +1,6 @@
 /**
- * What a store says of its form, so that a version that does not know that form leaves it alone.
+ * What a store says of its form, so that a version that does not know that form leaves it alone. One of 0.2 says
+ * nothing.
  */
 export const FORMAT = '1';
 

@@ -139,6 +139,7 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured, isPri
     ...{
       stores,
       redis,
+      metadata,
       verifier,
       now,
       usage: local.engine.usage,
