@@ -6,7 +6,7 @@ read_globals = {
   'redis', 'struct', 'KEYS', 'ARGV',
   'call', 'clock', 'floor', 'max', 'min', 'pack', 'spread',
   'include', 'DAY_MS', 'MAX_LIMIT', 'STATE_FORMAT', 'STATE_MARK', 'MAX_DAYS', 'FOUND_AT_ONCE', 'SETTLE_MS',
-  'STATE_BYTES', 'MAX_ROWS', 'SHARED_ROW', 'ARCHIVED_CHUNK',
+  'ARRIVALS_AT_ONCE', 'STATE_BYTES', 'MAX_ROWS', 'SHARED_ROW', 'ARCHIVED_CHUNK',
 }
 files['**/admission.lua'].read_globals = {
   'ADMITTED', 'CLOSED', 'LIMITED', 'BANNED', 'BAN_STARTED', 'UNKNOWN', 'DISABLED', 'EXPIRED', 'REVOKED', 'NO_PLAN',

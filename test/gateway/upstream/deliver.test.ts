@@ -134,8 +134,8 @@ t.test('who meets the failure that opens it is told when to come back, too', asy
 t.test('a client that does not take its answer says nothing of the service', async (t) => {
   const service = await startUpstream(t);
   const front = await startFront(t, service.url, {
-    pets: { deadline: '100ms', breaker: TOUCHY },
-    config: { limits: { headers_time: '1s', request_time: '1s' } },
+    pets: { deadline: '1s', breaker: TOUCHY },
+    config: { limits: { headers_time: '1s', request_time: '3s' } },
   });
   service.handle = (_seen, response) => response.end(Buffer.alloc(64 * 1024 * 1024));
   const answer = await new Promise<IncomingMessage>((resolve) =>
