@@ -13,6 +13,7 @@ import type { Verdict } from '../../admission/verdict.js';
 import {
   cachedKeyRow,
   decoded,
+  expired,
   isCustomer,
   isFresh,
   isOver,
@@ -201,8 +202,7 @@ export class KeyCache {
     for (const id of ids) this.verdicts.forget(id);
     this.#stores.durable.resetReadTxn();
     // Also of those that nobody here met: what is known of a revocation outlives a Redis that loses it.
-    const unread = await this.#fetch(ids);
-    await this.#write(new Map(unread.map((id) => [id, null])));
+    await this.#expire(await this.#fetch(ids));
   }
 
   /** Removes some that are too old; goes on from there at the next call. */
@@ -249,20 +249,33 @@ export class KeyCache {
     }
   }
 
+  /** No longer decides by these copies, but keeps them: they may still prove that Redis was restored. */
+  async #expire(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await inTransaction(this.#stores, () => {
+      for (const id of ids) {
+        const copy = this.#held(id);
+        if (copy !== undefined) this.#put(id, expired(copy));
+      }
+    });
+  }
+
+  #put(id: string, copy: Cached): void {
+    this.#stores.durable.putSync(cachedKeyRow(id), Buffer.from(JSON.stringify(copy)));
+  }
+
   /**
-   * Writes keys and customers, and forgets those that are null, in one step. Of two records the newer stays: gives the
-   * ids of those that were older, either read late, or of a Redis that lost its data.
+   * Writes keys and customers in one step. Of two records the newer stays: gives the ids of those that were older,
+   * either read late, or of a Redis that lost its data.
    */
-  async #write(all: ReadonlyMap<string, Cached | null>): Promise<readonly string[]> {
+  async #write(all: ReadonlyMap<string, Cached>): Promise<readonly string[]> {
     if (all.size === 0) return [];
-    const { durable, durableCapacity } = this.#stores;
     return inTransaction(this.#stores, () => {
-      durableCapacity.claim();
+      this.#stores.durableCapacity.claim();
       const older: string[] = [];
       for (const [id, one] of all) {
-        if (one === null) durable.removeSync(cachedKeyRow(id));
-        else if ((this.#held(id)?.record.version ?? 0) > one.record.version) older.push(id);
-        else durable.putSync(cachedKeyRow(id), Buffer.from(JSON.stringify(one)));
+        if ((this.#held(id)?.record.version ?? 0) > one.record.version) older.push(id);
+        else this.#put(id, one);
       }
       return older;
     });

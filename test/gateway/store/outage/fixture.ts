@@ -10,7 +10,7 @@ import { tempFolder } from '../embedded/fixture.js';
 
 /** Longer than in service: Redis syncs each write to the disk here, and the machine does other things too. */
 export const DEADLINE_MS = 500;
-const MAP_BYTES = 2 ** 26;
+export const MAP_BYTES = 2 ** 26;
 /** What Redis told anybody survives its death. */
 const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
 

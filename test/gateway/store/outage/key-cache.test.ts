@@ -1,7 +1,12 @@
 import t from 'tap';
 import { ask, change, newKey, type Actor } from '../../../conformance/cast.js';
+import { openStores } from '../../../../src/gateway/store/embedded/files/stores.js';
+import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
+import { KeyCache } from '../../../../src/gateway/store/outage/key-cache.js';
+import { PLANS } from '../../../conformance/cast.js';
+import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { durableRedis, learnt, openGateway } from './fixture.js';
+import { durableRedis, learnt, MAP_BYTES, openGateway } from './fixture.js';
 
 const HOUR_MS = 3_600_000;
 const KEYS = 40;
@@ -63,4 +68,27 @@ t.test('a record is read when it is new or another than the copy, and once an ho
     keys.every(({ id }) => later.engine.cached(id)!.seenAtMs > now() + HOUR_MS / 2),
   );
   t.equal(await reads(), 2 * KEYS + 1, 'all of them once an hour');
+});
+
+t.test('a change that cannot be read ends what a copy decides, and not what it proves', async (t) => {
+  const server = await startRedis();
+  t.teardown(() => server.stop());
+  const { engine, folder } = openGateway(t, server);
+  const key = await newKey(engine, 'free');
+  await ask(engine, key, Date.now(), { cost: 0 });
+  await server.command('SAVE');
+  await change(engine, key, { status: 'revoked', secrets: [] });
+  await learnt(engine, key);
+  await engine.close();
+
+  const stores = openStores({ folder, mapBytes: MAP_BYTES });
+  const redis = openRedisEngine({ url: server.url, deadlineMs: 200, plans: PLANS, usageDays: 400, events: true });
+  t.teardown(() => Promise.all([redis.close(), stores.close()]));
+  const cache = new KeyCache(stores, redis, Date.now);
+  await server.kill();
+  await cache.changed([key.id]);
+  t.equal(cache.key(key.id), undefined, 'nobody knows what it is now');
+  await server.restart();
+  await until('Redis has the older record', async () => (await redis.keys.read(key.id))?.status === 'enabled');
+  t.strictSame(await cache.older([key.id]), [key.id]);
 });
