@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -14,6 +14,7 @@ const GRACE_MS = 5_000;
 /** At once: files wait for processes and timers of the product half of their time, those of the faults more. */
 const jobsFor = (files) => availableParallelism() * (files.every(isFault) ? 3 : 2);
 const STDERR_CHARS = 4_000;
+const LAST_CHARS = 600;
 
 /**
  * Runs built test files, some at a time in their order, and counts what tap says in them into `tally`, a line for each.
@@ -57,10 +58,14 @@ async function runFile(name, [node, file], env, parser, tally) {
   });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (chunk) => (stderr = (stderr + chunk).slice(-STDERR_CHARS)));
+  let said = '';
+  child.stdout.on('data', (chunk) => (said = (said + chunk).slice(-STDERR_CHARS)));
   let timedOut = false;
+  let threads = '';
   const timers = [
     setTimeout(() => {
       timedOut = true;
+      threads = threadsOf(child.pid);
       child.kill('SIGUSR2');
       timers.push(setTimeout(() => child.kill('SIGTERM'), GRACE_MS));
       timers.push(setTimeout(() => killGroup(child), 2 * GRACE_MS));
@@ -82,14 +87,29 @@ async function runFile(name, [node, file], env, parser, tally) {
     counts.failed += 1;
     tally.fault(name, stderr.trim() === '' ? reason : `${reason}\n${stderr.trimEnd()}`);
   };
-  if (timedOut) fault(`not done after ${FILE_TIMEOUT_S} s; it waited for ${handlesIn(join(tmpdir(), report))}`);
-  else if (leftOver) fault('ended, and what it had started went on');
+  if (timedOut) {
+    const waitedFor = handlesIn(join(tmpdir(), report)) ?? `what it does not say; its threads: ${threads}`;
+    fault(`not done after ${FILE_TIMEOUT_S} s; it waited for ${waitedFor}\nIt said last: ${said.slice(-LAST_CHARS)}`);
+  } else if (leftOver) fault('ended, and what it had started went on');
   else if (code !== 0 && counts.failed === 0) fault(`ended with ${signal ?? code}, though no assertion failed`);
   else if (counts.passed + counts.failed + counts.skipped === 0) fault('asserts nothing');
   return counts;
 }
 
-/** What keeps a process from its end, from Node's report about it. */
+/** What each thread of a process is waiting for in the kernel: one that is blocked writes no report. */
+function threadsOf(pid) {
+  try {
+    const folder = `/proc/${pid}/task`;
+    const read = (thread, name) => readFileSync(join(folder, thread, name), 'utf8').trim();
+    return readdirSync(folder)
+      .map((thread) => `${read(thread, 'comm')} ${read(thread, 'wchan')}`)
+      .join(', ');
+  } catch (error) {
+    return error.message;
+  }
+}
+
+/** What keeps a process from its end, from Node's report about it; undefined where it wrote none. */
 function handlesIn(report) {
   try {
     const { libuv } = JSON.parse(readFileSync(report, 'utf8'));
@@ -102,8 +122,8 @@ function handlesIn(report) {
           `${type} ${pid}${end(localEndpoint)}${end(remoteEndpoint)}`,
       )
       .join(', ');
-  } catch (error) {
-    return `what it does not say (${error.message})`;
+  } catch {
+    return undefined;
   }
 }
 
