@@ -5,6 +5,7 @@ import { packageRoot } from '../../src/shared/package-root.js';
 import type { Issued } from './certificate.js';
 import type { Target } from './dial.js';
 import { startProgram, temporaryFolder, type Program, type Teardown } from './program.js';
+import { until } from './until.js';
 
 export const ADMIN_TOKEN = 'admin-token-of-the-tests';
 export const INTERNAL_TOKEN = 'internal-token-of-the-tests';
@@ -84,7 +85,13 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
     admin,
     target: tls === undefined ? port : { port, ca: tls.ca },
     createKey: async (fields) => {
-      const { status, body } = await admin('POST', '/admin/v1/keys', { name: 'test', ...fields });
+      const create = () => admin('POST', '/admin/v1/keys', { name: 'test', ...fields });
+      let { status, body } = await create();
+      // On a busy machine Redis may be reached later than the gateway serves.
+      await until('the store is there', async () => {
+        if (status === 503) ({ status, body } = await create());
+        return status !== 503;
+      });
       if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
       return body as { id: string; key: string };
     },

@@ -34,7 +34,7 @@ export async function startProxy(firstPort: number): Promise<StallingProxy> {
   };
   const server = createServer((near) => {
     if (mode === 'refuse') {
-      near.resetAndDestroy();
+      reset(near);
       return;
     }
     const far = connect(targetPort, '127.0.0.1');
@@ -48,7 +48,7 @@ export async function startProxy(firstPort: number): Promise<StallingProxy> {
     set(next) {
       mode = next;
       for (const [socket, { answers }] of sockets) {
-        if (mode === 'refuse') socket.resetAndDestroy();
+        if (mode === 'refuse') reset(socket);
         else if (rests(answers)) socket.pause();
         else socket.resume();
       }
@@ -59,4 +59,10 @@ export async function startProxy(firstPort: number): Promise<StallingProxy> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Node cannot reset a socket that is ending: its handle would stay open, and the process would never end. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -151,7 +151,9 @@ export class HttpClient extends ServedClient implements Ongoing {
   abort(): void {
     const { socket, httpVersion } = this.#request;
     // An HTTP/1.0 answer may end with its connection: only a reset, or with TLS no close_notify, shows that it was cut.
-    if (httpVersion === '1.0' && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
+    // Node never closes one that is reset while it ends.
+    const canReset = !(socket instanceof TLSSocket) && !socket.writableEnded;
+    if (httpVersion === '1.0' && canReset) socket.resetAndDestroy();
     else socket.destroy();
   }
 
