@@ -34,7 +34,9 @@ t.test('whatever is moved, restored or lost, each report is the true bill or is 
     sums.refused += refused;
     t.comment(`seed ${seed}: ${told.length} steps, ${billed} bills, ${refused} refused`);
     if (problem === null) continue;
-    t.fail(`PETGATE_BILLS=${seed},${STEPS},${only}: ${problem.message}`, { found: [...told, problem.stack].join('\n') });
+    t.fail(`PETGATE_BILLS=${seed},${STEPS},${only}: ${problem.message}`, {
+      found: [...told, problem.stack].join('\n'),
+    });
     if (asked === '') break;
   }
   t.comment(JSON.stringify({ ...sums, ms: Math.round(elapsedMs()) }));
