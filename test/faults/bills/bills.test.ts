@@ -39,5 +39,6 @@ t.test('whatever is moved, restored or lost, each report is the true bill or is 
     });
     if (asked === '') break;
   }
+  t.ok(sums.billed > 0, 'bills were held against the model', sums);
   t.comment(JSON.stringify({ ...sums, ms: Math.round(elapsedMs()) }));
 });
