@@ -53,17 +53,18 @@ export async function checkBill(world: World, place: Place, gateway: Gateway): P
   if (place.wasRefused) return (whole as Error).name;
   if (whole instanceof Error) whole = await reportOf(gateway, ago(99));
   const archive = place.redis === null ? {} : world.archive;
-  const bill = billOf(place.store, archive);
+  // Anew for each report: what became of requests may be known from the one before.
+  const bill = (): Bill => billOf(place.store, archive);
   const recent = await reportOf(gateway, ago(20));
   if (recent instanceof Error) throw new WrongBill(`a report without the archive was refused: ${recent.message}`);
-  compare(place, Object.fromEntries(Object.entries(bill).filter(([name]) => dayIn(name) >= ago(20))), recent);
+  compare(place, Object.fromEntries(Object.entries(bill()).filter(([name]) => dayIn(name) >= ago(20))), recent);
   const missing = lackingDays(place.store, archive);
   if (whole instanceof Error) {
     if (maybeLackingDays(place.store, archive).length > 0) return whole.name;
     throw new WrongBill(`the report was refused: ${whole.message}`);
   }
   if (missing.length > 0) throw new WrongBill(`a bill without ${missing.join(', ')}, which the archive lacks`);
-  compare(place, bill, whole);
+  compare(place, bill(), whole);
   return null;
 }
 
