@@ -17,11 +17,8 @@ export interface AdminAddress {
  */
 export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string | undefined): Promise<AdminAddress> {
   const given = readVariable(environment, 'PETGATE_ADMIN_TOKEN');
-  const { ADMIN_HOST: host = '', ADMIN_PORT: port = '' } = environment;
-  const near = `http://${dialed(host)}:${port}`;
-  const known = adminUrl ?? (host !== '' && Number(port) > 0 && URL.canParse(near) ? near : undefined);
-  if (known !== undefined && given !== '')
-    return { url: readUrl(known), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
+  if (adminUrl !== undefined && given !== '')
+    return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
   // Only now, because reading the configuration is most of the time a short command takes.
   const { loadSettings } = await import('../gateway/config/load.js');
   const { admin, dataFolder } = loadSettings(environment);

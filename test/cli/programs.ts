@@ -30,7 +30,6 @@ export function surroundings(folder: string, more: NodeJS.ProcessEnv = {}): Node
     HOME: folder,
     PETGATE_DATA: folder,
     PORT: '0',
-    ADMIN_HOST: '127.0.0.1',
     ADMIN_PORT: '0',
     PETS_PORT: '0',
     ...more,
