@@ -226,7 +226,7 @@ export class Attempt implements ResponseHandler {
   #begin(complete: boolean): void {
     const { client } = this.#exchange;
     this.#passing = true;
-    if (this.#gathering !== undefined) clearTimeout(this.#gathering);
+    clearTimeout(this.#gathering);
     client.start(this.#status, this.#answerHeaders(complete));
     for (const chunk of this.#held) client.write(chunk, this.#controller);
     this.#held = [];
@@ -245,7 +245,7 @@ export class Attempt implements ResponseHandler {
   #finish(end: End): void {
     if (this.#ended) return;
     this.#ended = true;
-    if (this.#gathering !== undefined) clearTimeout(this.#gathering);
+    clearTimeout(this.#gathering);
     this.#onEnd(end);
   }
 }
