@@ -152,8 +152,7 @@ export class HttpClient extends ServedClient implements Ongoing {
     const { socket, httpVersion } = this.#request;
     // An HTTP/1.0 answer may end with its connection: only a reset, or with TLS no close_notify, shows that it was cut.
     // Node never closes one that is reset while it ends.
-    const canReset = !(socket instanceof TLSSocket) && !socket.writableEnded;
-    if (httpVersion === '1.0' && canReset) socket.resetAndDestroy();
+    if (httpVersion === '1.0' && !(socket instanceof TLSSocket) && !socket.writableEnded) socket.resetAndDestroy();
     else socket.destroy();
   }
 

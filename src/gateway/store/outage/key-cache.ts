@@ -254,7 +254,7 @@ export class KeyCache {
     if (ids.length === 0) return;
     await inTransaction(this.#stores, () => {
       for (const id of ids) {
-        const copy = this.#held(id);
+        const copy = this.read(id);
         if (copy !== undefined) this.#put(id, expired(copy));
       }
     });
