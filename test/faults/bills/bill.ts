@@ -74,11 +74,10 @@ function compare({ store, unknown }: Place, expected: Bill, found: Bill): void {
     const more = (found[name] ?? 0) - (expected[name] ?? 0);
     // What was counted of a key that the store does not know yet is billed once it knows it.
     if (more === 0 || (found[name] === undefined && !isKnown(store, name))) continue;
-    // What became of these requests is known now; of others it may be known later.
-    if (more > 0 && more <= (unknown[name] ?? 0)) {
-      add(store, name, more);
-      unknown[name]! -= more;
-    } else wrong.push(`${name}: ${expected[name] ?? 0} expected, billed ${found[name] ?? 0}`);
+    // What became of these requests is known now.
+    if (more > 0 && more <= (unknown[name] ?? 0)) add(store, name, more);
+    else wrong.push(`${name}: ${expected[name] ?? 0} expected, billed ${found[name] ?? 0}`);
+    unknown[name] = 0;
   }
   if (wrong.length > 0) throw new WrongBill(wrong.join('; '));
 }
