@@ -59,7 +59,7 @@ async function runFile(name, [node, file], env, parser, tally) {
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (chunk) => (stderr = (stderr + chunk).slice(-STDERR_CHARS)));
   let said = '';
-  child.stdout.on('data', (chunk) => (said = (said + chunk).slice(-STDERR_CHARS)));
+  child.stdout.on('data', (chunk) => (said = (said + chunk).slice(-LAST_CHARS)));
   let timedOut = false;
   let threads = '';
   const timers = [
@@ -89,7 +89,7 @@ async function runFile(name, [node, file], env, parser, tally) {
   };
   if (timedOut) {
     const waitedFor = handlesIn(join(tmpdir(), report)) ?? `what it does not say; its threads: ${threads}`;
-    fault(`not done after ${FILE_TIMEOUT_S} s; it waited for ${waitedFor}\nIt said last: ${said.slice(-LAST_CHARS)}`);
+    fault(`not done after ${FILE_TIMEOUT_S} s; it waited for ${waitedFor}\nIt said last: ${said}`);
   } else if (leftOver) fault('ended, and what it had started went on');
   else if (code !== 0 && counts.failed === 0) fault(`ended with ${signal ?? code}, though no assertion failed`);
   else if (counts.passed + counts.failed + counts.skipped === 0) fault('asserts nothing');

@@ -20,6 +20,17 @@ export async function durableRedis(t: Test): Promise<RedisServer> {
   return server;
 }
 
+/** Keeps what SAVE wrote, and nothing later. */
+export async function snapshotRedis(t: Test): Promise<RedisServer> {
+  const server = await startRedis();
+  t.teardown(() => server.stop());
+  return server;
+}
+
+export function redisOf({ url }: { readonly url: string }): RedisEngine {
+  return openRedisEngine({ url, deadlineMs: DEADLINE_MS, plans: PLANS, usageDays: 400, events: true });
+}
+
 interface Gateway {
   readonly engine: FailoverEngine;
   /** What the engine asks. */
@@ -34,13 +45,7 @@ export function openGateway(
   options: Partial<FailoverOptions> = {},
 ): Gateway {
   const folder = options.folder ?? tempFolder(t);
-  const redis = openRedisEngine({
-    url: server.url,
-    deadlineMs: DEADLINE_MS,
-    plans: PLANS,
-    usageDays: 400,
-    events: true,
-  });
+  const redis = redisOf(server);
   const engine = openFailoverEngine({
     redis,
     folder,

@@ -1,12 +1,9 @@
 import t from 'tap';
 import { ask, change, newKey, type Actor } from '../../../conformance/cast.js';
 import { openStores } from '../../../../src/gateway/store/embedded/files/stores.js';
-import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { KeyCache } from '../../../../src/gateway/store/outage/key-cache.js';
-import { PLANS } from '../../../conformance/cast.js';
-import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { durableRedis, learnt, MAP_BYTES, openGateway } from './fixture.js';
+import { durableRedis, learnt, MAP_BYTES, openGateway, redisOf, snapshotRedis } from './fixture.js';
 
 const HOUR_MS = 3_600_000;
 const KEYS = 40;
@@ -71,8 +68,7 @@ t.test('a record is read when it is new or another than the copy, and once an ho
 });
 
 t.test('a change that cannot be read ends what a copy decides, and not what it proves', async (t) => {
-  const server = await startRedis();
-  t.teardown(() => server.stop());
+  const server = await snapshotRedis(t);
   const { engine, folder } = openGateway(t, server);
   const key = await newKey(engine, 'free');
   await ask(engine, key, Date.now(), { cost: 0 });
@@ -82,7 +78,7 @@ t.test('a change that cannot be read ends what a copy decides, and not what it p
   await engine.close();
 
   const stores = openStores({ folder, mapBytes: MAP_BYTES });
-  const redis = openRedisEngine({ url: server.url, deadlineMs: 200, plans: PLANS, usageDays: 400, events: true });
+  const redis = redisOf(server);
   t.teardown(() => Promise.all([redis.close(), stores.close()]));
   const cache = new KeyCache(stores, redis, Date.now);
   await server.kill();

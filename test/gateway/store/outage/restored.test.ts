@@ -1,17 +1,9 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import type { FailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
 import { ask, change, changeCustomer, keyOf, newCustomer, newKey, type Actor } from '../../../conformance/cast.js';
-import { startCluster, startRedis, type RedisServer } from '../../../servers/redis.js';
+import { startCluster, type RedisServer } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { isUnavailable, learnt, openGateway } from './fixture.js';
-
-/** Keeps what SAVE wrote, and nothing later. */
-async function snapshotRedis(t: Test): Promise<RedisServer> {
-  const server = await startRedis();
-  t.teardown(() => server.stop());
-  return server;
-}
+import { isUnavailable, learnt, openGateway, snapshotRedis } from './fixture.js';
 
 const outcome = async (engine: FailoverEngine, key: Actor): Promise<string> =>
   ask(engine, key, Date.now()).then(
