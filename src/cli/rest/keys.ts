@@ -9,7 +9,7 @@ import { grants } from './grants.js';
 import { dayIn, done, HISTORY, issued, list, pages, record, recordOf } from './show.js';
 
 const COLUMNS = ['id', 'name', 'plan', ['state', stateIn] as const, dayIn('created'), dayIn('expires')];
-const ROTATED = issued('New secret made.', 'key', (key) => `${recordOf(key)}\n\n${oldSecretIn(key)}`);
+const ROTATED = issued('New secret made.', 'key', (key) => `${recordOf(key)}\n\n${olderSecretsIn(key)}`);
 
 const ROWS: Rows = {
   create: [
@@ -74,12 +74,12 @@ function stateIn({ state, ban }: Json): string {
   return state === 'banned' ? `banned until ${cell((ban as Json)['until'])}` : cell(state).replace('_', ' ');
 }
 
-/** What became of the secret before: the second one of the answer's `secrets`. */
-function oldSecretIn({ secrets }: Json): string {
-  const [, old] = secrets as readonly Json[];
-  return old === undefined
+/** What became of the secrets before: those behind the first of the answer's `secrets`. */
+function olderSecretsIn({ secrets }: Json): string {
+  const ends = (secrets as readonly Json[]).slice(1).map((secret) => cell(secret['ends']));
+  return ends.length === 0
     ? 'No other secret is valid any more.'
-    : `The previous secret is valid until ${cell(old['ends'])}; any other has ended.`;
+    : `The previous secret is valid until ${ends.join(', the one before it until ')}.`;
 }
 
 const EXAMPLES = `

@@ -3,10 +3,14 @@ import type { Change } from './edits.js';
 import { KeyRefused } from './refused.js';
 
 const MAX_OVERLAP_MS = 90 * 86_400_000;
+/** Two: whoever rotates again, because the response was lost, must not end the secret that clients still use. */
+const OLDER = 2;
+/** Valid at once, the new one included. */
+export const MAX_SECRETS = 1 + OLDER;
 
 /**
- * The record with a new secret. Of those before, the one that stays valid longest is good for at most `overlapMs` more,
- * and not past its own end. The history has when that ends (null: none is left), and how many others end now.
+ * The record with a new secret. The two older ones that stay valid longest are good for at most `overlapMs` more, and
+ * not past their own end. The history has when the last of them ends (null: none is left), and how many others end now.
  */
 export function rotated(
   record: KeyRecord,
@@ -14,14 +18,14 @@ export function rotated(
   nowMs: number,
   overlapMs: number,
 ): Change<KeyRecord> {
-  const valid = record.secrets.filter((secret) => endOf(secret) > nowMs);
-  const longest = newestOf(valid);
-  const endsAtMs = longest === undefined ? nowMs : Math.min(endOf(longest), nowMs + overlapMs);
-  const old = longest === undefined || endsAtMs <= nowMs ? [] : [{ ...longest, endsAtMs }];
-  const others = Math.max(0, valid.length - 1);
-  const oldSecretEnds = longest === undefined ? null : new Date(endsAtMs).toISOString();
+  const valid = record.secrets.filter((secret) => endOf(secret) > nowMs).sort((a, b) => endOf(b) - endOf(a) || 0);
+  const older = valid
+    .slice(0, overlapMs === 0 ? 0 : OLDER)
+    .map((secret) => ({ ...secret, endsAtMs: Math.min(endOf(secret), nowMs + overlapMs) }));
+  const others = valid.length - Math.max(older.length, Math.min(1, valid.length));
+  const oldSecretEnds = valid.length === 0 ? null : new Date(older[0]?.endsAtMs ?? nowMs).toISOString();
   const changed = { oldSecretEnds, ...(others === 0 ? {} : { othersEndedAtOnce: others }) };
-  return { next: { ...record, secrets: [{ hash, endsAtMs: null }, ...old] }, action: 'rotated', changed };
+  return { next: { ...record, secrets: [{ hash, endsAtMs: null }, ...older] }, action: 'rotated', changed };
 }
 
 /** Throws KeyRefused for an overlap, in ms, that may not be. */

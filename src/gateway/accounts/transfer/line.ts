@@ -6,6 +6,7 @@ import type { Body, FieldRules, Prices } from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import { importedIdOf, isKeyId } from '../token.js';
+import { MAX_SECRETS } from '../rotation.js';
 
 /** What a line is measured by. */
 export interface ImportRules extends FieldRules, Prices {
@@ -104,15 +105,15 @@ function readSecrets(body: Body, status: KeyStatus, problems: string[]): readonl
   const hasOne = Object.hasOwn(body, 'hash');
   if (hasOne && Object.hasOwn(body, 'hashes')) problems.push('hash: give either hash or hashes');
   const given: unknown = hasOne ? [body['hash']] : (body['hashes'] ?? []);
-  if (!Array.isArray(given) || given.length > 2) {
-    problems.push('hashes: must be a list of one or two');
+  if (!Array.isArray(given) || given.length > MAX_SECRETS) {
+    problems.push(`hashes: must be a list of 1 to ${MAX_SECRETS}`);
     return [];
   }
   if (status === 'revoked' && given.length > 0) problems.push('hashes: a revoked key has none');
   if (status !== 'revoked' && given.length === 0) problems.push(`hash: is required: ${HASH_FORM}`);
   const secrets = given.map((one: unknown) => readSecret(one, hasOne ? 'hash' : 'hashes', problems));
-  if (secrets.length === 2 && secrets[0]?.hash === secrets[1]?.hash && secrets[0]?.hash !== '')
-    problems.push('hashes: the two are the same');
+  const good = secrets.map(({ hash }) => hash).filter((hash) => hash !== '');
+  if (new Set(good).size < good.length) problems.push('hashes: two are the same');
   return secrets;
 }
 

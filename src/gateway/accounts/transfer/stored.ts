@@ -7,6 +7,7 @@ import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry, Snapshot } from '../../store/records/record.js';
 import { isDay } from '../../../shared/utc-day.js';
+import { MAX_SECRETS } from '../rotation.js';
 import { isCustomerId, isKeyId } from '../token.js';
 
 /**
@@ -94,7 +95,7 @@ const LINES = {
     record: z.strictObject({
       ...{ ...RECORD, id: KEY_ID, expiresAtMs: MOMENT.nullable(), scopes: z.array(word(' ', '\n')).nullable() },
       status: z.enum(['enabled', 'disabled', 'revoked']),
-      secrets: z.array(z.strictObject({ hash: HASH, endsAtMs: MOMENT.nullable() })).max(2),
+      secrets: z.array(z.strictObject({ hash: HASH, endsAtMs: MOMENT.nullable() })).max(MAX_SECRETS),
     }),
     history: HISTORY,
     state: STATE,

@@ -61,7 +61,6 @@ async function showKey(visit: Visit, problems: readonly string[]) {
 
 function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) {
   const { id, state, ban, customer, plan, limits, scopes, note, created, expires, secrets } = key;
-  const [, old] = secrets;
   return (
     <Facts
       facts={[
@@ -75,14 +74,7 @@ function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) 
         ['Note', note === '' ? null : note],
         ['Created', <Moment at={created} />],
         ['Expires', expires === null ? 'never' : <Moment at={expires} />],
-        [
-          'Previous secret',
-          old !== undefined && old.ends !== null ? (
-            <>
-              good until <Moment at={old.ends} />
-            </>
-          ) : null,
-        ],
+        ...secrets.slice(1).map(({ ends }) => ['Previous secret ends', ends && <Moment at={ends} />] as const),
       ]}
     />
   );
