@@ -202,8 +202,16 @@ export type Admitted = Identified & {
   readonly slot: Slot | null;
 };
 
+/** Who asks for what, and the part of an operation's places, and of an address's, that one caller may have. */
+export interface Asking {
+  readonly operation: string;
+  readonly caller: string;
+  readonly share: number;
+}
+
 /** A place at an upstream, held for a request while it is asked whether that may pass. */
 export interface Slot {
+  readonly asking: Asking;
   /** Once: it was refused, or is being sent. */
   free(): void;
 }

@@ -15,6 +15,11 @@ export function remembered<Answer>(decide: (name: string) => Answer): (name: str
 
 export const lowerName = remembered((name) => name.toLowerCase());
 
+/** Whether it is this name, which is in lower case. Most are not even as long. */
+function isNamed(name: string, wanted: string): boolean {
+  return name.length === wanted.length && (name === wanted || lowerName(name) === wanted);
+}
+
 /**
  * The same for all names that a server may read as one field: CGI and WSGI know no difference between `-` and `_`, and
  * some drop those at the end.
@@ -50,7 +55,7 @@ export function connectionOptions(value: string): readonly string[] {
 export function namedByConnection(headers: readonly string[]): readonly string[] | null {
   let named: readonly string[] | null = null;
   for (let index = 0; index < headers.length; index += 2) {
-    if (lowerName(headers[index]!) !== 'connection') continue;
+    if (!isNamed(headers[index]!, 'connection')) continue;
     const value = headers[index + 1]!;
     if (value !== 'keep-alive' && value !== 'close') named = [...(named ?? []), ...connectionOptions(value)];
   }
@@ -61,7 +66,7 @@ export function namedByConnection(headers: readonly string[]): readonly string[]
 export function onlyValueOf(headers: readonly string[], wanted: string): string | null {
   let value: string | null = null;
   for (let index = 0; index < headers.length; index += 2) {
-    if (lowerName(headers[index]!) !== wanted) continue;
+    if (!isNamed(headers[index]!, wanted)) continue;
     if (value !== null) return null;
     value = headers[index + 1]!;
   }

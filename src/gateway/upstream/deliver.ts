@@ -1,8 +1,7 @@
-import type { Admitted, BodyRest } from '../exchange.js';
+import type { Admitted, Asking, BodyRest } from '../exchange.js';
 import { upstreamFailed, upstreamTimeout, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { Evidence } from './addresses/breaker.js';
-import type { Asking } from './addresses/share.js';
 import type { Attempt, End } from './attempt.js';
 import { Deadline, headLimit } from './deadline.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';

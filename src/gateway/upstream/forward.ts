@@ -88,7 +88,7 @@ export function createForward(
     const request = outgoingRequest(exchange, upstream, credentials, body);
     const carry: Carry = ({ pool }, onEnd) =>
       new Attempt(exchange, rules, onEnd, (attempt) => pool.dispatch(request, attempt));
-    const asking = askingOf(exchange, exchange.operation.id, share);
+    const asking = exchange.slot?.asking ?? askingOf(exchange, exchange.operation.id, share);
     return deliver({ exchange, upstream, asking, rest: body?.rest ?? null, carry }, onFailure, mayGoOn);
   };
 

@@ -38,22 +38,12 @@ const returns = remembered(
 /** The fields sent to the upstream: the client's, then who asks, which only the gateway may say. */
 export function requestHeaders(exchange: Admitted, credentials: Credentials, withForwarded: boolean): string[] {
   const { verdict, clientAuthorization, address, scheme, publicHost } = exchange;
-  const headers = [
-    ...(credentials.replaces === null ? exchange.headers : without(exchange.headers, credentials.replaces)),
-    ...(credentials.field ?? []),
-    'X-Request-Id',
-    exchange.id,
-    'traceparent',
-    exchange.traceparent,
-    'Via',
-    exchange.version === '1.1' ? VIA : `${exchange.version} petgate`,
-    'X-Forwarded-For',
-    address,
-    'X-Forwarded-Proto',
-    scheme,
-    'X-Petgate-Plan',
-    verdict.plan,
-  ];
+  const headers =
+    credentials.replaces === null ? exchange.headers.slice() : without(exchange.headers, credentials.replaces);
+  if (credentials.field !== null) headers.push(credentials.field[0], credentials.field[1]);
+  headers.push('X-Request-Id', exchange.id, 'traceparent', exchange.traceparent);
+  headers.push('Via', exchange.version === '1.1' ? VIA : `${exchange.version} petgate`);
+  headers.push('X-Forwarded-For', address, 'X-Forwarded-Proto', scheme, 'X-Petgate-Plan', verdict.plan);
   if (publicHost !== null) headers.push('X-Forwarded-Host', publicHost);
   if (withForwarded) headers.push('Forwarded', forwardedOf(exchange));
   if (verdict.keyId !== null) headers.push('X-Petgate-Key-Id', verdict.keyId);

@@ -1,10 +1,11 @@
 import type { UpstreamSettings } from '../config/settings.js';
+import type { Asking } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { BreakerChange } from './addresses/breaker.js';
 import type { TokenState } from './attempt.js';
 import { openAddresses, resolve, type Resolve } from './addresses/open.js';
-import { withQueue, type Asking } from './addresses/share.js';
+import { withQueue } from './addresses/share.js';
 import { timeLimitsOf } from './deadline.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { Slots } from './addresses/slots.js';
@@ -92,6 +93,8 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
      * it is taken in however full they are by now
      */
     pick(asking: Asking, after: Address | null, forTunnel = false): Address | null {
+      if (after === null && addresses.length === 1)
+        return takesMore(addresses[0]!, asking, true) ? addresses[0]! : null;
       const bestOf = (evenFull: boolean): Address | null => {
         let best: Address | null = null;
         for (const one of addresses)

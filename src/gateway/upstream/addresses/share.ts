@@ -1,17 +1,10 @@
-import type { Identified } from '../../exchange.js';
+import type { Asking, Identified } from '../../exchange.js';
 import { Count, Counts, NONE } from './counts.js';
 
 /** The part of an address's connections that one operation may have: the rest is for all others when it hangs. */
 const PART = 3 / 4;
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
 const WAITING_FACTOR = 4;
-
-/** Who asks for what, and the part of an operation's places, and of an address's, that one caller may have. */
-export interface Asking {
-  readonly operation: string;
-  readonly caller: string;
-  readonly share: number;
-}
 
 /** Places of an attempt: of its operation, of its caller in that, and of its caller at the address. */
 export interface Places {
@@ -58,6 +51,12 @@ export class Shares {
 
   get waiting(): number {
     return this.#waiting.length;
+  }
+
+  /** How many may come of any operation, from any caller, at least. */
+  least(share: number): number {
+    const { own, caller } = this.#boundsOf(share);
+    return withQueue(Math.min(own, caller));
   }
 
   /** How many more of this operation may come. */

@@ -1,24 +1,31 @@
 import { onceATurn } from '../../../shared/once-a-turn.js';
-import type { Slot } from '../../exchange.js';
+import type { Asking, Slot } from '../../exchange.js';
 import type { Address } from './address.js';
-import { Counts } from './counts.js';
-import type { Asking } from './share.js';
+import { Counts, type Count } from './counts.js';
 
 /** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
 const MAX_WAIT_MS = 1_000;
 
 /** A class rather than an object with a closure: one is made for each request. */
 class PromisedSlot implements Slot {
-  readonly #asking: Asking;
+  readonly asking: Asking;
   readonly #slots: Slots;
+  readonly #operation: Count;
+  readonly #caller: Count;
 
-  constructor(asking: Asking, slots: Slots) {
-    this.#asking = asking;
+  constructor(asking: Asking, slots: Slots, operation: Count, caller: Count) {
+    this.asking = asking;
     this.#slots = slots;
+    this.#operation = operation;
+    this.#caller = caller;
+    operation.size += 1;
+    caller.size += 1;
   }
 
   free(): void {
-    this.#slots.onFree(this.#asking);
+    this.#operation.size -= 1;
+    this.#caller.size -= 1;
+    this.#slots.onFree();
   }
 }
 
@@ -54,6 +61,17 @@ export class Slots {
   }
 
   #take(asking: Asking): Slot | null | 'promised' {
+    return this.#hasPlenty(asking) ? this.#promise(asking) : this.#takeRest(asking);
+  }
+
+  /** Whether some address has room for more than all that are promised, whoever they are: the usual case. */
+  #hasPlenty({ caller, share }: Asking): boolean {
+    for (const { breaker, underWay, shares } of this.#addresses)
+      if (!breaker.isOpenFor(caller) && shares.least(share) - underWay.size > this.#promised) return true;
+    return false;
+  }
+
+  #takeRest(asking: Asking): Slot | null | 'promised' {
     let free = 0;
     let ofOperation = 0;
     let own = 0;
@@ -66,19 +84,19 @@ export class Slots {
       own += isOpen ? room : Math.max(0, Math.min(room, shares.callerRoom(asking)));
     }
     if (own === 0) return null;
-    const operation = this.#byOperation.of(asking.operation);
-    const caller = this.#byCaller.of(asking.caller);
-    if (this.#promised >= free || operation.size >= ofOperation || caller.size >= own) return 'promised';
-    this.#promised += 1;
-    operation.size += 1;
-    caller.size += 1;
-    return new PromisedSlot(asking, this);
+    const operation = this.#byOperation.get(asking.operation).size;
+    const caller = this.#byCaller.get(asking.caller).size;
+    return this.#promised >= free || operation >= ofOperation || caller >= own ? 'promised' : this.#promise(asking);
   }
 
-  onFree({ operation, caller }: Asking): void {
+  #promise(asking: Asking): Slot {
+    this.#promised += 1;
+    const [operation, caller] = [this.#byOperation.of(asking.operation), this.#byCaller.of(asking.caller)];
+    return new PromisedSlot(asking, this, operation, caller);
+  }
+
+  onFree(): void {
     this.#promised -= 1;
-    this.#byOperation.of(operation).size -= 1;
-    this.#byCaller.of(caller).size -= 1;
     if (this.#waiting.length > 0) this.#scheduleRequest();
   }
 
