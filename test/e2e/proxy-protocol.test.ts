@@ -49,7 +49,7 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
       });
       const { key } = await gateway.createKey({ plan: 'free' });
       const ca = over === 'TLS' ? tls.ca : undefined;
-      // A busy machine answers checks late: no reason to send nobody. Of a new server one late check is enough for that.
+      // A busy machine answers checks late. HAProxy takes a new server away for one of those.
       const checked = `check inter 500ms rise 1 fall 1000${over === 'TLS' ? ' check-ssl verify none' : ''}`;
       const addresses = (operation: string): readonly unknown[] =>
         gateway.program

@@ -1,43 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
-import { KeyRefused } from '../../../src/gateway/accounts/refused.js';
-import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
 import { makeToken, parseToken } from '../../../src/gateway/accounts/token.js';
 import { keyRecord } from '../admission/key-record.js';
-import { openRegistry, openStore } from './store.js';
-
-/** How the engine judges `token` at `nowMs`: the outcome, or why the key is not valid. */
-async function judge(
-  engine: EmbeddedEngine,
-  token: string,
-  nowMs = Date.now(),
-  scope: string | null = null,
-): Promise<string> {
-  const parts = parseToken(token, 'staging', true);
-  if (parts === null) return 'no key';
-  const [verdict] = await engine.admit([
-    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope, cost: 0, nowMs },
-  ]);
-  if (verdict === undefined) return 'no verdict';
-  if (verdict.outcome === 'unknown_key') return verdict.reason;
-  return verdict.outcome === 'admitted' && !verdict.inScope ? 'out of scope' : verdict.outcome;
-}
-
-async function refusal(asked: Promise<unknown>): Promise<KeyRefused> {
-  try {
-    await asked;
-  } catch (error) {
-    if (error instanceof KeyRefused) return error;
-    throw error;
-  }
-  throw new Error('was not refused');
-}
-
-async function free(registry: KeyRegistry, name = 'My app'): Promise<{ id: string; token: string }> {
-  const { record, token } = await registry.create({ plan: 'free', name });
-  return { id: record.id, token };
-}
+import { free, judge, openRegistry, openStore, refusal } from './store.js';
 
 t.test('a created key is valid on the very next admission', async (t: Test) => {
   const { engine } = openStore(t);
@@ -94,107 +59,6 @@ t.test('revoked is final', async (t: Test) => {
   t.equal((await registry.revoke(id)).version, revoked.version, 'again is no error and no change');
   t.equal((await refusal(registry.change(id, { status: 'enabled' }))).kind, 'conflict');
   t.equal((await refusal(registry.rotate(id, 0))).kind, 'conflict');
-});
-
-t.test('a rotation keeps the older secrets good until their overlap is over, two of them at most', async (t: Test) => {
-  const { engine } = openStore(t);
-  const nowMs = Date.now();
-  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
-  const { id, token: first } = await free(registry);
-  const { token: second, record } = await registry.rotate(id, 60_000);
-  t.equal(record.id, id);
-  t.same(
-    [await judge(engine, first, nowMs + 59_999), await judge(engine, second, nowMs + 59_999)],
-    ['admitted', 'admitted'],
-  );
-  t.same(
-    [await judge(engine, first, nowMs + 60_000), await judge(engine, second, nowMs + 60_000)],
-    ['expired', 'admitted'],
-  );
-  const { token: third } = await registry.rotate(id, 60_000);
-  t.same(
-    [await judge(engine, first, nowMs), await judge(engine, second, nowMs), await judge(engine, third, nowMs)],
-    ['admitted', 'admitted', 'admitted'],
-    'whoever did not get the second one rotates again, and clients go on with the first',
-  );
-  t.same([await judge(engine, first, nowMs + 60_000)], ['expired'], 'no longer than they were told');
-  const { token: fourth } = await registry.rotate(id, 60_000);
-  t.same(
-    [await judge(engine, first, nowMs), await judge(engine, second, nowMs), await judge(engine, third, nowMs)],
-    ['unknown', 'admitted', 'admitted'],
-  );
-  const { token: fifth } = await registry.rotate(id, 0);
-  t.same(
-    [await judge(engine, third, nowMs), await judge(engine, fourth, nowMs), await judge(engine, fifth, nowMs)],
-    ['unknown', 'unknown', 'admitted'],
-    'no overlap: at once',
-  );
-  for (const badMs of [-1, 1.5, Number.NaN, 91 * 86_400_000])
-    t.equal((await refusal(registry.rotate(id, badMs))).kind, 'invalid');
-});
-
-t.test(
-  'a rotation never gives a secret a later end than it had, and never leaves more than one without',
-  async (t: Test) => {
-    const { engine } = openStore(t);
-    const nowMs = Date.now();
-    const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
-    const inDays = (days: number): number => nowMs + days * 86_400_000;
-    const ending = (days: number): { oldSecretEnds: string } => ({
-      oldSecretEnds: new Date(inDays(days)).toISOString(),
-    });
-    const cases: readonly (readonly [
-      before: readonly (number | null)[],
-      overlapDays: number,
-      after: readonly number[],
-      changed: Readonly<Record<string, unknown>>,
-    ])[] = [
-      [[inDays(30)], 1, [inDays(1)], ending(1)],
-      [[inDays(0.5)], 1, [inDays(0.5)], ending(0.5)],
-      [[null, null], 1, [inDays(1), inDays(1)], ending(1)],
-      [[null, inDays(0.5), null], 1, [inDays(1), inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
-      [[inDays(0.5), null], 1, [inDays(1), inDays(0.5)], ending(1)],
-      [[null, null], 0, [], { ...ending(0), othersEndedAtOnce: 1 }],
-      [[inDays(-1)], 1, [], { oldSecretEnds: null }],
-      [[inDays(-1), null], 1, [inDays(1)], ending(1)],
-    ];
-    for (const [ends, overlapDays, after, changed] of cases) {
-      const title = JSON.stringify([ends, overlapDays]);
-      const { id } = makeToken('staging');
-      const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
-      await engine.keys.write(keyRecord(id, { secrets }), { atMs: 0, action: 'imported', changed: {} });
-      const { record } = await registry.rotate(id, overlapDays * 86_400_000);
-      t.same(
-        record.secrets.map(({ endsAtMs }) => endsAtMs),
-        [null, ...after],
-        title,
-      );
-      t.same((await registry.history(id)).at(-1)?.changed, changed, title);
-    }
-  },
-);
-
-t.test('of imported secrets without an end two stay good for the overlap', async (t: Test) => {
-  const { engine } = openStore(t);
-  const nowMs = Date.now();
-  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
-  const [newest, older] = [makeToken('staging'), makeToken('staging')];
-  const body = { id: newest.id, plan: 'free', name: 'two', hashes: [newest.secretHash, older.secretHash] };
-  await registry.import(
-    (async function* () {
-      yield await Promise.resolve({ line: 1, body });
-    })(),
-  );
-  const { token: made } = await registry.rotate(newest.id, 60_000);
-  const judged = (secretHash: string, atMs: number) =>
-    engine.admit([
-      { subject: { kind: 'key', id: newest.id, secretHash }, operation: 'listPets', scope: null, cost: 1, nowMs: atMs },
-    ]);
-  t.match(await judged(newest.secretHash, nowMs + 59_999), [{ outcome: 'admitted' }]);
-  t.match(await judged(newest.secretHash, nowMs + 60_000), [{ reason: 'expired' }]);
-  t.match(await judged(older.secretHash, nowMs + 59_999), [{ outcome: 'admitted' }]);
-  t.match(await judged(older.secretHash, nowMs + 60_000), [{ reason: 'expired' }]);
-  t.match(await judged(parseToken(made, 'staging', false)!.secretHash, nowMs + 60_000), [{ outcome: 'admitted' }]);
 });
 
 t.test('all problems are told at once, by field, with what was probably meant', async (t: Test) => {

@@ -5,7 +5,9 @@ import type { Test } from 'tap';
 import { openEmbeddedEngine, type EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import type { Limits } from '../../../src/gateway/admission/bucket.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
+import { KeyRefused } from '../../../src/gateway/accounts/refused.js';
 import { KeyRegistry, type RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { BAN } from '../admission/ban.js';
 
 function plan(name: string, limits: Limits | 'custom'): [string, Plan] {
@@ -41,4 +43,36 @@ export function openRegistry(engine: EmbeddedEngine, more: Partial<RegistryParts
     acceptImported: false,
     ...more,
   });
+}
+
+/** How the engine judges `token` at `nowMs`: the outcome, or why the key is not valid. */
+export async function judge(
+  engine: EmbeddedEngine,
+  token: string,
+  nowMs = Date.now(),
+  scope: string | null = null,
+): Promise<string> {
+  const parts = parseToken(token, 'staging', true);
+  if (parts === null) return 'no key';
+  const [verdict] = await engine.admit([
+    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope, cost: 0, nowMs },
+  ]);
+  if (verdict === undefined) return 'no verdict';
+  if (verdict.outcome === 'unknown_key') return verdict.reason;
+  return verdict.outcome === 'admitted' && !verdict.inScope ? 'out of scope' : verdict.outcome;
+}
+
+export async function refusal(asked: Promise<unknown>): Promise<KeyRefused> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof KeyRefused) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+
+export async function free(registry: KeyRegistry, name = 'My app'): Promise<{ id: string; token: string }> {
+  const { record, token } = await registry.create({ plan: 'free', name });
+  return { id: record.id, token };
 }

@@ -112,8 +112,8 @@ function readSecrets(body: Body, status: KeyStatus, problems: string[]): readonl
   if (status === 'revoked' && given.length > 0) problems.push('hashes: a revoked key has none');
   if (status !== 'revoked' && given.length === 0) problems.push(`hash: is required: ${HASH_FORM}`);
   const secrets = given.map((one: unknown) => readSecret(one, hasOne ? 'hash' : 'hashes', problems));
-  const good = secrets.map(({ hash }) => hash).filter((hash) => hash !== '');
-  if (new Set(good).size < good.length) problems.push('hashes: two are the same');
+  const valid = secrets.map(({ hash }) => hash).filter((hash) => hash !== '');
+  if (new Set(valid).size < valid.length) problems.push('hashes: two are the same');
   return secrets;
 }
 
