@@ -33,14 +33,15 @@ export function watchHealth(
   let serving = false;
   let draining = false;
 
-  const evicts = (): string | null => engine.trust?.evicts() ?? null;
+  const evicts = (): string | null | undefined => (engine.trust === undefined ? null : engine.trust.evicts());
   const store = (): Readiness['parts'][string] => {
     if (!storeOk) return { ok: false, detail: `${engine.name}: ${storeDetail}` };
-    const reason = evicts();
-    if (reason === null) return decides(engine);
-    return keepsData
-      ? { ...decides(engine), degraded: true, detail: `${engine.name} may drop data: ${reason}` }
-      : { ok: false, detail: `${engine.name} may drop data: ${reason}` };
+    const [reason, decided] = [evicts(), decides(engine)];
+    if (reason === null) return decided;
+    // Decided here meanwhile.
+    if (reason === undefined) return decided.degraded === true ? decided : { ok: false, detail: 'not checked yet' };
+    const detail = `${engine.name} may drop data: ${reason}`;
+    return keepsData ? { ...decided, degraded: true, detail } : { ok: false, detail };
   };
   const check = async (): Promise<void> => {
     try {

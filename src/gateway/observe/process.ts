@@ -94,7 +94,7 @@ export function watchGateway(
       'petgate_store_evicts',
       '1 while the maxmemory-policy of Redis drops data when its memory is full, and store.eviction does not ' +
         'accept that.',
-      () => (trust.evicts() === null ? 0 : 1),
+      () => (typeof trust.evicts() === 'string' ? 1 : 0),
     );
     gaugeOf(
       registry,

@@ -132,8 +132,9 @@ export interface StoreTrust {
   accept(isForced?: boolean): Promise<string>;
   /**
    * Why it may drop data, and what to do, as the last check found; null where it does not, or somebody accepted that.
+   * Undefined until there was one.
    */
-  evicts(): string | null;
+  evicts(): string | null | undefined;
   /** Keys that it dropped so far. */
   evictedKeys(): number;
 }

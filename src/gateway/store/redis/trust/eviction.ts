@@ -22,10 +22,9 @@ export class Eviction {
   readonly #link: Pick<Link, 'info' | 'infoOf'>;
   readonly #isAccepted: boolean;
   readonly #log: Log | undefined;
-  #reason: string | null = null;
+  #reason: string | null | undefined;
   #evictedKeys = 0;
   #checkedAtMs = -Infinity;
-  #isKnown = false;
 
   constructor(link: Pick<Link, 'info' | 'infoOf'>, isAccepted: boolean, log: Log | undefined) {
     this.#link = link;
@@ -33,8 +32,8 @@ export class Eviction {
     this.#log = log;
   }
 
-  /** Why data may go, and what to do; null where it stays, or somebody accepted that it goes. */
-  get reason(): string | null {
+  /** Why data may go, and what to do; null where it stays, or somebody accepted that; undefined until it was asked. */
+  get reason(): string | null | undefined {
     return this.#isAccepted ? null : this.#reason;
   }
 
@@ -58,10 +57,9 @@ export class Eviction {
     if (performance.now() < this.#checkedAtMs) return;
     const infos = await this.#link.info('memory', 'stats');
     if (infos.length === 0) {
-      if (this.#isKnown) return;
+      if (this.#reason !== undefined) return;
       throw new StoreUnavailable('it did not tell in time whether it drops data (INFO)');
     }
-    this.#isKnown = true;
     this.#checkedAtMs = performance.now() + CHECK_EVERY_MS;
     const before = this.#reason;
     this.#reason = infos.map(reasonIn).find((reason) => reason !== null) ?? null;

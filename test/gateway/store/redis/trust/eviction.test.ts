@@ -31,7 +31,7 @@ t.test('a Redis that has not said yet whether it drops data is not relied on', a
     await redis.stop();
   });
   await t.rejects(engine.check(), { name: 'StoreUnavailable', message: /INFO/ });
-  t.equal(engine.trust.evicts(), null);
+  t.equal(engine.trust.evicts(), undefined);
   await redis.command('ACL', 'SETUSER', 'petgate', '+info');
   await engine.check();
   t.match(engine.trust.evicts(), /volatile-lru/);
