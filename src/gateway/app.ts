@@ -1,6 +1,6 @@
 import { batchAdmission } from './admission/batch.js';
 import { collectFailures } from './store/failures.js';
-import type { AdmissionEngine } from './store/port.js';
+import type { ServingEngine } from './store/port.js';
 import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
 import type { Contract } from './contract/load.js';
@@ -20,7 +20,7 @@ interface AppParts extends Pick<Lasting, 'internalToken' | 'log' | 'now' | 'rece
   readonly settings: Settings;
   /** Of the public listener; plain HTTP when left out or null. */
   readonly certificate?: Certificate | null;
-  readonly engine: AdmissionEngine;
+  readonly engine: ServingEngine;
 }
 
 export type App = ReturnType<typeof createApp>;

@@ -1,14 +1,14 @@
 import cluster from 'node:cluster';
-import { openEngine, type Engine } from './store/open.js';
+import type { Engine } from './store/open.js';
 import { ConfigError, type Sources } from './config/load.js';
+import type { Settings } from './config/settings.js';
 import type { Contract } from './contract/load.js';
 import { readSecrets, type Secrets } from './secrets.js';
-import { archivedRows, archivedStore } from './usage/ledger.js';
 import type { InForce } from './workers/message.js';
 import { createLog, type Log } from '../shared/log.js';
 
 /** What every gateway process starts from; what may change while it runs is the reloader's. */
-export interface Base extends InForce, Secrets {
+export interface Base<Store = Engine> extends InForce, Secrets {
   /** The one in force. */
   contract: Contract;
   /** What its operations cost, and the scopes that they need; they change with it. */
@@ -17,16 +17,20 @@ export interface Base extends InForce, Secrets {
   /** Set by the process that serves the public, or keeps those that do. Resolves once all of it is in force. */
   apply: (next: InForce) => Promise<void> | void;
   readonly log: Log;
-  readonly engine: Engine;
+  readonly engine: Store;
 }
 
-/** Opens the store. Throws InvalidSecret, and what opening it throws. */
-export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate, contract }: InForce): Base {
+/** Throws InvalidSecret, and what opening the store throws. */
+export function openBase<Store>(
+  environment: NodeJS.ProcessEnv,
+  { settings, certificate, contract }: InForce,
+  openStore: (settings: Settings, log: Log) => Store,
+): Base<Store> {
   const log = createLog('gateway', settings.log.level);
   const { dataFolder, events } = settings;
   // Workers send none.
   const secrets = readSecrets(environment, { dataFolder, events: cluster.isPrimary ? events : null });
-  const base: Base = {
+  const base: Base<Store> = {
     ...secrets,
     settings,
     certificate,
@@ -35,13 +39,13 @@ export function openBase(environment: NodeJS.ProcessEnv, { settings, certificate
     costs: new Map(),
     scopes: [],
     log,
-    engine: openEngine(settings, log, cluster.isPrimary, archivedStore(settings), archivedRows(settings)),
+    engine: openStore(settings, log),
   };
   setContract(base, contract);
   return base;
 }
 
-function setContract(base: Base, contract: Contract): void {
+function setContract(base: Base<unknown>, contract: Contract): void {
   const { operations } = contract.routes;
   base.contract = contract;
   base.costs.clear();
@@ -58,10 +62,9 @@ export async function askStore({ engine }: Base, { settings, plans }: Sources): 
   throw new ConfigError([{ file, line: 0, column: 0, path: '', message }], plans.files);
 }
 
-export async function applyAll(base: Base, next: InForce): Promise<void> {
+export async function applyAll(base: Base<unknown>, next: InForce): Promise<void> {
   const { settings, contract } = next;
   base.log.level = settings.log.level;
-  base.engine.setPlans(settings.plans);
   setContract(base, contract);
   await base.apply(next);
 }

@@ -1,7 +1,7 @@
 import { createAdmit } from './admission/admit.js';
 import type { Admission } from './admission/batch.js';
 import type { Failures } from './store/failures.js';
-import type { AdmissionEngine } from './store/port.js';
+import type { ServingEngine } from './store/port.js';
 import type { Settings } from './config/settings.js';
 import { createDocumentAnswer, createOptionsAnswer } from './contract/answers.js';
 import type { Contract } from './contract/load.js';
@@ -40,7 +40,7 @@ export interface Lasting {
   /** Of this process, and how all of the gateway are asked. */
   readonly recent: RecentExchanges;
   readonly recall: Recall;
-  readonly engine: AdmissionEngine;
+  readonly engine: ServingEngine;
   readonly admission: Admission;
   readonly failures: Failures;
   readonly bills: BillsSoFar;

@@ -13,10 +13,13 @@ import { watchProcess } from './observe/process.js';
 import { RecentExchanges } from './observe/recent/memory.js';
 import { recallHere } from './observe/recent/recall.js';
 import { oversee } from './oversee.js';
+import { openEngine } from './store/open.js';
+import type { ServingEngine } from './store/port.js';
 import { drain, listen } from './server.js';
+import { archivedRows, archivedStore } from './usage/ledger.js';
 import { tuneV8 } from './v8.js';
 import { startWorkers } from './workers/primary.js';
-import { askPrimary, recallThroughPrimary, reportToPrimary } from './workers/worker.js';
+import { askPrimary, recallThroughPrimary, reportToPrimary, storeOfPrimary } from './workers/worker.js';
 import { onStopSignal } from '../shared/exit.js';
 
 /**
@@ -29,8 +32,8 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     // The whole group of processes may be sent it; the primary is the one that acts on it.
     process.on('SIGHUP', () => undefined);
     // New settings may come in the same breath as the first: they wait until there is something to apply them to.
-    const base: Promise<Base> = askPrimary(async (next) => applyAll(await base, next)).then((inForce) =>
-      openBase(environment, inForce),
+    const base: Promise<Base<ServingEngine>> = askPrimary(async (next) => applyAll(await base, next)).then((inForce) =>
+      openBase(environment, inForce, storeOfPrimary),
     );
     await runWorker(await base);
     return;
@@ -39,7 +42,9 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   const contracts = createContractReader();
   let contract = contracts.first(sources.settings);
   const warnings = checkPrices(sources, contract.routes.operations);
-  const base = openBase(environment, { ...sources, contract });
+  const base = openBase(environment, { ...sources, contract }, (settings, log) =>
+    openEngine(settings, log, archivedStore(settings), archivedRows(settings)),
+  );
   warn(base, contract, warnings);
   const first = { ...sources, files: [...sources.files, ...contract.files] };
   const reloader = createReloader(environment, first, base.log, {
@@ -59,7 +64,10 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
     },
     narrows: (next, inForce) => contract !== base.contract || narrows(inForce.plans, next.plans, base.costs),
     unserved: (inForce) => planProblems(base.engine, inForce, null, base.contract.routes.operations),
-    apply: (settings, certificate) => applyAll(base, { settings, certificate, contract }),
+    apply: (settings, certificate) => {
+      base.engine.setPlans(settings.plans);
+      return applyAll(base, { settings, certificate, contract });
+    },
   });
   process.on('SIGHUP', () => void reloader.reload());
   await (base.settings.workers === 1 ? runSingleProcess(base, reloader) : runPrimary(base, reloader));
@@ -109,7 +117,7 @@ function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
 
 function runPrimary(base: Base, reloader: Reloader): Promise<void> {
   const registry = new Registry();
-  const workers = startWorkers(base, registry, base.log);
+  const workers = startWorkers(base, base.engine, registry, base.log);
   return oversee(base, reloader, {
     registry,
     apply: (next) => workers.apply(next),
@@ -117,22 +125,21 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
     metrics: () => workers.metrics(),
     recall: (question) => workers.recall(question),
     listen: () => workers.listening,
-    drain: () => workers.stop(base.settings.shutdownMs + 1000),
+    drain: () => workers.stop(base.settings.shutdownMs + 2000),
   });
 }
 
-async function runWorker(base: Base): Promise<void> {
-  const { settings, engine } = base;
+async function runWorker(base: Base<ServingEngine>): Promise<void> {
+  const { settings } = base;
   const recent = new RecentExchanges();
   const app = createApp({ ...base, recent, recall: recallThroughPrimary(recent) });
   base.apply = (next) => app.apply(next);
-  watchProcess(app.metrics.registry, engine);
+  watchProcess(app.metrics.registry, {});
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {
     await drain(app, settings.shutdownMs);
     await report.stop();
-    await engine.close();
     process.disconnect();
   };
   onStopSignal(stop);

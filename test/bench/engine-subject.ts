@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,10 +12,10 @@ import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { Sample } from './engine.js';
 
 /**
- * One engine of `engine.ts` in a process of its own: `argv` is its module (or `lmdb`), the number of keys, whether two
- * admit, and the folder of the other.
+ * One engine of `engine.ts` in a process of its own: `argv` is its module (or `lmdb`), and the number of
+ * keys.
  */
-const [, , module = '', keyCount = '', two = '', given] = process.argv;
+const [, , module = '', keyCount = ''] = process.argv;
 /** As many as a gateway admits in the half second between two checkpoints, at 10,000 a second. */
 const SLICE = 5_000;
 const SLICES = 2;
@@ -31,7 +30,7 @@ const PLAN: Plan = {
 };
 const MAP_BYTES = 2 ** 31;
 
-const folder = given ?? mkdtempSync(join(tmpdir(), 'petgate-engine-'));
+const folder = mkdtempSync(join(tmpdir(), 'petgate-engine-'));
 /** In no order, as ids are. */
 const ids = Array.from(
   { length: Number(keyCount) },
@@ -49,7 +48,7 @@ async function openEngine(): Promise<Admit> {
     usageDays: 400,
     mapBytes: MAP_BYTES,
   });
-  if (given === undefined) await fill(engine);
+  await fill(engine);
   return (requests) => engine.admit(requests);
 }
 
@@ -133,17 +132,7 @@ function usedSince(before: NodeJS.CpuUsage): number {
 }
 
 const admit = module === 'lmdb' ? openPlain() : await openEngine();
-if (given !== undefined) {
-  for (let n = 0; process.connected; n += 1) {
-    await admit(next(16));
-    await pause(1);
-  }
-  process.exit();
-}
-const other = two === 'true' && module !== 'lmdb' ? fork(process.argv[1]!, [module, keyCount, two, folder]) : undefined;
 process.on('message', (batch: number) => void measure(admit, batch).then((sample) => process.send?.(sample)));
 await once(process, 'disconnect');
-other?.disconnect();
-if (other !== undefined) await once(other, 'exit');
 rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 process.exit();

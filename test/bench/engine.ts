@@ -8,10 +8,9 @@ import { spreadOf } from './figures.js';
  * CPU µs per admission of the embedded engine alone, beside a plain get and put of lmdb. Several builds are
  * measured in turns, so that what else the machine does hits all of them:
  *
- * node dist/test/bench/engine.js [--rounds 7] [--keys 10,1000,100000] [--batches 1,16,64] [--engine <module>]… [--two]
+ * node dist/test/bench/engine.js [--rounds 7] [--keys 10,1000,100000] [--batches 1,16,64] [--engine <module>]…
  *
- * `--engine` is the engine's module of another build (its `openEmbeddedEngine`); `--two` lets a second process
- * admit on the same folder meanwhile.
+ * `--engine` is the engine's module of another build (its `openEmbeddedEngine`).
  */
 const { values } = parseArgs({
   options: {
@@ -19,7 +18,6 @@ const { values } = parseArgs({
     keys: { type: 'string', default: '10,1000,100000' },
     batches: { type: 'string', default: '1,16,64' },
     engine: { type: 'string', multiple: true, default: [] },
-    two: { type: 'boolean', default: false },
   },
 });
 const WARM_UP = 3;
@@ -42,11 +40,7 @@ class Subject {
 
   constructor(module: string, keys: number) {
     this.name = module;
-    this.#child = fork(fileURLToPath(new URL('engine-subject.js', import.meta.url)), [
-      module,
-      String(keys),
-      String(values.two),
-    ]);
+    this.#child = fork(fileURLToPath(new URL('engine-subject.js', import.meta.url)), [module, String(keys)]);
   }
 
   async measure(batch: number): Promise<Sample> {

@@ -7,7 +7,7 @@ import type { Contract } from '../contract/load.js';
 import { ACCOUNT, ownOperation } from '../contract/own.js';
 import { createAddressReader } from '../edge/client-address.js';
 import type { Recall } from '../observe/recent/recall.js';
-import type { AdmissionEngine } from '../store/port.js';
+import type { ServingEngine } from '../store/port.js';
 import type { BillsSoFar } from '../usage/amounts/so-far.js';
 import type { OwnAnswer } from '../upstream/forward.js';
 import { createHolderAnswers } from './answers.js';
@@ -15,7 +15,7 @@ import { createRefusalPage } from './refusal.js';
 import { Visitors } from './visitors.js';
 
 interface OpenParts {
-  readonly engine: AdmissionEngine;
+  readonly engine: ServingEngine;
   readonly admission: Admission;
   readonly recall: Recall;
   readonly bills: BillsSoFar;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
 import { StoreUnavailable } from '../admission/port.js';
-import type { AdmissionEngine, FailureReport, FailedRequest } from './port.js';
+import type { FailedRequest, FailureReport, ServingEngine } from './port.js';
 
 /** How long a failure report that the store did not take waits before it is offered again. */
 const RETRY_MS = 1000;
@@ -24,7 +24,7 @@ export interface Failures {
  * @param now unix ms
  */
 export function collectFailures(
-  engine: AdmissionEngine,
+  engine: Pick<ServingEngine, 'fail'>,
   onDropped: (count: number) => void,
   now: () => number = Date.now,
 ): Failures {
@@ -106,7 +106,10 @@ function dayOf(atMs: number): number {
 }
 
 /** Offers reports; gives those that are to be offered again. */
-async function refused(engine: AdmissionEngine, reports: readonly FailureReport[]): Promise<readonly FailureReport[]> {
+async function refused(
+  engine: Pick<ServingEngine, 'fail'>,
+  reports: readonly FailureReport[],
+): Promise<readonly FailureReport[]> {
   try {
     await engine.fail(reports);
     return [];

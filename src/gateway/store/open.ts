@@ -39,13 +39,11 @@ export type Engine = AdmissionEngine & {
 };
 
 /**
- * The engine the settings name: Redis when there is a URL, else LMDB in the data folder.
- * @param isPrimary true in one process of each gateway
+ * The engine the settings name: Redis when there is a URL, else the embedded one in the data folder.
  */
 export function openEngine(
   settings: EngineSettings,
   log: Log,
-  isPrimary: boolean,
   archived?: KnownStore['archived'],
   archivedRows?: ArchivedRows,
 ): Engine {
@@ -67,7 +65,6 @@ export function openEngine(
       plans,
       gateways,
       deadlineMs,
-      isPrimary,
       events,
       log,
     });

@@ -198,9 +198,15 @@ export interface AdmissionEngine extends Decider {
   readonly failover?: Failover;
   /** Absent where the store is not shared. */
   readonly trust?: StoreTrust;
-  /** How often files of this process failed and were opened anew; absent where there are none. */
+  /** How often files failed and were opened anew; absent where there are none. */
   readonly reopenings?: () => number;
   /** Proves the store can decide now, by running the real admission with cost 0. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** What serving the public takes of an engine. A worker asks it of the process that owns the store. */
+export type ServingEngine = Pick<
+  AdmissionEngine,
+  'name' | 'admit' | 'fail' | 'keys' | 'customers' | 'sessionSecret' | 'usage' | 'failover'
+>;

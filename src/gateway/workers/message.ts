@@ -6,9 +6,11 @@ import { buildRoutes } from '../contract/path/routes.js';
 import type { RecentExchange } from '../observe/recent/exchange.js';
 import type { Question } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
+import type { StoreCall, StoreReply } from './owner.js';
 import type { Snapshot } from './worker-metrics.js';
 
 export type WorkerMessage =
+  | StoreCall
   | { readonly type: 'started' }
   | { readonly type: 'applied' }
   | { readonly type: 'listening'; readonly port: number }
@@ -19,6 +21,7 @@ export type WorkerMessage =
 
 /** What the primary sends to a worker: a request for its metrics, or what is in force from now on. */
 export type PrimaryMessage =
+  | StoreReply
   | { readonly type: 'send_metrics' }
   | ({ readonly type: 'remember' } & Numbered)
   | { readonly type: 'recalled'; readonly number: number; readonly recalled: Recalled }

@@ -6,7 +6,9 @@ import { WorkerMetrics } from './worker-metrics.js';
 import type { Question } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
 import { AskedWorkers } from './recall.js';
+import { answerWorker } from './owner.js';
 import type { Contract } from '../contract/load.js';
+import type { AdmissionEngine } from '../store/port.js';
 import type { Log } from '../../shared/log.js';
 import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 
@@ -21,8 +23,11 @@ interface Started {
   readonly owed: (() => void)[];
 }
 
-/** Starts as many workers of this program as `first` says, and replaces whichever dies. `own`: our own metrics. */
-export function startWorkers(first: InForce, own: Registry, log: Log) {
+/**
+ * Starts as many workers of this program as `first` says, and replaces whichever dies. They ask `engine` here.
+ * @param own our own metrics
+ */
+export function startWorkers(first: InForce, engine: AdmissionEngine, own: Registry, log: Log) {
   const count = first.settings.workers;
   // A copy: what `first` holds changes with a reload.
   let inForce: InForce = { ...first };
@@ -50,8 +55,10 @@ export function startWorkers(first: InForce, own: Registry, log: Log) {
   const start = (): void => {
     const bornMs = performance.now();
     const worker = cluster.fork();
+    const answerStore = answerWorker(engine, (reply) => worker.send(reply, () => undefined));
     worker.on('message', (message: WorkerMessage) => {
-      if (message.type === 'started') {
+      if (message.type === 'store') answerStore(message);
+      else if (message.type === 'started') {
         const its: Started = { contract: null, owed: [] };
         started.set(worker, its);
         void publish(worker, its);

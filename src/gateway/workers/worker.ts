@@ -1,7 +1,10 @@
 import type { Registry } from 'prom-client';
 import type { RecentExchanges } from '../observe/recent/memory.js';
 import type { Recall } from '../observe/recent/recall.js';
+import type { Settings } from '../config/settings.js';
+import type { ServingEngine } from '../store/port.js';
 import { AskedPrimary } from './recall.js';
+import { storeOfOwner } from './store.js';
 import { deserialize, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/repeat.js';
 
@@ -50,6 +53,15 @@ export function recallThroughPrimary(recent: RecentExchanges): Recall {
     void send({ type: 'remembered', number, exchanges: recent.find(question) });
   });
   return (question) => asked.ask((number) => void send({ type: 'ask', number, question }));
+}
+
+/** The store, which the primary owns. */
+export function storeOfPrimary({ store }: Settings): ServingEngine {
+  const { engine, answered } = storeOfOwner(store.redisUrl === null ? 'embedded' : 'redis', (call) => void send(call));
+  process.on('message', (message: PrimaryMessage) => {
+    if (message.type === 'stored' || message.type === 'failed' || message.type === 'late') answered(message);
+  });
+  return engine;
 }
 
 function send(message: WorkerMessage): Promise<void> {

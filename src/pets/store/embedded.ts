@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
 import { lmdbFileState } from '../../shared/lmdb-file.js';
 import { onceATurn } from '../../shared/once-a-turn.js';
-import { letOthersOpen, openInTurn } from '../../shared/opening.js';
+import { claimFolder } from '../../shared/claim-folder.js';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { StoreUnavailable, type Page, type PetStore } from './port.js';
 
@@ -11,8 +11,8 @@ import { StoreUnavailable, type Page, type PetStore } from './port.js';
 const MAP_BYTES = 2 ** 30;
 
 /**
- * The catalogue in an LMDB file in `folder`, which is made if need be and may be shared by several
- * processes of one machine. Throws when it can't be opened.
+ * The catalogue in an LMDB file in `folder`, which is made if need be, and which one process has open at a time. Throws
+ * when it can't be opened.
  *
  * `overlappingSync: false` makes a commit end only after the disk has it: an acknowledged pet
  * survives `kill -9` and a power cut. All pets added in one turn of the event loop share a commit.
@@ -20,11 +20,15 @@ const MAP_BYTES = 2 ** 30;
  * not, but of a commit that fails (a full disk) some of them never end.
  */
 export function openEmbeddedStore(folder: string): PetStore {
-  const root = openInTurn(folder, () => {
+  const release = claimFolder(folder);
+  try {
     refuseDamaged(join(folder, 'data.mdb'));
-    return open({ path: folder, mapSize: MAP_BYTES, maxDbs: 3, overlappingSync: false });
-  });
-  return new EmbeddedStore(root, folder);
+    const root = open({ path: folder, mapSize: MAP_BYTES, maxDbs: 3, overlappingSync: false });
+    return new EmbeddedStore(root, folder, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 /** With a damaged file lmdb would end the process without a word. */
@@ -66,19 +70,18 @@ class EmbeddedStore implements PetStore {
 
   readonly #waiting: Waiting[] = [];
   readonly #commitSoon = onceATurn(() => this.#commit());
-  readonly #stopLetting: () => void;
+  readonly #release: () => void;
   readonly #file: string;
   readonly #inode: number | undefined;
 
-  constructor(root: RootDatabase, folder: string) {
+  constructor(root: RootDatabase, folder: string, release: () => void) {
     this.#root = root;
     this.#file = join(folder, 'data.mdb');
     this.#inode = inodeOf(this.#file);
     checkFormat(root);
     this.#pets = root.openDB<string, Buffer>({ name: 'pets', encoding: 'string', keyEncoding: 'binary' });
     this.#byStatus = root.openDB<string, Buffer>({ name: 'pets-by-status', encoding: 'string', keyEncoding: 'binary' });
-    // Every transaction ends in the turn it began in.
-    this.#stopLetting = letOthersOpen(folder, () => true);
+    this.#release = release;
   }
 
   add(pet: NewPet): Promise<Pet> {
@@ -100,7 +103,6 @@ class EmbeddedStore implements PetStore {
     }
   }
 
-  /** The write lock, which one process holds at a time, makes the ids unique. */
   #insert(pets: readonly NewPet[]): readonly Pet[] {
     let lastId = 0n;
     // Pets are never removed, so the greatest id there is was also the last one given.
@@ -147,8 +149,8 @@ class EmbeddedStore implements PetStore {
 
   async close(): Promise<void> {
     if (this.#waiting.length > 0) this.#commit();
-    this.#stopLetting();
     await this.#root.close();
+    this.#release();
     this.#requireFile();
   }
 
@@ -158,7 +160,6 @@ class EmbeddedStore implements PetStore {
       throw new Error(`${this.#file} was deleted while pets ran: put it back, then restart pets`);
   }
 
-  /** Reads what all processes had committed by now. */
   async #reading<Result>(work: () => Result): Promise<Result> {
     try {
       this.#requireFile();

@@ -115,7 +115,7 @@ export class Gateway {
   #open(): [Engine, KeyRegistry] {
     const { settings } = this;
     const whole = { ...settings, plans: PLANS, environment: 'test', events: null };
-    const engine = openEngine(whole, LOG, true, archivedStore(settings), archivedRows(settings));
+    const engine = openEngine(whole, LOG, archivedStore(settings), archivedRows(settings));
     const rules = { scopes: [], costs: new Map<string, number>(), environment: 'test', acceptImported: true };
     return [engine, new KeyRegistry({ engine, plans: () => PLANS, ...rules })];
   }

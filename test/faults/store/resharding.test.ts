@@ -199,7 +199,7 @@ t.test(
       plans: PLANS,
       gateways: 1,
       deadlineMs: DEADLINE_MS,
-      isPrimary: false,
+      maintains: false,
     });
     t.teardown(() => gateway.close());
     let outages = 0;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { Checkpoint } from '../../../src/gateway/store/embedded/log/checkpoint.js';
-import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
+import { engineOn } from '../../../src/gateway/store/embedded/engine.js';
 import { StoredKeyVerifier } from '../../../src/gateway/store/embedded/records/verifier.js';
 import { openStores } from '../../../src/gateway/store/embedded/files/stores.js';
 import { Sweep } from '../../../src/gateway/store/embedded/sweep.js';
@@ -21,18 +20,19 @@ const WITNESSES = 6;
 
 t.test('embedded: the sweep takes a day once it is older than the days kept, and no day before', async (t) => {
   const folder = join(temporaryFolder(t), 'admission');
-  const options = { folder, plans: PLANS, usageDays: KEPT_DAYS, mapBytes: 64 * 2 ** 20 };
-  const engine = openEmbeddedEngine(options);
+  const options = { folder, mapBytes: 64 * 2 ** 20 };
   const stores = openStores(options);
+  const verifier = new StoredKeyVerifier(stores, PLANS);
+  const engine = engineOn(stores, verifier, KEPT_DAYS);
   t.teardown(() => engine.close());
-  const sweep = new Sweep(stores, KEPT_DAYS, new StoredKeyVerifier(stores, PLANS));
+  const sweep = new Sweep(stores, KEPT_DAYS, verifier);
   const key = await newKey(engine, 'open');
   const failure = { keyId: key.id, plan: 'open', operation: 'createPet' };
   for (let day = 0; day < KEPT_DAYS + WITNESSES + 5; day += 1) {
     const nowMs = NOON_MS + day * DAY_MS;
     await askMany(engine, key, 3, nowMs);
     await engine.fail(reportsOf([{ ...failure, admittedAtMs: nowMs }]));
-    await new Checkpoint(stores).merge();
+    await stores.fold.run();
     await sweep.run(nowMs);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(nowMs));
     const first = Math.max(0, day - KEPT_DAYS - WITNESSES);

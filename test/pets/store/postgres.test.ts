@@ -11,11 +11,15 @@ t.teardown(() => server.stop());
 const databases = new Map<string, Promise<string>>();
 const quiet = (): undefined => undefined;
 
-storeContract(t, async (data) => {
-  let url = databases.get(data);
-  if (url === undefined) databases.set(data, (url = server.createDatabase(data.toLowerCase().slice(0, 60))));
-  return openPostgresStore(await url, quiet);
-});
+storeContract(
+  t,
+  async (data) => {
+    let url = databases.get(data);
+    if (url === undefined) databases.set(data, (url = server.createDatabase(data.toLowerCase().slice(0, 60))));
+    return openPostgresStore(await url, quiet);
+  },
+  true,
+);
 
 t.test(
   'a database that stalls or goes away is StoreUnavailable within two seconds, and comes back by itself',

@@ -1,4 +1,5 @@
-import { addressRow } from './files/rows.js';
+import { countRows } from './files/count-rows.js';
+import { rangeOf } from './files/rows.js';
 import type { Stores } from './files/stores.js';
 
 /** Bytes of the map per row that may be there before new addresses have to share rows. */
@@ -6,37 +7,37 @@ const BYTES_PER_ROW = 1_024;
 const SHARED_ROWS = 4_096;
 
 /**
- * Says which row remembers an address. Whoever attacks chooses addresses, so that the number of rows
- * must have a bound: once `recent` holds one row per KiB of its map, an address not seen before shares
- * one of 4,096 rows with others until the sweep has made room. Keys are never affected.
+ * Says which row remembers an address. Whoever attacks chooses addresses, so that the number of rows must have a bound:
+ * once there is one row per KiB of the map, an address not seen before shares one of 4,096 rows with others until the
+ * sweep has made room. Keys are never affected.
  */
 export class Addresses {
   readonly #stores: Stores;
   readonly #maxRows: number;
+  /** Rows in the file when they were counted last, and those that may have come since. */
   #counted = 0;
-  /** Rows that may have come since. */
-  readonly #added = new Set<string>();
+  #came = 0;
 
   constructor(stores: Stores) {
     this.#stores = stores;
     this.#maxRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
-    if (stores.broken === null) this.recount();
   }
 
   /** To be called inside the transaction that uses the row. */
   row(address: string): string {
-    const own = addressRow(address);
-    if (this.#added.has(own) || this.#stores.recent.getBinaryFast(own) !== undefined) return own;
-    if (this.#counted + this.#added.size >= this.#maxRows) return addressRow(`~${hashOf(address) % SHARED_ROWS}`);
-    this.#added.add(own);
-    return own;
+    const { memory, durable } = this.#stores;
+    if (memory.find('a', address) !== undefined || durable.getBinaryFast(`a${address}`) !== undefined) return address;
+    if (this.#counted + this.#came >= this.#maxRows) return `~${hashOf(address) % SHARED_ROWS}`;
+    this.#came += 1;
+    return address;
   }
 
-  /** Counts again what is there, other processes' rows included. */
-  recount(): void {
-    const { entryCount } = this.#stores.recent.getStats() as { readonly entryCount: number };
-    this.#counted = entryCount;
-    this.#added.clear();
+  /** Counts again what is in the file. */
+  async recount(): Promise<void> {
+    const { durable } = this.#stores;
+    const came = this.#came;
+    this.#counted = await countRows(durable, rangeOf('a'));
+    this.#came -= came;
   }
 }
 

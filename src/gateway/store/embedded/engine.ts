@@ -11,18 +11,16 @@ import type { BannedVerdict, StandingVerdict, Verdict } from '../../admission/ve
 import { costOf } from '../../admission/windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './records/bans.js';
-import { Checkpoint } from './log/checkpoint.js';
 import { StoredKeyVerifier, type ValidKey, type KeyVerifier } from './records/verifier.js';
 import { customersOf, keysOf } from './records/records.js';
 import { outboxOf } from './outbox/store.js';
 import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';
-import { keyRow } from './files/rows.js';
 import { openStores, type StoreOptions, type Stores } from './files/stores.js';
 import { Sweep } from './sweep.js';
 import { copyOfState } from '../subject-state.js';
-import { transact, type Transaction } from './log/transaction.js';
-import type { KeyEntry } from './log/key-entry.js';
+import { transact, type Transaction } from './journal/transaction.js';
+import type { Entry } from './journal/entry.js';
 import { attempt } from './files/errors.js';
 import { Maintenance } from './maintenance.js';
 import { usageOf } from './ledger/rows.js';
@@ -43,11 +41,12 @@ export type EmbeddedEngine = AdmissionEngine & {
 const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' } as const;
 
 /**
- * The embedded engine: LMDB files in `folder`, shared exactly by all processes of one machine.
+ * The embedded engine: files in `folder`, which this process alone opens.
  *
- * Promised: `kill -9` of any process loses nothing that was answered. A power cut loses at most the last second of
- * admissions and never corrupts; key changes and bans set by hand are on disk before they are acknowledged. Not for
- * network file systems, nor for more than one machine. Throws StoreUnavailable when the folder cannot be used.
+ * Promised: `kill -9` loses nothing that was answered. A power cut loses at most the last half second of admissions,
+ * and what the disk needs to take it, and never corrupts; key changes and bans set by hand are on disk before they are
+ * acknowledged. Not for network file systems, nor for more than one machine. Throws StoreUnavailable when the folder
+ * cannot be used.
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
@@ -64,9 +63,8 @@ export function engineOn(
 ): EmbeddedEngine {
   const decideOne = emitsEvents ? admitAndEmit : admitOne;
   const addresses = new Addresses(stores);
-  const checkpoint = new Checkpoint(stores);
-  const maintenance = new Maintenance(stores, checkpoint, new Sweep(stores, usageDays, verifier), addresses);
-  const usage = usageOf(stores, checkpoint);
+  const maintenance = new Maintenance(stores, new Sweep(stores, usageDays, verifier), addresses);
+  const usage = usageOf(stores);
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
@@ -82,17 +80,17 @@ export function engineOn(
   return {
     name: 'embedded',
     admit,
-    // One transaction: what isn't acknowledged was not counted.
+    // One record: what isn't acknowledged was not counted.
     fail: (reports) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, reports))),
-    keys: keysOf(stores, checkpoint),
-    customers: customersOf(stores, checkpoint),
+    keys: keysOf(stores),
+    customers: customersOf(stores),
     tokens: tokensOf(stores),
     sessionSecret: sessionSecretOf(stores),
-    outbox: outboxOf(stores, () => checkpoint.takeOver()),
-    bans: bansOf(stores, checkpoint, addresses),
+    outbox: outboxOf(stores),
+    bans: bansOf(stores, addresses),
     usage,
-    transfer: ledgerTransferOf(stores, checkpoint, usage, usageDays),
-    // All processes of the machine count in one ledger: nobody brings anything later.
+    transfer: ledgerTransferOf(stores, usage, usageDays),
+    // One process counts in one ledger: nobody brings anything later.
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     check: async () => {
       await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
@@ -130,7 +128,7 @@ function admitOne(
   const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'admitted') counts.units += cost;
   if (verdict.outcome === 'banned') {
-    transaction.banned(keyRow(subject.id), verdict.bannedUntilMs, verdict.started);
+    transaction.banned(entry, verdict.bannedUntilMs, verdict.started);
     if (verdict.started)
       transaction.automaticBan({
         keyId: subject.id,
@@ -169,9 +167,9 @@ function startOf({ keyId, plan, bannedUntilMs: untilMs, level, atMs }: BannedVer
 /** Of a customer's key. The key itself is counted, and so changed, whatever is decided. */
 function decideShared(
   transaction: Transaction,
-  entry: KeyEntry,
+  entry: Entry,
   { record, terms }: ValidKey,
-  customer: KeyEntry,
+  customer: Entry,
   inScope: boolean,
   operation: string,
   cost: number,
@@ -200,9 +198,9 @@ function admitAddress(
     throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
   const entry = transaction.address(name);
   const state = scratchOf(entry.state, terms.ban, cost, nowMs);
-  if (state === entry.state) entry.changed = true;
+  if (state === entry.state) transaction.change(entry);
   const verdict = decide(state, terms, null, true, operation, cost, nowMs);
-  if (cost > 0 && verdict.outcome === 'banned') transaction.banned(name, verdict.bannedUntilMs, verdict.started);
+  if (cost > 0 && verdict.outcome === 'banned') transaction.banned(entry, verdict.bannedUntilMs, verdict.started);
   return verdict;
 }
 

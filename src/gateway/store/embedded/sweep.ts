@@ -8,8 +8,8 @@ import { AFTER_ALL, rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './files/stores.js';
 import { unpackState } from '../subject-state.js';
-import { areMarksOver } from './log/pending.js';
-import { translated } from './files/errors.js';
+import { areMarksOver } from './journal/pending.js';
+import { inTransaction } from './files/errors.js';
 
 /**
  * A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either
@@ -46,23 +46,16 @@ export class Sweep {
 
   /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
   async run(nowMs: number): Promise<void> {
-    const { recent, durable } = this.#stores;
-    try {
-      recent.transactionSync(() => {
-        this.#step(recent, 'a', (row) =>
-          isForgotten(row, nowMs, () => termsOf(this.#inForce.plans, ANONYMOUS_PLAN, null)),
-        );
-        this.#step(recent, 'n', (end) => isBanOver(end, nowMs));
-        this.#step(recent, 'T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
-      });
-      await durable.transaction(() => {
-        this.#step(durable, 's', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
-        const believedMs = Math.min(nowMs, witnessedMs(durable));
-        removeDaysBefore(durable, 'u', dayOf(believedMs - this.#usageDays * DAY_MS));
-      });
-    } catch (error) {
-      throw await translated(this.#stores, error);
-    }
+    await inTransaction(this.#stores, (durable) => {
+      const isAddressOver = (row: Buffer): boolean =>
+        isForgotten(row, nowMs, () => termsOf(this.#inForce.plans, ANONYMOUS_PLAN, null));
+      this.#step(durable, 'a', isAddressOver);
+      this.#step(durable, 'n', (end) => isBanOver(end, nowMs));
+      this.#step(durable, 'T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
+      this.#step(durable, 's', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
+      const believedMs = Math.min(nowMs, witnessedMs(durable));
+      removeDaysBefore(durable, 'u', dayOf(believedMs - this.#usageDays * DAY_MS));
+    });
   }
 
   #step(store: Store, kind: string, isOver: (row: Buffer, name: string) => boolean): void {

@@ -3,7 +3,7 @@ import type { UsageCounts, UsageRow } from '../port.js';
 import type { Stores } from '../embedded/files/stores.js';
 import { rowOf } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
-import { packCounts } from '../embedded/log/key-entry.js';
+import { packCounts } from '../embedded/journal/entry.js';
 import { removeDaysBefore } from '../embedded/sweep.js';
 import { inTransaction } from '../embedded/files/errors.js';
 

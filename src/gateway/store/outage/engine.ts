@@ -23,7 +23,7 @@ const REFRESH_EVERY_MS = 250;
 export interface FailoverOptions {
   /** Decides while it can. It is closed with this engine. */
   readonly redis: RedisEngine;
-  /** For what is decided here, shared by all processes of this machine. */
+  /** For what is decided here; no other process opens it. */
   readonly folder: string;
   readonly mapBytes: number;
   readonly plans: Plans;
@@ -31,8 +31,8 @@ export interface FailoverOptions {
   readonly gateways: number | 'auto';
   /** Of every call to Redis. */
   readonly deadlineMs: number;
-  /** True in one process of each gateway: the one that does what one must do for all. */
-  readonly isPrimary: boolean;
+  /** Tests only: nothing is done by itself at intervals. */
+  readonly maintains?: false;
   /** Whether crossings are emitted as events; left out, they are not. */
   readonly events?: boolean;
   readonly log?: Log;
@@ -63,9 +63,10 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const isUnavailable = (): boolean => switchover.reason !== null;
   const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isUnavailable() ? Promise.resolve() : keys.refresh()), onError);
   let running = (): Running | null => null;
-  const maintenance = options.isPrimary
-    ? new Maintenance({ ...options, ...parts, running: () => running(), isUnavailable, onError })
-    : undefined;
+  const maintenance =
+    options.maintains !== false
+      ? new Maintenance({ ...options, ...parts, running: () => running(), isUnavailable, onError })
+      : undefined;
   const [keyStore, customers] = [following(redis.keys, keys), following(redis.customers, keys)];
   const { tokens, sessionSecret, outbox, bans, usage, transfer, days, trust } = redis;
   return {
@@ -124,13 +125,13 @@ function following<R extends StoredRecord, Beside, S extends RecordStore<R, Besi
   };
 }
 
-function openParts({ redis, folder, mapBytes, plans, gateways: configured, isPrimary, events, log }: FailoverOptions) {
+function openParts({ redis, folder, mapBytes, plans, gateways: configured, maintains, events, log }: FailoverOptions) {
   const stores = openStores({ folder, mapBytes, log });
   const metadata = new Metadata(stores);
   const aheadMs = metadata.aheadMs();
   const now = (): number => redis.nowMs() ?? Date.now() + aheadMs;
   const keys = new KeyCache(stores, redis, now);
-  const id = isPrimary ? metadata.begin() : metadata.id();
+  const id = maintains === false ? metadata.id() : metadata.begin();
   stores.counter = SEPARATOR + id;
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
   const verifier = new CachedKeyVerifier(keys, plans, gateways());

@@ -31,7 +31,7 @@ const READ_AT_ONCE = 64;
 
 /**
  * What is known here of each key that Redis decided about, for the time when it can't be asked: its record, on
- * disk and shared by all processes of the machine, and the last verdict that this process saw.
+ * disk, and the last verdict.
  */
 export class KeyCache {
   readonly verdicts: LastVerdicts;

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { engineOn, type EmbeddedEngine } from '../embedded/engine.js';
 import type { Stores } from '../embedded/files/stores.js';
-import { transact, type Transaction } from '../embedded/log/transaction.js';
+import { transact, type Transaction } from '../embedded/journal/transaction.js';
 import { attempt } from '../embedded/files/errors.js';
 import { liftSome } from '../embedded/records/bans.js';
 import { payerOf } from '../records/customer-id.js';
@@ -17,7 +17,7 @@ const USAGE_DAYS = 36_500;
 /** Keys charged in one transaction when an outage begins: it holds up admissions for a millisecond or so. */
 const APPLIED_AT_ONCE = 200;
 
-/** Decides here, by cached keys and shares, all processes of the machine together. */
+/** Decides here, by cached keys and shares. */
 export class Local {
   readonly engine: EmbeddedEngine;
   readonly #stores: Stores;
@@ -46,7 +46,7 @@ export class Local {
 
   /** Redis decides again: bans that began here are over. Those that it knows are met anew in the next outage. */
   async end(): Promise<void> {
-    while (await attempt(this.#stores, () => liftSome(this.#stores, APPLIED_AT_ONCE))) await immediate();
+    while (await liftSome(this.#stores, APPLIED_AT_ONCE)) await immediate();
   }
 
   /** Decides what can be decided here; rejects with StoreUnavailable, which holds that, when a key is not known. */
@@ -63,8 +63,7 @@ export class Local {
   }
 
   /**
-   * What this process saw of a key binds all processes of the machine, whichever is asked: so it is shared at once, key
-   * by key.
+   * What was seen of a key holds from now on, key by key.
    */
   async #applyToAll(): Promise<void> {
     const ids = this.#keys.verdicts.keyIds();

@@ -19,7 +19,7 @@ const MAX_FORMER = 100;
 type Name = 'id' | 'former' | 'spool' | 'gateways' | 'log' | 'ahead';
 const rowOf = (name: Name): string => `f${name}`;
 
-/** Single values that outlive the process, shared by all processes of the machine. */
+/** Single values that outlive the process. */
 export class Metadata {
   readonly #stores: Stores;
   /** How many gateways there were, each with when it was reported. */
@@ -64,7 +64,7 @@ export class Metadata {
     return (this.read('former') ?? '').split(' ').filter((id) => id !== '');
   }
 
-  /** How many gateways there were when any process of the machine looked last; at least 1. */
+  /** How many gateways there were when somebody looked last; at least 1. */
   gateways(): number {
     return Math.max(1, Number(this.read('gateways') ?? 1));
   }

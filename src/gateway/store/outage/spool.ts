@@ -5,7 +5,7 @@ import { ALL_DAYS } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { inTransaction, reading } from '../embedded/files/errors.js';
 import type { Stores } from '../embedded/files/stores.js';
-import { awaitedBans, forgetAwaited } from '../embedded/log/ban-history.js';
+import { awaitedBans, forgetAwaited } from '../embedded/journal/ban-history.js';
 import type { EmbeddedEngine } from '../embedded/engine.js';
 import type { RedisEngine } from '../redis/engine.js';
 import type { UsageCounts, UsageRow } from '../port.js';

@@ -1,9 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { openEmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
+import { engineOn as engineOver, openEmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
 import type { EmbeddedEngine, EmbeddedOptions } from '../../../../src/gateway/store/embedded/engine.js';
+import { openStores, type Stores } from '../../../../src/gateway/store/embedded/files/stores.js';
+import { StoredKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
+import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
 import type { Plan, Plans } from '../../../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../../../src/gateway/admission/port.js';
 import type { UsageRow } from '../../../../src/gateway/store/port.js';
@@ -50,6 +53,28 @@ export function tempFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'petgate-embedded-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** What `kill -9` leaves of a folder that is open: what was written, without an end. */
+export function copyOf(t: Test, folder: string): string {
+  const copy = tempFolder(t);
+  cpSync(folder, copy, { recursive: true });
+  return copy;
+}
+
+interface Parts {
+  readonly engine: EmbeddedEngine;
+  readonly stores: Stores;
+  readonly sweep: Sweep;
+}
+
+/** An engine on `folder` with its parts. */
+export function partsOn(t: Test, folder: string, plans: Plans, usageDays: number): Parts {
+  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
+  const verifier = new StoredKeyVerifier(stores, plans);
+  const engine = engineOver(stores, verifier, usageDays);
+  t.teardown(() => engine.close());
+  return { engine, stores, sweep: new Sweep(stores, usageDays, verifier) };
 }
 
 /** An engine on `folder` that closes when the test ends. */

@@ -59,7 +59,7 @@ t.test('admissions that do not fit are refused whole, batch by batch', async (t)
 });
 
 t.test('addresses cannot fill the store: beyond the bound they share rows', async (t) => {
-  const engine = engineOn(t, tempFolder(t), { mapBytes: 1_048_576 });
+  const engine = engineOn(t, tempFolder(t), { mapBytes: 4 * 1_048_576 });
   const batch = (from: number): Promise<unknown> =>
     engine.admit(
       Array.from({ length: 500 }, (_, index) => addressRequest(`2001:db8:${from}:${index}`, { nowMs: NOON_MS })),

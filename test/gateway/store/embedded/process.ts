@@ -20,10 +20,18 @@ async function admit(count: number): Promise<number> {
   return verdicts.filter(({ outcome }) => outcome === 'admitted').length;
 }
 
+let folding: Promise<void> | undefined;
+
+/** A report folds the journal. */
+async function ledger(): Promise<void> {
+  for await (const rows of engine.usage.rows('2026-01-01', '2999-12-31')) rows.at(0);
+}
+
 async function obey(order: Order): Promise<void> {
   if ('load' in order) {
     for (;;) {
       const admitted = await admit(order.load);
+      if (folding === undefined) folding = ledger().finally(() => (folding = undefined));
       // Told before the next batch begins, or what is untold at the kill would have no bound.
       await new Promise((resolve) => process.send?.({ admitted }, resolve));
     }

@@ -1,7 +1,5 @@
 import t from 'tap';
-import { Checkpoint } from '../../../../src/gateway/store/embedded/log/checkpoint.js';
 import { StoredKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
-import { openStores } from '../../../../src/gateway/store/embedded/files/stores.js';
 import type { Plans } from '../../../../src/gateway/admission/plan.js';
 import type { Store } from '../../../../src/gateway/store/embedded/files/store.js';
 import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
@@ -9,10 +7,10 @@ import { NO_BAN } from '../../admission/ban.js';
 import {
   addressRequest,
   DAY_MS,
-  engineOn,
   ENTRY,
   ledgerOf,
   NOON_MS,
+  partsOn,
   PLANS,
   recordOf,
   requestOf,
@@ -26,11 +24,7 @@ function namesIn(store: Store, kind: string): readonly string[] {
 
 t.test('what nobody needs any more goes, and nothing else', async (t) => {
   const folder = tempFolder(t);
-  const engine = engineOn(t, folder, { usageDays: 30 });
-  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => stores.close());
-  const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, PLANS));
-  const checkpoint = new Checkpoint(stores);
+  const { engine, stores, sweep } = partsOn(t, folder, PLANS, 30);
   for (const id of ['busy', 'idle', 'banned']) await engine.keys.write(recordOf(id, { plan: 'strict' }), ENTRY);
   const earlierMs = NOON_MS - 3 * DAY_MS;
   await engine.admit([
@@ -40,15 +34,13 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
     addressRequest('192.0.2.2', { nowMs: NOON_MS }),
   ]);
   await engine.bans.start('banned', NOON_MS + 1);
-  await checkpoint.merge();
+  await stores.fold.run();
   await engine.admit([requestOf('busy', { nowMs: NOON_MS })]);
 
   await sweep.run(NOON_MS);
-  t.strictSame(namesIn(stores.recent, 'a'), ['a192.0.2.2']);
-  t.equal(namesIn(stores.recent, 'l').length, 1, 'what is not saved stays');
-  await checkpoint.merge();
+  t.strictSame(namesIn(stores.durable, 'a'), ['a192.0.2.2']);
+  await stores.fold.run();
   await sweep.run(NOON_MS);
-  t.strictSame(namesIn(stores.recent, 'l'), [], 'once saved it may go too');
   t.strictSame(namesIn(stores.durable, 's'), ['sbanned', 'sbusy', 'sidle'], 'a month is remembered until it is over');
   t.strictSame(namesIn(stores.durable, 'u'), [
     'u2026-11-18 busy strict listPets',
@@ -79,9 +71,7 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
     ...plans,
     ['anonymous', { ...plans.get('anonymous')!, limits: { minute: 'unlimited', day: 1 } }],
   ]);
-  const engine = engineOn(t, folder, { plans });
-  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => stores.close());
+  const { engine, stores } = partsOn(t, folder, plans, 30);
   const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, fewer));
   const record = recordOf('debtor', { plan: 'own', limits: { minute: 'unlimited', day: 8 } });
   await engine.keys.write(record, ENTRY);
@@ -90,9 +80,9 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
   await engine.keys.write({ ...record, limits: { minute: 'unlimited', day: 1 }, version: 2 }, ENTRY);
   engine.setPlans(fewer);
   const sweepAt = async (nowMs: number): Promise<readonly string[]> => {
-    await new Checkpoint(stores).merge();
+    await stores.fold.run();
     await sweep.run(nowMs);
-    return [...namesIn(stores.durable, 's'), ...namesIn(stores.recent, 'a')];
+    return [...namesIn(stores.durable, 's'), ...namesIn(stores.durable, 'a')];
   };
   const laterMs = NOON_MS + 3 * DAY_MS;
   t.strictSame(await sweepAt(laterMs), ['sdebtor', 'a192.0.2.9']);
@@ -111,13 +101,11 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
 t.test('nor is a key forgotten that would still owe if its limits were lowered', async (t) => {
   const folder = tempFolder(t);
   const plans: Plans = new Map([['own', { name: 'own', limits: 'custom', refill: 'greedy', ban: NO_BAN }]]);
-  const engine = engineOn(t, folder, { plans });
-  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => stores.close());
+  const { engine, stores } = partsOn(t, folder, plans, 30);
   const record = recordOf('lowered', { plan: 'own', limits: { minute: 6, day: 6 } });
   await engine.keys.write(record, ENTRY);
   for (let n = 0; n < 3; n += 1) await engine.admit([requestOf('lowered', { nowMs: NOON_MS })]);
-  await new Checkpoint(stores).merge();
+  await stores.fold.run();
   const laterMs = NOON_MS + 2 * DAY_MS + 1;
   await new Sweep(stores, 30, new StoredKeyVerifier(stores, plans)).run(laterMs);
   await engine.keys.write({ ...record, limits: { minute: 1, day: 1 }, version: 2 }, ENTRY);
@@ -126,14 +114,11 @@ t.test('nor is a key forgotten that would still owe if its limits were lowered',
 
 t.test('a clock that is ahead takes no day of the ledger: seven days that were counted on do', async (t) => {
   const folder = tempFolder(t);
-  const engine = engineOn(t, folder);
-  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => Promise.all([stores.recent.close(), stores.durable.close()]));
-  const sweep = new Sweep(stores, 400, new StoredKeyVerifier(stores, PLANS));
+  const { engine, stores, sweep } = partsOn(t, folder, PLANS, 400);
   await engine.keys.write(recordOf('busy', { plan: 'open' }), ENTRY);
   const countOn = async (days: readonly number[]): Promise<void> => {
     for (const day of days) await engine.admit([requestOf('busy', { nowMs: NOON_MS + day * DAY_MS })]);
-    await new Checkpoint(stores).merge();
+    await stores.fold.run();
     await sweep.run(NOON_MS + days.at(-1)! * DAY_MS);
   };
   const daysKept = (): number => namesIn(stores.durable, 'u').length;

@@ -1,13 +1,21 @@
 import t from 'tap';
-import { Checkpoint } from '../../../../src/gateway/store/embedded/log/checkpoint.js';
-import { StoredKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
-import { openStores } from '../../../../src/gateway/store/embedded/files/stores.js';
-import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
 import type { EmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
 import type { Plans } from '../../../../src/gateway/admission/plan.js';
 import { operationTerms } from '../../../../src/gateway/admission/windows.js';
 import { NO_BAN } from '../../admission/ban.js';
-import { DAY_MS, engineOn, ENTRY, ledgerOf, NOON_MS, PLANS, recordOf, requestOf, tempFolder } from './fixture.js';
+import {
+  copyOf,
+  DAY_MS,
+  engineOn,
+  ENTRY,
+  ledgerOf,
+  NOON_MS,
+  partsOn,
+  PLANS,
+  recordOf,
+  requestOf,
+  tempFolder,
+} from './fixture.js';
 import { othersOf } from '../../admission/verdict.js';
 
 const plans: Plans = new Map([
@@ -30,10 +38,9 @@ async function leftOf(engine: EmbeddedEngine, nowMs: number): Promise<readonly (
   return othersOf(verdict).map(({ name, remaining }) => [name, remaining]);
 }
 
-t.test('windows and units stand in the log, in its copy and in the rows', async (t) => {
+t.test('windows and units stand in memory, in the journal and in the file', async (t) => {
   const folder = tempFolder(t);
   const engine = engineOn(t, folder, { plans });
-  const other = engineOn(t, folder, { plans });
   await engine.keys.write(recordOf('k', { plan: 'monthly' }), ENTRY);
   await engine.admit([
     requestOf('k', { operation: 'createPet', nowMs: NOON_MS }),
@@ -50,31 +57,27 @@ t.test('windows and units stand in the log, in its copy and in the rows', async 
     ['createPet', 2, 10],
     ['listPets', 1, 1],
   ];
-  t.same(await leftOf(other, NOON_MS), wanted, 'another process reads them in the log');
-  t.same(await units(other), counted);
+  t.same(await leftOf(engine, NOON_MS), wanted);
+  t.same(await units(engine), counted);
+  const killed = engineOn(t, copyOf(t, folder), { plans });
+  t.same(await leftOf(killed, NOON_MS), wanted, 'after a kill they are read in the journal');
+  t.same(await units(killed), counted);
   await engine.close();
-  await other.close();
   const again = engineOn(t, folder, { plans });
-  t.same(await leftOf(again, NOON_MS), wanted, 'and the next finds them in the rows');
+  t.same(await leftOf(again, NOON_MS), wanted, 'and after an orderly end in the file');
   t.same(await units(again), counted);
   await again.admit([requestOf('k', { operation: 'createPet', nowMs: NOON_MS })]);
   t.same(await units(again), [['createPet', 3, 15], counted[1]], 'and counts on');
 });
 
 t.test('a key that is silent for weeks keeps its month, and is forgotten after it', async (t) => {
-  const folder = tempFolder(t);
-  const engine = engineOn(t, folder, { plans });
-  const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  t.teardown(() => stores.close());
-  const sweep = new Sweep(stores, 400, new StoredKeyVerifier(stores, plans));
-  const checkpoint = new Checkpoint(stores);
+  const { engine, stores, sweep } = partsOn(t, tempFolder(t), plans, 400);
   const firstMs = Date.UTC(2026, 9, 1);
   await engine.keys.write(recordOf('k', { plan: 'monthly' }), ENTRY);
   await engine.admit([requestOf('k', { nowMs: firstMs })]);
   const states = async (nowMs: number): Promise<number> => {
-    await checkpoint.merge();
+    await stores.fold.run();
     await sweep.run(nowMs);
-    stores.durable.resetReadTxn();
     return [...stores.durable.getKeys({ start: 's', end: 't' })].length;
   };
   t.equal(await states(firstMs + 30 * DAY_MS), 1);

@@ -44,7 +44,7 @@ t.test('keys of a customer share its part of the limit here too, and what they s
 t.test('a change of the customer is followed, and holds here for all its keys', async (t) => {
   const server = await durableRedis(t);
   const here = openGateway(t, server);
-  const there = openGateway(t, server, { isPrimary: false });
+  const there = openGateway(t, server, { maintains: false });
   const customer = await newCustomer(there.engine, 'free');
   const keys = [await keyOf(there.engine, customer.id), await keyOf(there.engine, customer.id)];
   const lone = await newKey(there.engine, 'free');

@@ -74,18 +74,6 @@ t.test('while Redis is unavailable the door asks for bans, limits and scopes as 
   await checkDoors(t, engine, actors);
 });
 
-t.test('a process that never met a key keeps to what another of the same gateway saw of it', async (t) => {
-  const server = await durableRedis(t);
-  const met = openGateway(t, server);
-  const other = openGateway(t, server, { folder: met.folder, isPrimary: false }).engine;
-  const key = await newKey(met.engine, 'free');
-  t.equal(count(await askMany(met.engine, key, 40, now()), 'admitted'), 40);
-  await learnt(other, key);
-  await server.kill();
-  await Promise.all([unavailable(met.engine), unavailable(other)]);
-  t.equal(count(await askMany(other, key, 60, now()), 'admitted'), 20, 'of sixty a minute');
-});
-
 t.test(
   'a key nobody saw here is refused as undecided, so is a secret nobody knows of a known one, which may be ' +
     'newer, and addresses have their share',

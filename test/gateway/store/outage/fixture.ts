@@ -53,7 +53,6 @@ export function openGateway(
     plans: PLANS,
     gateways: 1,
     deadlineMs: DEADLINE_MS,
-    isPrimary: true,
     events: true,
     ...options,
   });

@@ -11,7 +11,7 @@ t.test(
   async (t) => {
     const server = await durableRedis(t);
     const here = openGateway(t, server);
-    const there = openGateway(t, server, { isPrimary: false });
+    const there = openGateway(t, server, { maintains: false });
     const keys: Actor[] = [];
     while (keys.length < KEYS)
       keys.push(...(await Promise.all(Array.from({ length: 20 }, () => newKey(there.engine, 'free')))));

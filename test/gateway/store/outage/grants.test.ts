@@ -73,7 +73,7 @@ t.test('a grant that ends while Redis is unavailable leaves what its limit leave
 t.test('copies hold no names, and follow what is granted elsewhere', async (t: Test) => {
   const server = await durableRedis(t);
   const here = openGateway(t, server);
-  const there = openGateway(t, server, { isPrimary: false });
+  const there = openGateway(t, server, { maintains: false });
   const customer = await newCustomer(there.engine, 'free', { name: 'Ada', reference: 'A-1', note: 'Ada' });
   const keys = [
     await newKey(there.engine, 'free', { name: 'Ada', note: 'Ada' }),

@@ -26,7 +26,7 @@ t.test('after the clock of a gateway was set back its copies go on following rev
 
 t.test('a record is read when it is new or another than the copy, and once an hour', async (t) => {
   const server = await durableRedis(t);
-  const first = openGateway(t, server, { isPrimary: false });
+  const first = openGateway(t, server, { maintains: false });
   const keys: Actor[] = [];
   while (keys.length < KEYS) keys.push(await newKey(first.engine, 'free'));
   const reads = async (): Promise<number> =>
@@ -41,7 +41,7 @@ t.test('a record is read when it is new or another than the copy, and once an ho
   await first.engine.close();
 
   // Each start meets all keys again.
-  const again = openGateway(t, server, { isPrimary: false, folder: first.folder });
+  const again = openGateway(t, server, { maintains: false, folder: first.folder });
   await askAll(again.engine);
   const changed = keys[0]!;
   await again.engine.keys.write(
@@ -56,7 +56,7 @@ t.test('a record is read when it is new or another than the copy, and once an ho
   t.equal(await reads(), KEYS + 1, 'and no other');
   await again.engine.close();
 
-  const later = openGateway(t, server, { isPrimary: false, folder: first.folder });
+  const later = openGateway(t, server, { maintains: false, folder: first.folder });
   const { now } = Date;
   t.teardown(() => (Date.now = now));
   Date.now = () => now() + HOUR_MS;

@@ -1,4 +1,4 @@
-/** A process with an engine of its own on a folder that others use too. See replayers.ts. */
+/** A process with an engine of its own on a folder. See replayers.ts. */
 import { openFailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { PLANS } from '../../../conformance/cast.js';
@@ -12,7 +12,6 @@ const engine = openFailoverEngine({
   plans: PLANS,
   gateways: 1,
   deadlineMs: 500,
-  isPrimary: true,
 });
 await engine.check();
 process.send?.('ready');

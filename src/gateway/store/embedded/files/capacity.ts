@@ -12,47 +12,32 @@ const NEARLY_FULL_BYTES = 64 * 1_048_576;
  */
 const SPARE_BYTES = 131_072;
 
-interface Stats {
-  readonly pageSize: number;
-  readonly root: {
-    readonly treeBranchPageCount: number;
-    readonly treeLeafPageCount: number;
-    readonly overflowPages: number;
-  };
-}
-
-/** Keeps one file within its bound and its disk: lmdb-js itself lets files grow without end, whatever its `mapSize`. */
+/** Keeps files within their bound and their disk: lmdb-js itself lets one grow without end, whatever its `mapSize`. */
 export class Capacity {
-  readonly #store: Store;
-  readonly #mapBytes: number;
   readonly #folder: string;
+  readonly #maxBytes: number;
+  readonly #usedBytes: () => number;
   #claims = 0;
   #everyClaim = false;
   #refusal: string | null = null;
 
-  constructor(store: Store, folder: string, mapBytes: number) {
-    this.#store = store;
-    this.#mapBytes = mapBytes;
+  constructor(folder: string, maxBytes: number, usedBytes: () => number) {
     this.#folder = folder;
+    this.#maxBytes = maxBytes;
+    this.#usedBytes = usedBytes;
   }
 
-  /** To be called in a transaction that may make the file grow. Throws StoreUnavailable when it must not. */
+  /** To be called before what may make the files grow. Throws StoreUnavailable when they must not. */
   claim(): void {
     if (this.#everyClaim || this.#claims % CLAIMS_PER_CHECK === 0) this.#check();
     this.#claims += 1;
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
   }
 
-  /** Throws StoreUnavailable when the file must not grow as things stand now. */
+  /** Throws StoreUnavailable when the files must not grow as things stand now. */
   check(): void {
     this.#check();
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
-  }
-
-  /** Bytes of pages in use. The file holds some free ones beside, which the next transactions use again. */
-  usedBytes(): number {
-    const { pageSize, root } = this.#store.getStats() as Stats;
-    return pageSize * (root.treeBranchPageCount + root.treeLeafPageCount + root.overflowPages);
   }
 
   #check(): void {
@@ -63,12 +48,27 @@ export class Capacity {
     if (freeBytes < SPARE_BYTES) {
       this.#refusal =
         `The disk that holds ${this.#folder} is full. Free space ` + 'there; admission goes on by itself afterwards.';
-    } else if (this.usedBytes() >= this.#mapBytes) {
+    } else if (this.#usedBytes() >= this.#maxBytes) {
       this.#refusal =
-        `The embedded store in ${this.#folder} has reached its bound of ${this.#mapBytes} bytes. Raise ` +
+        `The embedded store in ${this.#folder} has reached its bound of ${this.#maxBytes} bytes. Raise ` +
         'store.map_size and restart, or keep usage for fewer days.';
     }
   }
+}
+
+interface Stats {
+  readonly pageSize: number;
+  readonly root: {
+    readonly treeBranchPageCount: number;
+    readonly treeLeafPageCount: number;
+    readonly overflowPages: number;
+  };
+}
+
+/** Bytes of pages in use. The file holds some free ones beside, which the next transactions use again. */
+export function usedBytesOf(store: Store): number {
+  const { pageSize, root } = store.getStats() as Stats;
+  return pageSize * (root.treeBranchPageCount + root.treeLeafPageCount + root.overflowPages);
 }
 
 /** Throws StoreUnavailable where the folder is gone. */

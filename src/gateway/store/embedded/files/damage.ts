@@ -1,6 +1,5 @@
 /** What lmdb says of a file, or an environment, that serves nobody until it is opened anew. */
-const DAMAGE =
-  /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)|went back/;
+const DAMAGE = /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)/;
 
 export function isDamage(error: unknown): boolean {
   return error instanceof Error && DAMAGE.test(error.message);

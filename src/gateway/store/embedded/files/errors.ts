@@ -3,13 +3,13 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import { VersionConflict } from '../../port.js';
 import { isDamage } from './damage.js';
 import type { Store } from './store.js';
-import type { Stores } from './stores.js';
+import type { Parts } from './parts.js';
 
 /** A full disk shows as either, depending on which write found it. */
-const DISK_CODES: readonly unknown[] = [5, 28];
+const DISK_CODES: readonly unknown[] = [5, 28, 'EIO', 'ENOSPC', 'EDQUOT', 'EROFS'];
 
 /** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
-export async function attempt<Result>(stores: Stores, work: () => Result): Promise<Result> {
+export async function attempt<Result>(stores: Parts, work: () => Result): Promise<Result> {
   try {
     requireWhole(stores);
     return work();
@@ -18,39 +18,50 @@ export async function attempt<Result>(stores: Stores, work: () => Result): Promi
   }
 }
 
-/** Reads what `durable` holds now. */
-export function reading<Result>(stores: Stores, work: (durable: Store) => Result): Promise<Result> {
+/** Reads what the file holds now. */
+export function reading<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
   return attempt(stores, () => {
     stores.durable.resetReadTxn();
     return work(stores.durable);
   });
 }
 
-/** Runs work in a transaction on `durable`, on disk when the promise ends; rejects as `attempt` does. */
-export async function inTransaction<Result>(stores: Stores, work: () => Result): Promise<Result> {
+/** The same for work that takes a while. */
+export async function translating<Result>(stores: Parts, work: () => Promise<Result>): Promise<Result> {
   try {
-    stores.checkFolder();
     requireWhole(stores);
-    return await stores.durable.transaction(work);
+    return await work();
   } catch (error) {
     throw await translated(stores, error);
   }
 }
 
-function requireWhole({ broken, isGone, folder }: Stores): void {
+/** Runs work in a transaction on the file, on disk when the promise ends; rejects as `attempt` does. */
+export function inTransaction<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
+  stores.checkFolder();
+  return translating(stores, () => stores.write(work));
+}
+
+/** The same for what changes records: those that are kept decoded are read again. */
+export function changingRecords<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
+  return inTransaction(stores, work).finally(() => (stores.recordsVersion += 1));
+}
+
+function requireWhole({ broken, isGone, folder }: Parts): void {
   if (broken !== null && isGone) throw new StoreUnavailable(broken);
   if (broken !== null)
     throw new StoreUnavailable(`The embedded store in ${folder} is being opened anew, because it failed: ${broken}`);
 }
 
-/** The error to show for one thrown out of lmdb. An error of our own making stays as it is. */
-export async function translated(stores: Stores, error: unknown): Promise<unknown> {
+/** The error to show for one that a file threw. An error of our own making stays as it is. */
+async function translated(stores: Parts, error: unknown): Promise<unknown> {
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
   const cause = await commitErrorOf(error);
   if (isDamage(cause)) stores.reopen(cause.message);
   const code: unknown = 'code' in cause ? cause.code : undefined;
   if (
     typeof code !== 'number' &&
+    !('syscall' in cause) &&
     !isDamage(cause) &&
     !/MDB_|closed database|database has been closed|Database is closed/i.test(cause.message)
   )
@@ -68,7 +79,7 @@ async function commitErrorOf(error: Error): Promise<Error> {
   return Promise.race([reported, later(200, error)]);
 }
 
-function messageOf(stores: Stores, code: unknown, reason: string): string {
+function messageOf(stores: Parts, code: unknown, reason: string): string {
   if (DISK_CODES.includes(code)) {
     return (
       `The disk that holds ${stores.folder} is full or failing (${reason}). Free space there; admission goes on ` +

@@ -1,86 +1,90 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { open } from 'lmdb';
-import { StoreUnavailable } from '../../../admission/port.js';
-import { FORMAT, isKnownFormat } from '../../format.js';
-import { Memtable } from '../log/memtable.js';
-import { recover, saveEntry } from '../log/copy.js';
-import { Capacity } from './capacity.js';
-import { ARCHIVE, FORMAT_ROW, IMPORT } from './rows.js';
-import { guardExit, isIdle } from './exit-guard.js';
-import { isDamage } from './damage.js';
-import { inspectFiles } from './inspect.js';
-import type { Store } from './store.js';
+import { claimFolder, FolderTaken } from '../../../../shared/claim-folder.js';
 import type { Log } from '../../../../shared/log.js';
-import { letOthersOpen, openInTurn } from '../../../../shared/opening.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { Fold } from '../journal/fold.js';
+import { Journal } from '../journal/journal.js';
+import { Memory } from '../journal/memory.js';
+import { replay } from '../journal/replay.js';
+import { Capacity, usedBytesOf } from './capacity.js';
+import { inspectFiles } from './inspect.js';
+import type { Parts } from './parts.js';
+import type { Store } from './store.js';
+import { bootIdOf, upgrade } from './upgrade.js';
 
-/** Between two tries to open files that failed. */
+/** Between two tries to open a file that failed. */
 const RETRY_MS = 1_000;
 
+export interface StoreOptions {
+  readonly folder: string;
+  /** Upper bound of what the file holds, and of what the journal does. */
+  readonly mapBytes: number;
+  /** Tests only: pretends another boot of the machine. */
+  readonly bootId?: string;
+  /** Where it is said that files failed. */
+  readonly log?: Log | undefined;
+}
+
 /**
- * Two LMDB files, because no one setting of LMDB gives both speed and safety:
- *
- * - `recent`: what admissions write, as a log, committed without waiting for the disk. Each commit is in the
- *   page cache when it returns, so `kill -9` loses nothing. After a power cut the disk may hold its
- *   newest header without the pages behind it: such a file cannot be trusted. Its name therefore
- *   carries the id of this boot of the machine, and one from another boot is never opened again.
- * - `durable`: key records, their history, the ledger and every subject's state, at most a second
- *   behind `recent` (`log/checkpoint.ts`). Each commit is synced, data first and header after, so that
- *   it survives a power cut whole.
- *
- * What the log says, held in the memory of each process (`log/memtable.ts`), goes before what `durable` has. lmdb's own
- * `overlappingSync` would do in
- * one file, but syncs on the calling thread after each synchronous commit.
+ * The embedded store of one process, the only one that opens the folder. What decides is its memory. Each batch is
+ * appended to the journal before it is answered, so `kill -9` loses nothing; every half second that is synced; every
+ * half minute it is folded into `durable.mdb`, whose commits are synced before they are acknowledged: records, the
+ * ledger, and all that is not in memory.
  */
-export class Stores {
+export class Stores implements Parts {
   readonly folder: string;
   readonly mapBytes: number;
-  readonly #recentName: string;
-  readonly #log: Log | undefined;
-  #files: Files;
-  /** Why the files have to be opened anew; null while they serve. */
-  #broken: string | null = null;
-  #reopening: Promise<void> | undefined;
-  #closed = false;
+  readonly memory = new Memory(this);
+  readonly fold = new Fold(this);
+  readonly journal: Journal;
+  readonly journalCapacity: Capacity;
+  /** Grows with each change of a record: whoever keeps a decoded one reads it again. */
+  recordsVersion = 1;
   /** Stands behind each operation in the ledger: tells those apart who count here. Empty where nobody asks. */
   counter = '';
-  /** How often the files failed and were opened anew. */
+  /** How often the file failed and was opened anew. */
   reopenings = 0;
+  readonly #log: Log | undefined;
+  readonly #release: () => void;
+  #durable: Store;
+  #durableCapacity: Capacity;
   /** Of `durable` as it was opened. */
   #inode: number | undefined;
+  /** Why nothing is decided; null while all is well. */
+  #broken: string | null = null;
   #isGone = false;
+  #reopening: Promise<void> | undefined;
+  #closed = false;
+  #underWay = 0;
 
   /** Throws what opening throws. */
   constructor({ folder, mapBytes, bootId = bootIdOf(), log }: StoreOptions) {
     this.folder = folder;
     this.mapBytes = mapBytes;
-    this.#recentName = `recent-${bootId}.mdb`;
     this.#log = log;
-    mkdirSync(folder, { recursive: true });
-    // Files of another boot may be all that is left to tell that there was more.
-    inspectFiles(folder, this.#recentName, log);
-    removeOtherBoots(folder, this.#recentName);
-    this.#files = this.#open();
-    refuseUnfinished(this.durable, folder);
-    checkFormat(this.durable, folder);
-    if (!isSound(this.#files)) this.reopen('the files were found damaged');
+    this.#release = claimFolder(folder);
+    try {
+      [this.#durable, this.#durableCapacity] = this.#open();
+      upgrade(this.durable, folder, bootId, log);
+      this.journal = new Journal(folder, this.#replay());
+      // Nothing in them is left to be folded.
+      if (this.memory.unfoldedCount === 0 && !this.memory.hasPending) this.journal.remove(this.journal.rotate());
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+    this.journalCapacity = new Capacity(folder, mapBytes, () => this.journal.bytes);
+    process.on('exit', this.#killIfLocked);
   }
 
-  get recent(): Store {
-    return this.#files.recent;
-  }
   get durable(): Store {
-    return this.#files.durable;
-  }
-  get memtable(): Memtable {
-    return this.#files.memtable;
-  }
-  get recentCapacity(): Capacity {
-    return this.#files.recentCapacity;
+    return this.#durable;
   }
   get durableCapacity(): Capacity {
-    return this.#files.durableCapacity;
+    return this.#durableCapacity;
   }
   get broken(): string | null {
     return this.#broken;
@@ -88,6 +92,27 @@ export class Stores {
   /** Whether it is for good: it is not opened anew. */
   get isGone(): boolean {
     return this.#isGone;
+  }
+
+  /** A transaction on the file, on disk when the promise ends. Rejects with what lmdb throws. */
+  async write<Result>(work: (durable: Store) => Result): Promise<Result> {
+    this.#underWay += 1;
+    try {
+      return await this.durable.transaction(() => work(this.durable));
+    } finally {
+      this.#underWay -= 1;
+      this.durable.resetReadTxn();
+    }
+  }
+
+  /** What is in memory is not what was written: all that is not in the file is read again. */
+  reload(): void {
+    this.memory.clear();
+    try {
+      this.#replay();
+    } catch (error) {
+      this.reopen(String(error));
+    }
   }
 
   /** Whether the files that are open are still those in the folder. What is written to others is lost at the end. */
@@ -100,11 +125,7 @@ export class Stores {
     this.#log?.error({ folder: this.folder, reason: this.#broken }, 'the embedded store is gone');
   }
 
-  #inodeNow(): number | undefined {
-    return statSync(join(this.folder, 'durable.mdb'), { throwIfNoEntry: false })?.ino;
-  }
-
-  /** The files do not serve any more: they are opened anew, now and until that goes well. */
+  /** The file does not serve any more: it is opened anew, now and until that goes well. */
   reopen(reason: string): void {
     this.checkFolder();
     if (this.#closed || this.#isGone || this.#reopening !== undefined) return;
@@ -118,20 +139,23 @@ export class Stores {
     this.checkFolder();
     this.#closed = true;
     await this.#reopening;
-    await closeFiles(this.#files);
+    process.off('exit', this.#killIfLocked);
+    this.journal.close();
+    await this.durable.close();
+    this.#release();
     if (this.#isGone) throw new StoreUnavailable(this.#broken ?? '');
   }
 
   async #openAnew(): Promise<void> {
-    const before = this.#files;
     while (!this.#closed) {
-      await closeFiles(this.#files).catch(() => undefined);
-      // To open them would make new ones.
+      await this.durable.close().catch(() => undefined);
+      // To open it would make a new one.
       this.checkFolder();
       if (this.#isGone) return;
       try {
-        this.#files = this.#open();
-        if (!isSound(this.#files)) await this.#replaceRecent(before.memtable);
+        [this.#durable, this.#durableCapacity] = this.#open();
+        this.memory.clear();
+        this.#replay();
         this.#broken = null;
         this.reopenings += 1;
         this.#log?.warn({ folder: this.folder }, 'the embedded store was opened anew');
@@ -143,143 +167,52 @@ export class Stores {
     }
   }
 
-  /** What was lost of `recent` is in `durable`, but for the last half second: that is in memory. */
-  async #replaceRecent(known: Memtable): Promise<void> {
-    await closeFiles(this.#files).catch(() => undefined);
-    for (const name of [this.#recentName, `${this.#recentName}-lock`]) rmSync(join(this.folder, name), { force: true });
-    this.#files = this.#open();
-    const { durable, memtable } = this.#files;
-    recover(this.#files);
-    durable.transactionSync(() => {
-      for (const entry of known.unmerged()) saveEntry(durable, entry, known.mergedTo);
-    });
-    memtable.refresh();
-  }
-
-  #open(): Files {
-    const { folder, mapBytes } = this;
-    // Hashes of secrets are in there: for the gateway's own user only.
-    const common = {
-      mapSize: mapBytes,
+  #open(): [Store, Capacity] {
+    inspectFiles(this.folder);
+    const options = {
+      mapSize: this.mapBytes,
       encoding: 'binary' as const,
-      maxReaders: 1024,
+      // Hashes of secrets are in there: for the gateway's own user only.
       permissionsMode: 0o600,
       overlappingSync: false,
+      // With its batching on, a commit that fails also rejects a promise nobody holds, and the process ends.
+      eventTurnBatching: false,
     };
-    const { recent, durable } = openInTurn(folder, () => {
-      inspectFiles(folder, this.#recentName, this.#log);
-      return {
-        // With its batching on, a commit that fails (disk full) also rejects a promise nobody holds, and the process
-        // ends.
-        durable: guardExit(open<Buffer, string>(join(folder, 'durable.mdb'), { ...common, eventTurnBatching: false })),
-        recent: open<Buffer, string>(join(folder, this.#recentName), { ...common, noSync: true }),
-      };
-    });
+    const durable = open<Buffer, string>(join(this.folder, 'durable.mdb'), options);
     this.#inode = this.#inodeNow();
-    return {
-      recent,
-      durable,
-      memtable: new Memtable(recent, durable),
-      recentCapacity: new Capacity(recent, folder, mapBytes),
-      durableCapacity: new Capacity(durable, folder, mapBytes),
-      stopLetting: letOthersOpen(folder, isIdle, () => this.checkFolder()),
-    };
+    return [durable, new Capacity(this.folder, this.mapBytes, () => usedBytesOf(durable))];
   }
-}
 
-/** What is open at a time. */
-interface Files {
-  readonly recent: Store;
-  readonly durable: Store;
-  readonly recentCapacity: Capacity;
-  readonly durableCapacity: Capacity;
-  readonly memtable: Memtable;
-  readonly stopLetting: () => void;
-}
-
-async function closeFiles({ recent, durable, stopLetting }: Files): Promise<void> {
-  stopLetting();
-  await recent.close();
-  await durable.close();
-}
-
-/** Whether `recent` can be read and written. Throws what is no damage, such as a full disk. */
-function isSound(files: Files): boolean {
-  const { recent, memtable } = files;
-  try {
-    recover(files);
-    memtable.refresh();
-    recent.transactionSync(() => {
-      recent.putSync('z', Buffer.from('probe'));
-      recent.removeSync('z');
-    });
-    return true;
-  } catch (error) {
-    if (isDamage(error)) return false;
-    throw error;
+  /** Gives the number of the last record that was written. */
+  #replay(): number {
+    return replay(this.folder, this.durable, this.memory, this.#log);
   }
+
+  #inodeNow(): number | undefined {
+    return statSync(join(this.folder, 'durable.mdb'), { throwIfNoEntry: false })?.ino;
+  }
+
+  /**
+   * lmdb's thread waits for our callback within a transaction, and an exit of the process for that thread. `kill -9`
+   * harms nothing.
+   */
+  readonly #killIfLocked = (): void => {
+    if (this.#underWay > 0) process.kill(process.pid, 'SIGKILL');
+  };
 }
 
-export interface StoreOptions {
-  readonly folder: string;
-  /** Upper bound of what each of the two files holds. */
-  readonly mapBytes: number;
-  /** Tests only: pretends another boot of the machine. */
-  readonly bootId?: string;
-  /** Where it is said that the files failed. */
-  readonly log?: Log | undefined;
-}
-
-/** Opens both files in `folder`, which is made if need be. Throws StoreUnavailable saying what to mend. */
+/** Opens the store in `folder`, which is made if need be. Throws StoreUnavailable saying what to mend. */
 export function openStores(options: StoreOptions): Stores {
   try {
     return new Stores(options);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
+    if (error instanceof FolderTaken) throw new StoreUnavailable(error.message, { cause: error });
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(
       `Cannot open the embedded store in ${options.folder} (${reason}). Give the user that runs the gateway a ` +
         'local folder it can write to, with PETGATE_DATA.',
       { cause: error },
     );
-  }
-}
-
-function checkFormat(durable: Store, folder: string): void {
-  const format = durable.getBinary(FORMAT_ROW)?.toString();
-  if (format === undefined) durable.transactionSync(() => durable.putSync(FORMAT_ROW, Buffer.from(FORMAT)));
-  else if (!isKnownFormat(format))
-    throw new StoreUnavailable(
-      `The embedded store in ${folder} has format ${format}, which this version of Petgate does not know: ` +
-        'start the version that wrote it, or a later one.',
-    );
-}
-
-/** What 0.2 left half done: keys of its import are in no index yet, days that it archived are missing in reports. */
-function refuseUnfinished(durable: Store, folder: string): void {
-  if (durable.getBinary(IMPORT) !== undefined)
-    throw new StoreUnavailable(
-      `An import of keys that 0.2 began is unfinished in ${folder}: start 0.2 on this data folder once more and run ` +
-        'its `petgate keys import` again, which finishes or drops it.',
-    );
-  if (durable.getBinary(ARCHIVE) !== undefined)
-    throw new StoreUnavailable(
-      `Days of the ledger in ${folder} are in an archive, which only Redis has now: start 0.2 on this data ` +
-        'folder once more and bring them back with its `petgate usage archive restore`.',
-    );
-}
-
-/** Same for every process until the machine restarts; where the system has none, the files are trusted always. */
-function bootIdOf(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return 'any-boot';
-  }
-}
-
-function removeOtherBoots(folder: string, ours: string): void {
-  for (const name of readdirSync(folder)) {
-    if (name.startsWith('recent-') && !name.startsWith(ours)) rmSync(join(folder, name), { force: true });
   }
 }

@@ -1,7 +1,7 @@
 import type { UsageRow } from '../../port.js';
 import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
 import type { Store } from '../files/store.js';
-import { unpackCounts } from '../log/key-entry.js';
+import { unpackCounts } from '../journal/entry.js';
 
 const PAGE_ROWS = 64;
 /** Where the parts of a row's name stand: `u2026-11-21`, a separator, the key, and the label's rest. */

@@ -2,22 +2,16 @@ import { DAY_MS } from '../../../admission/bucket.js';
 import { COUNTS } from '../../counts.js';
 import type { UsageRow, UsageStore } from '../../port.js';
 import type { LedgerTransfer } from '../../ledger.js';
-import { attempt } from '../files/errors.js';
+import { attempt, translating } from '../files/errors.js';
 import type { Stores } from '../files/stores.js';
-import type { Checkpoint } from '../log/checkpoint.js';
-import { labelOf } from '../log/label.js';
-import { transact, type Transaction } from '../log/transaction.js';
+import { labelOf } from '../journal/label.js';
+import { transact, type Transaction } from '../journal/transaction.js';
 import { dayOf } from './day.js';
 
 /** Rows of one transaction. */
 const RAISED_AT_ONCE = 250;
 
-export function ledgerTransferOf(
-  stores: Stores,
-  checkpoint: Checkpoint,
-  usage: UsageStore,
-  usageDays: number,
-): LedgerTransfer {
+export function ledgerTransferOf(stores: Stores, usage: UsageStore, usageDays: number): LedgerTransfer {
   return {
     rowsBefore: (day) => {
       const last = Date.parse(day) - DAY_MS;
@@ -29,7 +23,7 @@ export function ledgerTransferOf(
         const some = rows.slice(from, from + RAISED_AT_ONCE);
         raised += await attempt(stores, () => transact(stores, (transaction) => raise(transaction, some)));
         // On disk, and while a merge is under way behind it: so the log stays small.
-        await checkpoint.save();
+        await translating(stores, () => stores.journal.sync());
       }
       return raised;
     },

@@ -4,7 +4,7 @@ import { countRows } from '../files/count-rows.js';
 import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
-import { isAnyPending, nextPending } from '../log/pending.js';
+import { isAnyPending, nextPending } from '../journal/pending.js';
 import { enter, forget, fresh, put, readEntry, remove, shown, type StoredEntry } from './entries.js';
 
 /** These bound how long one transaction holds up the event loop. */
@@ -12,11 +12,8 @@ const FORGOTTEN_AT_ONCE = 100;
 /** As many as are given to queues at once, or more: else some would wait for the next look. */
 const ENTERED_AT_ONCE = 64;
 
-/**
- * Events lie in `durable`, where each is written with the record it is about.
- * @param takeOver brings there what admissions wrote
- */
-export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox {
+/** Events lie in the file, where each is written with the record it is about, or taken over from the journal. */
+export function outboxOf(stores: Stores): Outbox {
   const replace = (id: string, next: (there: StoredEntry) => StoredEntry): Promise<OutboxEntry | undefined> =>
     inTransaction(stores, () => {
       const there = readEntry(stores.durable, id);
@@ -33,7 +30,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
     });
   /** Brings pending events into the outbox, a few in each of so many transactions at most. */
   const enterPending = async (transactions: number): Promise<void> => {
-    await takeOver();
+    await stores.fold.takeOver();
     const enterSome = (): boolean => {
       for (let entered = 0; entered < ENTERED_AT_ONCE;) {
         const events = nextPending(stores.durable);
@@ -82,7 +79,7 @@ export function outboxOf(stores: Stores, takeOver: () => Promise<void>): Outbox 
         for (const row of rows) forget(stores.durable, listedIn(row));
         return rows.length < FORGOTTEN_AT_ONCE;
       }),
-    // What any process committed is taken over with every look for arrivals.
+    // What the journal has is taken over with every look for what is due.
     collect: () => Promise.resolve(true),
   };
 }

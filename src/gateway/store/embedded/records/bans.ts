@@ -2,17 +2,16 @@ import type { GatewayEvent } from '../../outbox/event.js';
 import type { Ban, BanNote, BanStore } from '../../port.js';
 import type { Addresses } from '../addresses.js';
 import { addressBansOf } from './address-bans.js';
-import { bannedSubjects, bansInForce, NO_BAN, noteBan, type BanState } from './ban-index.js';
-import type { Checkpoint } from '../log/checkpoint.js';
-import { banNoteRow, keyRow } from '../files/rows.js';
+import { BANNED_KEYS, bansInForce, NO_BAN, type BanState } from './ban-index.js';
+import { banNoteRow, rangeOf } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
-import { transact } from '../log/transaction.js';
-import { attempt, inTransaction } from '../files/errors.js';
+import { transact } from '../journal/transaction.js';
+import { attempt, inTransaction, reading, translating } from '../files/errors.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
 
 /** Bans stand in the same row as the buckets; what an operator does to one is on disk when the promise ends. */
-export function bansOf(stores: Stores, checkpoint: Checkpoint, addresses: Addresses): BanStore {
+export function bansOf(stores: Stores, addresses: Addresses): BanStore {
   return {
     ...addressBansOf(stores, addresses),
     read: (keyId) => attempt(stores, () => banOf(stores, keyId)),
@@ -22,12 +21,12 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint, addresses: Addres
       await attempt(stores, () => {
         change(stores, keyId, { ...NO_BAN, bannedUntilMs: untilMs, banLevel: 1 }, event);
       });
-      await checkpoint.save();
+      await translating(stores, () => stores.journal.sync());
     },
     lift: async (keyId) => {
       const lifted = await attempt(stores, () => change(stores, keyId, NO_BAN) > Date.now());
       await keepNote(stores, keyId, undefined);
-      await checkpoint.save();
+      await translating(stores, () => stores.journal.sync());
       return lifted;
     },
     inForce: () => bansInForce(stores, Date.now()),
@@ -35,8 +34,7 @@ export function bansOf(stores: Stores, checkpoint: Checkpoint, addresses: Addres
 }
 
 function banOf(stores: Stores, keyId: string): Ban | undefined {
-  stores.memtable.refresh();
-  const { bannedUntilMs, banLevel } = stores.memtable.stateOf(keyId);
+  const { bannedUntilMs, banLevel } = stores.memory.stateOf(keyId);
   return bannedUntilMs > Date.now()
     ? { keyId, untilMs: bannedUntilMs, level: banLevel, note: noteOf(stores, keyId, bannedUntilMs) }
     : undefined;
@@ -51,27 +49,29 @@ function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | 
 }
 
 async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefined): Promise<void> {
-  const { durable } = stores;
-  await inTransaction(stores, () => {
+  await inTransaction(stores, (durable) => {
     if (note !== undefined) durable.putSync(banNoteRow(keyId), Buffer.from(JSON.stringify(note)));
     else if (durable.getBinaryFast(banNoteRow(keyId)) !== undefined) durable.removeSync(banNoteRow(keyId));
   });
 }
 
 /** Lifts some of the bans in force, of keys and addresses; false when there are none. */
-export function liftSome(stores: Stores, limit: number): boolean {
-  return transact(stores, (transaction) => {
-    const subjects = bannedSubjects(stores.recent, limit);
-    for (const subject of subjects) {
-      const isKey = subject.startsWith(keyRow(''));
-      const entry = isKey ? transaction.key(subject.slice(keyRow('').length)) : transaction.address(subject);
-      Object.assign(entry.state, NO_BAN);
-      if ('slots' in entry) transaction.change(entry);
-      else entry.changed = true;
-      noteBan(stores.recent, subject, 0);
-    }
-    return subjects.length > 0;
-  });
+export async function liftSome(stores: Stores, limit: number): Promise<boolean> {
+  await stores.fold.takeOver();
+  const subjects = await reading(stores, (durable) => [...durable.getKeys({ ...rangeOf('n'), limit })]);
+  if (subjects.length === 0) return false;
+  return attempt(stores, () =>
+    transact(stores, (transaction) => {
+      for (const subject of subjects) {
+        const id = subject.slice(BANNED_KEYS.length);
+        const entry = subject.startsWith(BANNED_KEYS) ? transaction.key(id) : transaction.address(id);
+        Object.assign(entry.state, NO_BAN);
+        transaction.change(entry);
+        transaction.noteBan(entry, 0);
+      }
+      return true;
+    }),
+  );
 }
 
 /** Gives the end of the ban that stood before. */
@@ -82,7 +82,7 @@ function change(stores: Stores, keyId: string, ban: BanState, event?: GatewayEve
     Object.assign(entry.state, ban);
     transaction.change(entry);
     if (event !== undefined) transaction.emit(event);
-    noteBan(stores.recent, keyRow(keyId), ban.bannedUntilMs);
+    transaction.noteBan(entry, ban.bannedUntilMs);
     return bannedUntilMs;
   });
 }

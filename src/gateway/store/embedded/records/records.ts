@@ -5,24 +5,14 @@ import type { KeyRecord } from '../../records/key.js';
 import type { AuditEntry } from '../../records/record.js';
 import type { RecordStore, StoredRecord } from '../../records/record.js';
 import { VersionConflict, type KeyStore } from '../../port.js';
-import { inTransaction, reading } from '../files/errors.js';
-import {
-  AFTER_ALL,
-  banNoteRow,
-  correctedRow,
-  customerRow,
-  historyRow,
-  recordRow,
-  RECORDS_VERSION,
-  webhookRow,
-} from '../files/rows.js';
-import { putDouble, type Store } from '../files/store.js';
+import { changingRecords, reading } from '../files/errors.js';
+import { AFTER_ALL, banNoteRow, correctedRow, customerRow, historyRow, recordRow, webhookRow } from '../files/rows.js';
+import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
-import { appendPending } from '../log/pending.js';
-import type { Checkpoint } from '../log/checkpoint.js';
+import { appendPending } from '../journal/pending.js';
 import { bytesOf, historyIn, jsonIn, noteCorrected, putHistory, snapshotsOf } from './snapshots.js';
 
-/** What differs between keys and customers. Both live in `durable` alone, synced before a change is acknowledged. */
+/** What differs between keys and customers. A change is on disk before it is acknowledged. */
 interface RecordType<Beside> {
   readonly row: (id: string) => string;
   readonly correctedRow: (id: string) => string;
@@ -48,23 +38,19 @@ const CUSTOMERS: RecordType<never> = {
   besideRow: webhookRow,
 };
 
-export function keysOf(stores: Stores, checkpoint: Checkpoint): KeyStore {
-  return recordsOf<KeyRecord, OutboxChange>(stores, checkpoint, KEYS);
+export function keysOf(stores: Stores): KeyStore {
+  return recordsOf<KeyRecord, OutboxChange>(stores, KEYS);
 }
 
-export function customersOf(stores: Stores, checkpoint: Checkpoint): CustomerStore {
+export function customersOf(stores: Stores): CustomerStore {
   return {
-    ...recordsOf<CustomerRecord, never>(stores, checkpoint, CUSTOMERS),
+    ...recordsOf<CustomerRecord, never>(stores, CUSTOMERS),
     keyCount: (id) =>
       reading(stores, (durable) => durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) })),
   };
 }
 
-function recordsOf<R extends StoredRecord, Beside>(
-  stores: Stores,
-  checkpoint: Checkpoint,
-  type: RecordType<Beside>,
-): RecordStore<R, Beside> {
+function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordType<Beside>): RecordStore<R, Beside> {
   const { row } = type;
   /** In a transaction: the record in place of the version before. */
   const put = ({ durable, durableCapacity }: Stores, record: R): void => {
@@ -72,26 +58,24 @@ function recordsOf<R extends StoredRecord, Beside>(
     const version = (jsonIn(durable, row(record.id)) as R | undefined)?.version ?? 0;
     if (version !== record.version - 1) throw new VersionConflict(`${record.id} is at version ${version}`);
     durable.putSync(row(record.id), bytesOf(record));
-    // Whoever keeps a decoded record reads it again.
-    putDouble(durable, RECORDS_VERSION, durable.getWriteTxnId());
   };
   const putEntry = (record: R, entry: AuditEntry): void => {
     stores.durable.putSync(historyRow(record.id, record.version), bytesOf(entry));
   };
   return {
-    ...snapshotsOf<R>(stores, checkpoint, type),
+    ...snapshotsOf<R>(stores, type),
     read: (id) => reading(stores, (durable) => jsonIn(durable, row(id)) as R | undefined),
     // What can be read here is on the disk.
     confirm: () => Promise.resolve(),
     write: (record, entry, beside) =>
-      inTransaction(stores, () => {
+      changingRecords(stores, () => {
         put(stores, record);
         putEntry(record, entry);
         if (isCorrection(entry)) noteCorrected(stores.durable, type.correctedRow(record.id));
         if (beside !== undefined) type.putBeside(stores.durable, record.id, beside);
       }),
     rewrite: (record, history) =>
-      inTransaction(stores, () => {
+      changingRecords(stores, () => {
         // Before anything is written: what this transaction has written stays.
         if (historyIn(stores.durable, record.id).length !== history.length - 1)
           throw new VersionConflict(`the history of ${record.id} is another one by now`);
@@ -111,7 +95,7 @@ function recordsOf<R extends StoredRecord, Beside>(
         return rows.map((row) => row.slice(type.correctedRow('').length));
       }),
     async history(id) {
-      await checkpoint.takeOver();
+      await stores.fold.takeOver();
       return reading(stores, (durable) => historyIn(durable, id));
     },
   };

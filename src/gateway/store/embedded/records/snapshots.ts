@@ -9,22 +9,11 @@ import { storedDays } from '../ledger/day-ledger.js';
 import { dayOf } from '../ledger/day.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
-import { attempt, inTransaction } from '../files/errors.js';
-import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
-import {
-  AFTER_ALL,
-  automaticBanRow,
-  FORMAT_ROW,
-  historyRange,
-  historyRow,
-  keyRow,
-  RECORDS_VERSION,
-} from '../files/rows.js';
-import { putDouble, type Store } from '../files/store.js';
+import { attempt, changingRecords, translating } from '../files/errors.js';
+import { AFTER_ALL, automaticBanRow, historyRange, historyRow } from '../files/rows.js';
+import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
-import type { Checkpoint } from '../log/checkpoint.js';
-import { transact } from '../log/transaction.js';
-import { noteBan } from './ban-index.js';
+import { transact } from '../journal/transaction.js';
 
 /** Where the rows of a key or a customer stand. */
 interface RowsOf {
@@ -36,16 +25,13 @@ interface RowsOf {
 /** Records with all that stands beside them, to be moved to another store and back. */
 export function snapshotsOf<R extends StoredRecord>(
   stores: Stores,
-  checkpoint: Checkpoint,
   type: RowsOf,
 ): Pick<RecordStore<R, never>, 'snapshots' | 'restore'> {
   return {
     async snapshots(afterId, limit, fromDay) {
-      await checkpoint.takeOver();
+      await stores.fold.takeOver();
       return attempt(stores, () => {
-        const { memtable, durable } = stores;
-        memtable.refresh();
-        durable.resetReadTxn();
+        const { memory, durable } = stores;
         const today = dayOf(Date.now());
         const days = storedDays(durable, fromDay, today);
         const range = { start: type.row(afterId ?? ''), end: type.row(AFTER_ALL), limit, exclusiveStart: true };
@@ -56,7 +42,7 @@ export function snapshotsOf<R extends StoredRecord>(
           return {
             record,
             history: historyIn(durable, id),
-            state: memtable.stateOf(id),
+            state: memory.stateOf(id),
             beside: beside ?? null,
             usage: rowsOfKey(stores, id, fromDay, today, days),
           };
@@ -67,8 +53,8 @@ export function snapshotsOf<R extends StoredRecord>(
       untilUncontested(async () => {
         // First what was spent: a key is never here without that. A kill in between is mended by the next run.
         const { compared, grown } = await attempt(stores, () => restoreStates(stores, type, snapshots));
-        await checkpoint.save();
-        const longer = await inTransaction(stores, () => putRecords(stores, type, snapshots, compared));
+        await translating(stores, () => stores.journal.sync());
+        const longer = await changingRecords(stores, () => putRecords(stores, type, snapshots, compared));
         return compared.map((one, n) => (one === 'unchanged' && (grown[n]! || longer[n]!) ? 'changed' : one));
       }),
   };
@@ -103,7 +89,7 @@ function restoreStates<R extends StoredRecord>(
         transaction.reserve();
         entry.state = merged;
         transaction.change(entry);
-        noteBan(stores.recent, keyRow(id), merged.bannedUntilMs);
+        transaction.noteBan(entry, merged.bannedUntilMs);
       }
       return raise(transaction, usage) > 0 || !isSame;
     });
@@ -140,7 +126,6 @@ function putRecords<R extends StoredRecord>(
     putHistory(durable, record, merged);
     if (beside === null) durable.removeSync(type.besideRow(record.id));
     else durable.putSync(type.besideRow(record.id), bytesOf(beside));
-    putDouble(durable, RECORDS_VERSION, durable.getWriteTxnId());
     return false;
   });
 }
@@ -157,10 +142,9 @@ export function putHistory(durable: Store, { id, version }: StoredRecord, histor
   }
 }
 
-/** In a transaction: `row` says whose history has corrections, and the store that there are any. */
+/** In a transaction: `row` says whose history has corrections. */
 export function noteCorrected(durable: Store, row: string): void {
   durable.putSync(row, Buffer.alloc(0));
-  durable.putSync(FORMAT_ROW, Buffer.from(FORMAT_WITH_CORRECTIONS));
 }
 
 export function historyIn(durable: Store, id: string): readonly AuditEntry[] {

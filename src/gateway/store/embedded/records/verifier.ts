@@ -5,8 +5,7 @@ import { withGrants } from '../../records/grant.js';
 import { termsOf, type Plans, type Terms } from '../../../admission/plan.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
 import type { UnknownReason } from '../../../admission/verdict.js';
-import { customerRow, recordRow, RECORDS_VERSION } from '../files/rows.js';
-import { doubleIn } from '../files/store.js';
+import { customerRow, recordRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
 
 /** A key record as stored, decoded. */
@@ -71,7 +70,7 @@ export class StoredKeyVerifier implements KeyVerifier {
   }
 
   begin(): void {
-    this.#version = doubleIn(this.#stores.durable, RECORDS_VERSION);
+    this.#version = this.#stores.recordsVersion;
   }
 
   /** The valid key, or why it is not good. Status first, so that a revoked key is called revoked. */

@@ -4,8 +4,9 @@ import { openStores } from '../../../../../src/gateway/store/embedded/files/stor
 import { tempFolder } from '../fixture.js';
 
 t.test('rows are counted some at a time, however many there are', async (t) => {
-  const { durable } = openStores({ folder: tempFolder(t), mapBytes: 64 * 1_048_576 });
-  t.teardown(() => durable.close());
+  const stores = openStores({ folder: tempFolder(t), mapBytes: 64 * 1_048_576 });
+  t.teardown(() => stores.close());
+  const { durable } = stores;
   const put = (kind: string, count: number): void =>
     durable.transactionSync(() => {
       for (let n = 0; n < count; n += 1) durable.putSync(`${kind}${n}`, Buffer.alloc(0));

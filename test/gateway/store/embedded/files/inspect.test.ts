@@ -1,24 +1,12 @@
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { closeSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../../../src/gateway/admission/port.js';
 import { openStores } from '../../../../../src/gateway/store/embedded/files/stores.js';
-import { createLog } from '../../../../../src/shared/log.js';
-import { engineOn, ENTRY, recordOf, requestOf, requestsOf, tempFolder } from '../fixture.js';
+import { engineOn, ENTRY, recordOf, requestOf, tempFolder } from '../fixture.js';
 
 const halve = (file: string): void => truncateSync(file, statSync(file).size / 2);
-const empty = (file: string): void => writeFileSync(file, '');
 const wipeHeader = (file: string): void => {
   const handle = openSync(file, 'r+');
   writeSync(handle, Buffer.alloc(2 * 4_096), 0, 2 * 4_096, 0);
@@ -26,17 +14,16 @@ const wipeHeader = (file: string): void => {
 };
 
 /** A folder with a key and 20 requests, as a gateway leaves it. */
-async function used(t: Test): Promise<{ folder: string; durable: string; recent: string }> {
+async function used(t: Test): Promise<{ folder: string; durable: string }> {
   const folder = tempFolder(t);
   const engine = engineOn(t, folder);
   for (let n = 0; n < 40; n += 1) await engine.keys.write(recordOf(`k${n}`, { plan: 'open' }), ENTRY);
   for (let n = 0; n < 20; n += 1) await engine.admit([requestOf('k0')]);
   await engine.close();
-  const recent = readdirSync(folder).find((name) => name.startsWith('recent-') && name.endsWith('.mdb'))!;
-  return { folder, durable: join(folder, 'durable.mdb'), recent: join(folder, recent) };
+  return { folder, durable: join(folder, 'durable.mdb') };
 }
 
-t.test('a damaged durable file is not opened: the error names it, and says what is in it and what to do', async (t) => {
+t.test('a damaged file is not opened: the error names it, and says what is in it and what to do', async (t) => {
   for (const harm of [halve, wipeHeader]) {
     const { folder, durable } = await used(t);
     harm(durable);
@@ -49,44 +36,27 @@ t.test('a damaged durable file is not opened: the error names it, and says what 
   }
 });
 
-t.test('an empty or missing durable file next to a recent one with rows is no new store', async (t) => {
-  for (const harm of [empty, (file: string) => rmSync(file)]) {
-    const { folder, durable, recent } = await used(t);
+t.test('an empty or missing file next to a journal is no new store', async (t) => {
+  for (const harm of [(file: string) => writeFileSync(file, ''), (file: string) => rmSync(file)]) {
+    const { folder, durable } = await used(t);
     harm(durable);
     t.throws(() => engineOn(t, folder), {
       name: 'StoreUnavailable',
-      message: /durable\.mdb is (empty|missing), but rec/,
+      message: /durable\.mdb is (empty|missing), but journal-\d+ next to it is not: it was lost/,
     });
-    // After a restart of the machine.
-    renameSync(recent, join(folder, 'recent-another-boot.mdb'));
-    t.throws(() => engineOn(t, folder), { message: /recent-another-boot\.mdb next to it is not: it was lost/ });
-    t.ok(readdirSync(folder).includes('recent-another-boot.mdb'), 'what is left stays');
+    t.ok(
+      readdirSync(folder).some((name) => name.startsWith('journal-')),
+      'what is left stays',
+    );
   }
 });
 
-t.test('a damaged recent file is moved away and named; all but its last half second is there', async (t) => {
-  for (const harm of [halve, wipeHeader]) {
-    const { folder, recent } = await used(t);
-    harm(recent);
-    const lines: object[] = [];
-    const log = createLog('gateway', 'silent');
-    log.error = (line: object) => void lines.push(line);
-    const engine = engineOn(t, folder, { log });
-    t.match(lines, [{ file: recent, movedTo: `${recent}.damaged` }]);
-    t.equal(await requestsOf(engine, 'k0'), 20);
-    t.match(await engine.admit([requestOf('k0')]), [{ outcome: 'admitted' }]);
-    t.ok(readdirSync(folder).includes(`${basename(recent)}.damaged`));
-  }
-});
-
-t.test('files of an outage say what is lost with them', (t) => {
+t.test('files of an outage say what is lost with them', async (t) => {
   const folder = join(tempFolder(t), 'failover');
-  const stores = openStores({ folder, mapBytes: 2 ** 24 });
-  return stores.close().then(() => {
-    wipeHeader(join(folder, 'durable.mdb'));
-    t.throws(() => openStores({ folder, mapBytes: 2 ** 24 }), StoreUnavailable);
-    t.throws(() => openStores({ folder, mapBytes: 2 ** 24 }), { message: /counts of an outage that Redis may lack/ });
-  });
+  await openStores({ folder, mapBytes: 2 ** 24 }).close();
+  wipeHeader(join(folder, 'durable.mdb'));
+  t.throws(() => openStores({ folder, mapBytes: 2 ** 24 }), StoreUnavailable);
+  t.throws(() => openStores({ folder, mapBytes: 2 ** 24 }), { message: /counts of an outage that Redis may lack/ });
 });
 
 t.test('files that are deleted while they are open: nothing is decided or changed by them any more', async (t) => {

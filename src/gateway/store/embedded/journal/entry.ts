@@ -20,22 +20,25 @@ export const MORE_COUNTS_BYTES = 40;
 export interface Slot {
   readonly label: Label;
   readonly counts: Counts;
-  /** Id of the transaction that changed it last. */
+  /** Number of the record that changed it last. */
   changedBy: number;
 }
 
-/** All that admissions remember of a key: its state, and what was counted of it lately. */
-export class KeyEntry {
+/** Keys and customers, or addresses: the letter of their rows in the file. */
+export type Kind = 's' | 'a';
+
+/** All that admissions remember of a subject: its state, and what was counted of a key lately. */
+export class Entry {
+  readonly kind: Kind;
   readonly id: string;
   readonly idBytes: Buffer;
   state: SubjectState;
   readonly slots: Slot[] = [];
-  /** Id of the transaction on `recent` that changed it last; 0 for none. */
+  /** Number of the record that changed it last; 0 for none. */
   changedBy = 0;
-  /** While it waits for the copy of the log: id of the first transaction that changed it since. */
-  uncopiedSince = 0;
 
-  constructor(id: string, state: SubjectState) {
+  constructor(kind: Kind, id: string, state: SubjectState) {
+    this.kind = kind;
     this.id = id;
     this.idBytes = Buffer.from(id);
     this.state = state;
@@ -55,10 +58,10 @@ export class KeyEntry {
     return slot;
   }
 
-  /** Lets go of counts that are merged and not of `day`. */
-  forgetSlots(mergedTo: number, day: string): void {
+  /** Lets go of counts that are folded and not of `day`. */
+  forgetSlots(foldedTo: number, day: string): void {
     let kept = 0;
-    for (const slot of this.slots) if (slot.changedBy > mergedTo || slot.label.day === day) this.slots[kept++] = slot;
+    for (const slot of this.slots) if (slot.changedBy > foldedTo || slot.label.day === day) this.slots[kept++] = slot;
     this.slots.length = kept;
   }
 }

@@ -1,0 +1,105 @@
+import { setTimeout as later } from 'node:timers/promises';
+import { oneAtATime } from '../../../../shared/one-at-a-time.js';
+import { packState } from '../../subject-state.js';
+import { dayOf } from '../ledger/day.js';
+import { translating } from '../files/errors.js';
+import { TAKEN_MARK, usageRow } from '../files/rows.js';
+import { putDouble, type Store } from '../files/store.js';
+import type { Parts } from '../files/parts.js';
+import { putBans } from './ban-history.js';
+import { packCounts, type Entry } from './entry.js';
+import { appendPending } from './pending.js';
+
+/** Subjects of one transaction, bounding how long the event loop waits. */
+const FOLDED_AT_ONCE = 250;
+/** Subjects put in order before the event loop has a turn. */
+const ORDERED_AT_ONCE = 5_000;
+/** Between two transactions, for admissions. */
+const PAUSE_MS = 1;
+
+/** Brings what the journal says into the file, in the order of its rows, and shortens the journal by it. */
+export class Fold {
+  readonly #stores: Parts;
+  /** Events, automatic bans and single rows. All that was appended before the call is in the file when it resolves. */
+  readonly takeOver: () => Promise<void>;
+  /** The same, and subjects. Rejects with StoreUnavailable, as `takeOver`. */
+  readonly run: () => Promise<void>;
+
+  constructor(stores: Parts) {
+    this.#stores = stores;
+    this.takeOver = oneAtATime(() => translating(stores, () => this.#takeOver()));
+    this.run = oneAtATime(() =>
+      translating(stores, async () => {
+        // What a run began with may be read again meanwhile.
+        while (!(await this.#run()));
+      }),
+    );
+  }
+
+  async #takeOver(): Promise<void> {
+    const { journal, memory } = this.#stores;
+    if (!memory.hasPending) return;
+    // What a power cut takes of the journal is never sent.
+    const synced = await journal.sync();
+    await this.#stores.write((durable) => {
+      this.#stores.durableCapacity.claim();
+      const { pending, rows } = memory.pendingTo(synced);
+      for (const { events, bans } of pending) {
+        appendPending(durable, events);
+        putBans(durable, bans);
+      }
+      for (const [name, { bytes }] of rows)
+        if (bytes === null) durable.removeSync(name);
+        else durable.putSync(name, bytes);
+      putDouble(durable, TAKEN_MARK, synced);
+    });
+    memory.taken(synced);
+  }
+
+  async #run(): Promise<boolean> {
+    const { journal, memory } = this.#stores;
+    if (memory.unfoldedCount === 0) {
+      await this.takeOver();
+      return true;
+    }
+    const { appended } = journal;
+    const { epoch } = memory;
+    const ended = journal.rotate();
+    const entries = memory.beginFold();
+    await this.takeOver();
+    for await (const some of inOrder(entries)) {
+      await this.#stores.write((durable) => {
+        this.#stores.durableCapacity.claim();
+        for (const entry of some) putEntry(durable, entry, memory.foldedTo);
+      });
+      if (memory.epoch !== epoch) return false;
+      await later(PAUSE_MS);
+    }
+    await memory.folded(appended, dayOf(Date.now()), () => later(PAUSE_MS));
+    journal.remove(ended);
+    return true;
+  }
+}
+
+/** In a transaction: the rows of a subject, of its counts those that changed after the record `after`. */
+export function putEntry(durable: Store, { kind, id, state, slots }: Entry, after: number): void {
+  durable.putSync(kind + id, packState(state));
+  for (const { label, counts, changedBy } of slots)
+    if (changedBy > after) durable.putSync(usageRow(id, label.text), packCounts(counts));
+}
+
+/**
+ * Some at a time, in the order of their rows; to sort all of them at once would hold up the event loop.
+ */
+async function* inOrder(entries: ReadonlySet<Entry>): AsyncGenerator<readonly Entry[]> {
+  const groups = { a: [] as Entry[][], s: [] as Entry[][] };
+  let count = 0;
+  for (const entry of entries) {
+    (groups[entry.kind][entry.id.charCodeAt(0)] ??= []).push(entry);
+    if (++count % ORDERED_AT_ONCE === 0) await later(PAUSE_MS);
+  }
+  for (const group of [...Object.values(groups.a), ...Object.values(groups.s)]) {
+    group.sort((a, b) => (a.id < b.id ? -1 : 1));
+    for (let at = 0; at < group.length; at += FOLDED_AT_ONCE) yield group.slice(at, at + FOLDED_AT_ONCE);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Crossing } from '../../outbox/facts.js';
+import type { GatewayEvent } from '../../outbox/event.js';
+import { pendingRow, rangeOf } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+
+/**
+ * Pending events. An admission's stand in its record of the journal until they are taken over into the file, once that
+ * record is on the disk: what a power cut takes is never sent, and what it leaves is sent once. From there they come
+ * into the outbox in this order, a few at a time (outbox/store.ts): a burst must not hold up the event loop.
+ */
+const EVENTS_A_ROW = 32;
+
+/** An event, or the id of one that will not happen after all. */
+type PendingEvent = GatewayEvent | string;
+
+/** In a transaction: some events, behind those that wait. */
+export function appendPending(durable: Store, events: readonly PendingEvent[]): void {
+  if (events.length === 0) return;
+  const number = nextNumber(durable);
+  for (let from = 0; from < events.length; from += EVENTS_A_ROW)
+    durable.putSync(pendingRow(number, from), Buffer.from(JSON.stringify(events.slice(from, from + EVENTS_A_ROW))));
+}
+
+function nextNumber(durable: Store): number {
+  const { start, end } = rangeOf('E');
+  const [last] = durable.getKeys({ start: end, end: start, reverse: true, limit: 1 });
+  return last === undefined ? 1 : Number(last.slice(1, 17)) + 1;
+}
+
+/** In a transaction: takes out some of them; undefined when there are none. */
+export function nextPending(durable: Store): readonly PendingEvent[] | undefined {
+  const [row] = durable.getKeys({ ...rangeOf('E'), limit: 1 });
+  if (row === undefined) return undefined;
+  const events = JSON.parse(durable.getBinary(row)!.toString()) as readonly PendingEvent[];
+  durable.removeSync(row);
+  return events;
+}
+
+/** Whether any wait. */
+export function isAnyPending(durable: Store): boolean {
+  return [...durable.getKeys({ ...rangeOf('E'), limit: 1 })].length > 0;
+}
+
+/** A crossing that was written, as the row of its subject has it. */
+type Mark = readonly [window: Crossing['window'], startDay: number, threshold: number, limit: number];
+
+/**
+ * The row of the crossings that a subject was notified of, with this one; null when it has it. A day that trickles
+ * crosses the same share again and again, and so may one whose clock steps back.
+ */
+export function marked(row: Buffer | undefined, { window, startDay, threshold, limit }: Crossing): Buffer | null {
+  const marks = row === undefined ? [] : (JSON.parse(row.toString()) as readonly Mark[]);
+  const isThis = ([its, start, share, of]: Mark): boolean =>
+    its === window && start === startDay && share === threshold && of === limit;
+  if (marks.some(isThis)) return null;
+  // Of windows that are over nothing is written any more.
+  const kept = marks.filter(([its, start]) => its !== window || start >= startDay);
+  return Buffer.from(JSON.stringify([...kept, [window, startDay, threshold, limit]]));
+}
+
+/** Whether all of them are of windows that began before `day`. */
+export function areMarksOver(row: Buffer, day: number): boolean {
+  return (JSON.parse(row.toString()) as readonly Mark[]).every(([, startDay]) => startDay < day);
+}

@@ -1,0 +1,37 @@
+import { copyFileSync } from 'node:fs';
+import type { Log } from '../../../../shared/log.js';
+import { TAKEN_MARK } from '../files/rows.js';
+import { doubleIn, type Store } from '../files/store.js';
+import { journalFiles, journalPath, readJournal } from './journal.js';
+import type { Memory } from './memory.js';
+import { recordsIn } from './record.js';
+
+/**
+ * Reads the journal into memory; gives the number of the last record. What is no record is left out, and the file that
+ * has it is kept and named: a write that broke off leaves the same at the end of the last file, and was not answered.
+ */
+export function replay(folder: string, durable: Store, memory: Memory, log: Log | undefined): number {
+  const takenTo = doubleIn(durable, TAKEN_MARK);
+  let last = takenTo;
+  for (const number of journalFiles(folder)) {
+    const file = journalPath(folder, number);
+    let [damagedAt, invalid] = [0, 0];
+    for (const record of recordsIn(readJournal(folder, number))) {
+      if ('invalid' in record) {
+        if (invalid === 0) damagedAt = record.at;
+        invalid += record.invalid;
+        continue;
+      }
+      memory.apply(record, takenTo);
+      last = Math.max(last, record.number);
+    }
+    if (invalid === 0) continue;
+    const copiedTo = `${file}.damaged`;
+    copyFileSync(file, copiedTo);
+    log?.error(
+      { file, copiedTo, at: damagedAt, bytes: invalid },
+      'a part of the journal of the embedded store is not valid: it was left out, and all else was read',
+    );
+  }
+  return last;
+}

@@ -1,0 +1,151 @@
+import type { Counts } from '../../counts.js';
+import type { UsageCounts } from '../../port.js';
+import type { Crossing } from '../../outbox/facts.js';
+import type { GatewayEvent } from '../../outbox/event.js';
+import { banEnd } from '../records/ban-index.js';
+import { dayOf } from '../ledger/day.js';
+import { bannedRow, marksRow } from '../files/rows.js';
+import type { Stores } from '../files/stores.js';
+import type { BanOfKey } from './ban-history.js';
+import type { Entry, Slot } from './entry.js';
+import { labelOf, type Label } from './label.js';
+import { marked } from './pending.js';
+import { packRecord, type Rare } from './record.js';
+
+/**
+ * Decides a batch: what `work` changed in memory is appended to the journal at its end, or nothing is changed. Throws
+ * StoreUnavailable when there is no room, and what writing throws.
+ */
+export function transact<Result>(stores: Stores, work: (transaction: Transaction) => Result): Result {
+  const transaction = new Transaction(stores);
+  try {
+    const result = work(transaction);
+    transaction.finish();
+    return result;
+  } catch (error) {
+    // Entries may be changed that were not written: what the journal says of them has to be read again.
+    if (transaction.mayHaveChanged) stores.reload();
+    throw error;
+  }
+}
+
+/** The working set of one batch. All subjects it changes become one record of the journal. */
+export class Transaction {
+  readonly #stores: Stores;
+  readonly #number: number;
+  readonly #today = dayOf(Date.now());
+  readonly #changed: Entry[] = [];
+  #hasRoom = false;
+  #rows: Map<string, Buffer | null> | undefined;
+  #events: GatewayEvent[] | undefined;
+  #bans: BanOfKey[] | undefined;
+
+  constructor(stores: Stores) {
+    this.#stores = stores;
+    this.#number = stores.journal.appended + 1;
+    stores.memory.makeRoom();
+  }
+
+  get mayHaveChanged(): boolean {
+    return this.#hasRoom || this.#changed.length > 0;
+  }
+
+  /**
+   * Sees to it that there is room, before anything is changed: a refusal then leaves nothing to undo. Throws
+   * StoreUnavailable.
+   */
+  reserve(): void {
+    if (this.#hasRoom) return;
+    this.#stores.journalCapacity.claim();
+    this.#hasRoom = true;
+  }
+
+  /** What is remembered of a key or a customer. Whoever changes its state says so with `change`. */
+  key(id: string): Entry {
+    return this.#stores.memory.entry('s', id);
+  }
+
+  /** The same of an address, or of those that share its row (addresses.ts). */
+  address(name: string): Entry {
+    return this.#stores.memory.entry('a', name);
+  }
+
+  change(entry: Entry): void {
+    if (entry.changedBy === this.#number) return;
+    entry.changedBy = this.#number;
+    this.#changed.push(entry);
+  }
+
+  /** Adds one for the ledger to a key's counts, on the day of `atMs`; gives them. */
+  count(entry: Entry, plan: string, operation: string, atMs: number, field: keyof UsageCounts): Counts {
+    const slot = this.slot(entry, labelOf(atMs, plan, operation + this.#stores.counter));
+    this.changeSlot(entry, slot);
+    slot.counts[field] += 1;
+    return slot.counts;
+  }
+
+  /** What was counted of a key under a label. Whoever changes it says so with `changeSlot`. */
+  slot(entry: Entry, label: Label): Slot {
+    return this.#stores.memory.slot(entry, label, this.#today);
+  }
+
+  changeSlot(entry: Entry, slot: Slot): void {
+    this.change(entry);
+    slot.changedBy = this.#number;
+  }
+
+  /** A subject was refused by a ban: it is among those in force. `started`: by this very refusal. */
+  banned(entry: Entry, untilMs: number, started: boolean): void {
+    if (started || this.#row(bannedRow(entry)) === undefined) this.noteBan(entry, untilMs);
+  }
+
+  /** Notes the end of a ban for counting; 0 takes it out. */
+  noteBan(entry: Entry, untilMs: number): void {
+    const name = bannedRow(entry);
+    if (untilMs > 0) this.#putRow(name, banEnd(untilMs));
+    else if (this.#row(name) !== undefined) this.#putRow(name, null);
+  }
+
+  /** A ban of a key began by itself: its history is to have it. */
+  automaticBan(ban: BanOfKey): void {
+    (this.#bans ??= []).push(ban);
+  }
+
+  /** Writes an event with all else. */
+  emit(event: GatewayEvent): void {
+    (this.#events ??= []).push(event);
+  }
+
+  /** True the first time that a key, or a customer, crosses a share of a limit. */
+  isFirst(subjectId: string, crossing: Crossing): boolean {
+    const name = marksRow(subjectId);
+    const marks = marked(this.#row(name), crossing);
+    if (marks !== null) this.#putRow(name, marks);
+    return marks !== null;
+  }
+
+  /** Appends all changes, as the last thing. */
+  finish(): void {
+    const rare = this.#rare();
+    if (this.#changed.length === 0 && rare === null) return;
+    this.reserve();
+    const { journal, memory } = this.#stores;
+    journal.append(this.#number, packRecord(this.#number, this.#changed, rare));
+    memory.committed(this.#number, this.#changed, rare);
+  }
+
+  #rare(): Rare | null {
+    if (this.#rows === undefined && this.#events === undefined && this.#bans === undefined) return null;
+    const rows = [...(this.#rows ?? [])].map(([name, bytes]) => [name, bytes?.toString('base64') ?? null] as const);
+    return { rows, events: this.#events, bans: this.#bans };
+  }
+
+  #row(name: string): Buffer | undefined {
+    const changed = this.#rows?.get(name);
+    return changed === undefined ? this.#stores.memory.row(name) : (changed ?? undefined);
+  }
+
+  #putRow(name: string, bytes: Buffer | null): void {
+    (this.#rows ??= new Map<string, Buffer | null>()).set(name, bytes);
+  }
+}

@@ -1,0 +1,148 @@
+import { StoreUnavailable, type Late } from '../admission/port.js';
+import type { Verdict } from '../admission/verdict.js';
+import { ChangeUncertain, VersionConflict, type ServingEngine, type UsageRow } from '../store/port.js';
+import type { SentError, StoreCall, StorePart, StoreReply } from './owner.js';
+
+/** An owner that does not answer an admission for so long hangs: the response is to be there within a second. */
+const ADMIT_MS = 900;
+/** … and any other call. */
+const CALL_MS = 5_000;
+/** A timer so late means that this process stood still itself: what was answered meanwhile is read first. */
+const LATE_MS = 50;
+const GRACE_MS = 100;
+/** Calls without an answer, those included that were given up: an owner that hangs is asked no more than these. */
+const MAX_OPEN = 1_000;
+const SILENT = 'The process that owns the store does not answer';
+
+type Question = StoreCall extends infer Call ? (Call extends unknown ? Omit<Call, 'type' | 'number'> : never) : never;
+
+interface Open {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What is asked of the process that owns the store, by number. */
+class Calls {
+  readonly #send: (call: StoreCall) => void;
+  readonly #open = new Map<number, Open>();
+  readonly #late = new Map<number, (late: readonly (Late | null)[]) => void>();
+  #number = 0;
+
+  constructor(send: (call: StoreCall) => void) {
+    this.#send = send;
+  }
+
+  /** Rejects with StoreUnavailable after `withinMs`; of what is answered later, `late` is told. */
+  ask(asked: Question, withinMs: number, size = 0): Promise<unknown> {
+    if (this.#open.size >= MAX_OPEN) return Promise.reject(new StoreUnavailable(SILENT, { noEffect: true }));
+    const number = (this.#number += 1);
+    return new Promise((resolve, reject) => {
+      const stop = awake(withinMs, () => reject(this.#giveUp(number, size)));
+      this.#open.set(number, {
+        resolve: (result) => {
+          stop();
+          resolve(result);
+        },
+        reject: (error) => {
+          stop();
+          reject(error);
+        },
+      });
+      this.#send({ type: 'store', number, ...asked });
+    });
+  }
+
+  answered(reply: StoreReply): void {
+    const { number } = reply;
+    if (reply.type === 'late') {
+      this.#late.get(number)?.(reply.late);
+      this.#late.delete(number);
+      return;
+    }
+    const open = this.#open.get(number);
+    this.#open.delete(number);
+    if (reply.type === 'stored') open?.resolve(reply.result);
+    else open?.reject(this.#received(number, reply.error));
+  }
+
+  #giveUp(number: number, size: number): StoreUnavailable {
+    const verdicts = new Promise<readonly Late[]>((resolve) => {
+      this.#open.set(number, {
+        resolve: (result) => resolve(size === 0 ? [] : (JSON.parse(result as string) as readonly Verdict[])),
+        reject: () => resolve([]),
+      });
+    });
+    const late = Array.from({ length: size }, (_, index) => verdicts.then((all) => all[index] ?? 'unknown'));
+    return new StoreUnavailable(SILENT, { late });
+  }
+
+  #received(number: number, { name, message, details }: SentError): Error {
+    if (name === 'VersionConflict') return new VersionConflict(message);
+    if (name === 'ChangeUncertain') return new ChangeUncertain(message);
+    if (details === undefined) return new Error(message);
+    const all = new Promise<readonly (Late | null)[]>((resolve) => {
+      if (details.late.length > 0) this.#late.set(number, resolve);
+    });
+    const late: Promise<Late>[] = [];
+    for (const index of details.late) late[index] = all.then((each) => each[index] ?? 'unknown');
+    return new StoreUnavailable(message, { ...details, decided: details.decided.map((one) => one ?? undefined), late });
+  }
+}
+
+/** Calls `work` after so long, in which this process did not stand still; gives what stops that. */
+function awake(withinMs: number, work: () => void): () => void {
+  const dueMs = performance.now() + withinMs;
+  const timer = setTimeout(() => {
+    if (performance.now() - dueMs < LATE_MS) work();
+    else stop = awake(GRACE_MS, work);
+  }, withinMs);
+  let stop = (): void => clearTimeout(timer);
+  return () => stop();
+}
+
+/** The store of a worker: everything is asked of the process that owns it. `send` puts a question to that. */
+export function storeOfOwner(name: ServingEngine['name'], send: (call: StoreCall) => void) {
+  const calls = new Calls(send);
+  let reader = 0;
+  const engine: ServingEngine = {
+    name,
+    admit: async (requests) => {
+      const asked = { part: 'admit', requests: JSON.stringify(requests) } as const;
+      return JSON.parse((await calls.ask(asked, ADMIT_MS, requests.length)) as string) as readonly Verdict[];
+    },
+    fail: async (reports) => {
+      await calls.ask({ part: 'engine', method: 'fail', args: [reports] }, CALL_MS);
+    },
+    keys: partOf(calls, 'keys'),
+    customers: partOf(calls, 'customers'),
+    sessionSecret: partOf(calls, 'sessionSecret'),
+    usage: { rows: (...range) => rowsOf(calls, (reader += 1), range) },
+  };
+  return { engine, answered: (reply: StoreReply) => calls.answered(reply) };
+}
+
+/** What has the methods of a part, each of which asks the owner. */
+function partOf<Part extends StorePart>(calls: Calls, part: Part): ServingEngine[Part] {
+  return new Proxy({} as ServingEngine[Part], {
+    get:
+      (_, method) =>
+      (...args: readonly unknown[]) =>
+        calls.ask({ part, method: String(method), args }, CALL_MS),
+  });
+}
+
+async function* rowsOf(
+  calls: Calls,
+  reader: number,
+  range: readonly unknown[],
+): AsyncGenerator<readonly UsageRow[], void> {
+  const read = (method: string): Promise<unknown> =>
+    calls.ask({ part: 'rows', method, args: [reader, ...range] }, CALL_MS);
+  let isOver = false;
+  try {
+    for (let rows = await read('open'); rows !== null; rows = await read('next')) yield rows as readonly UsageRow[];
+    isOver = true;
+  } finally {
+    if (!isOver) await read('close').catch(() => undefined);
+  }
+}
