@@ -1,6 +1,5 @@
 /**
- * What a store says of its form, so that a version that does not know that form leaves it alone. One of 0.2 says
- * nothing.
+ * What a store says of its form, so that a version that does not know that form leaves it alone.
  */
 export const FORMAT = '1';
 

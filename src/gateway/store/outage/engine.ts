@@ -140,7 +140,6 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured, maint
     ...{
       stores,
       redis,
-      metadata,
       verifier,
       now,
       usage: local.engine.usage,

@@ -12,11 +12,11 @@ const CLOCK_STEP_MS = 500;
 const MAX_FORMER = 100;
 
 /**
- * `id`: of the gateway that runs here, and of what it counts. `former`: ids of those that ran here before; `spool`: of
- * what 0.2 counted. `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `ahead`:
- * how far the store's clock is ahead of this machine's, ms.
+ * `id`: of the gateway that runs here, and of what it counts. `former`: ids of those that ran here before.
+ * `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `ahead`: how far the store's
+ * clock is ahead of this machine's, ms.
  */
-type Name = 'id' | 'former' | 'spool' | 'gateways' | 'log' | 'ahead';
+type Name = 'id' | 'former' | 'gateways' | 'log' | 'ahead';
 const rowOf = (name: Name): string => `f${name}`;
 
 /** Single values that outlive the process. */
@@ -53,7 +53,7 @@ export class Metadata {
    */
   begin(): string {
     return this.#stores.durable.transactionSync(() => {
-      const before = this.read('id') ?? this.read('spool');
+      const before = this.read('id');
       if (before !== undefined) this.#put('former', [...this.former(), before].slice(-MAX_FORMER).join(' '));
       return this.#put('id', randomBytes(12).toString('base64url'));
     });

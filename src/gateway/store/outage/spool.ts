@@ -9,7 +9,6 @@ import { awaitedBans, forgetAwaited } from '../embedded/journal/ban-history.js';
 import type { EmbeddedEngine } from '../embedded/engine.js';
 import type { RedisEngine } from '../redis/engine.js';
 import type { UsageCounts, UsageRow } from '../port.js';
-import type { Metadata } from './metadata.js';
 import type { AcknowledgedCounts } from './acknowledged.js';
 import type { CachedKeyVerifier } from './verifier.js';
 
@@ -28,7 +27,6 @@ interface SpoolParts {
   readonly usage: EmbeddedEngine['usage'];
   readonly verifier: Pick<CachedKeyVerifier, 'wholeTerms'>;
   readonly redis: Pick<RedisEngine, 'fleet'>;
-  readonly metadata: Metadata;
   readonly acknowledged: AcknowledgedCounts;
   /** The store's clock, as last known. */
   readonly now: () => number;
@@ -92,7 +90,7 @@ export class Spool {
     const sum = noCounts();
     let batch = new Map<string, Waiting[]>();
     for await (const one of this.#waiting()) {
-      const name = one.row.key + (counted(one.row).by ?? '');
+      const name = one.row.key + counted(one.row).by;
       if (!batch.has(name) && batch.size === SENT_AT_ONCE) {
         await this.#send(batch, sum);
         batch = new Map();
@@ -122,14 +120,14 @@ export class Spool {
 
   /** @param batch by key and by who counted */
   async #send(batch: ReadonlyMap<string, readonly Waiting[]>, sum: Counts): Promise<void> {
-    const { redis, acknowledged, metadata, verifier, warnAt, now } = this.#parts;
+    const { redis, acknowledged, verifier, warnAt, now } = this.#parts;
     const sent = [...batch.values()].flat();
     if (sent.length === 0) return;
     await Promise.all(
       [...batch.values()].map((waiting) => {
         const [{ row }] = waiting as [Waiting];
         const terms = verifier.wholeTerms(row.key, now());
-        return redis.fleet.take(counted(row).by ?? metadata.read('spool') ?? '', {
+        return redis.fleet.take(counted(row).by, {
           keyId: row.key,
           rows: waiting.map(({ row }) => ({
             ...row,
@@ -157,8 +155,8 @@ export class Spool {
   }
 }
 
-/** What a row is about, and the id of the gateway that counted it: 0.2 didn't say. */
-function counted({ operation: name }: UsageRow): { readonly operation: string; readonly by: string | undefined } {
-  const [operation = '', by] = name.split(SEPARATOR);
+/** What a row is about, and the id of the gateway that counted it. */
+function counted({ operation: name }: UsageRow): { readonly operation: string; readonly by: string } {
+  const [operation = '', by = ''] = name.split(SEPARATOR);
   return { operation, by };
 }

@@ -50,8 +50,6 @@ import type { Subject } from '../../admission/port.js';
 import { slotOf } from './link/slot.js';
 
 export const STORE = 'petgate:store';
-/** 0.2 kept here the import that was under way. */
-export const IMPORT = 'petgate:import';
 export const KEY_INDEX = 'petgate:keys';
 export const CUSTOMER_INDEX = 'petgate:customers';
 export const CORRECTED_KEYS = 'petgate:keys:corrected';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { FORMAT, isKnownFormat } from '../../format.js';
 import type { KnownStore } from '../../known-store.js';
-import { IMPORT, STORE } from '../names.js';
+import { STORE } from '../names.js';
 import { NotOurs, redirectionOf, wordOf } from './errors.js';
 import { ALL_MARKS } from './marks.js';
 import type { Nodes } from './nodes.js';
@@ -34,7 +34,6 @@ interface Home {
   readonly also: readonly string[];
   /** Whether every mark was written. */
   readonly isMarked: boolean;
-  readonly format: string | null;
   /** How often an operator accepted it as it was. */
   readonly accepted: number;
   readonly environment: string | null;
@@ -132,7 +131,6 @@ export class Identity {
     const home = await this.#home();
     if (home !== null && (home.id === known || home.also.includes(known))) {
       this.#requireEnvironment(home);
-      if (home.format === null) await this.#command(this.#ownerOf(STORE), 'hset', STORE, 'format', FORMAT);
       if (home.environment === null) await this.#mark(STORE, home.id, '');
       this.#remember(home.id);
       // Whoever began to mark the nodes may have died, or be at it.
@@ -252,27 +250,14 @@ export class Identity {
     const found = await this.#command(this.#ownerOf(STORE), 'hmget', STORE, ...fields);
     const [id, also, marked, format = null, accepted, environment = null] = textsOf(found);
     if (id === null || id === undefined) return null;
-    if (format !== null && !isKnownFormat(format))
+    if (format === null) throw new NotOurs('version 0.2 wrote its data: start 0.3 on it first, which converts it');
+    if (!isKnownFormat(format))
       throw new NotOurs(
         `its data has format ${format}, which this version of Petgate does not know: start the version that ` +
           'wrote it, or a later one',
       );
-    await this.#refuseImport(format);
     const [others, times] = [(also ?? '').split(' '), Number(accepted ?? 0)];
-    return { id, also: others, isMarked: marked === '1', format, accepted: times, environment };
-  }
-
-  /** Keys that 0.2 staged would be valid here before their import is. In a marked store no answer is no reason. */
-  async #refuseImport(format: string | null): Promise<void> {
-    const found = await this.#command(this.#ownerOf(IMPORT), 'exists', IMPORT).catch((error: unknown) => {
-      if (format === null) throw error;
-      return 0;
-    });
-    if (found !== 0)
-      throw new NotOurs(
-        'an import of keys that 0.2 began is unfinished in it: start 0.2 once more and run its "petgate keys import" ' +
-          'again, which finishes or drops it',
-      );
+    return { id, also: others, isMarked: marked === '1', accepted: times, environment };
   }
 
   async #idAt(node: string, mark: string): Promise<string | null> {
@@ -293,7 +278,7 @@ export class Identity {
     const isFirst = mark === STORE;
     const { changes, restrictions } = this.#progress.of(mark);
     // One that was evicted goes on counting from where it was.
-    const kept = { changes, restrictions, ...(isFirst ? { accepted: this.#progress.accepted } : {}) };
+    const kept = { changes, restrictions, ...(isFirst ? { accepted: this.#progress.accepted, format: FORMAT } : {}) };
     const args = [
       id,
       also,

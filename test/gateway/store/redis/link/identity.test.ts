@@ -196,24 +196,16 @@ t.test(
   },
 );
 
-t.test(
-  'a store with an unfinished import of 0.2 is refused until that has ended, and nobody can accept it',
-  async (t) => {
-    for (const format of ['of 0.2', 'marked']) {
-      const server = await redisOf(t);
-      const folder = tempFolder(t);
-      await engineOn(t, server, folder).check();
-      if (format === 'of 0.2') await server.command('HDEL', 'petgate:store', 'format');
-      await server.command('HSET', 'petgate:import', 'id', 'one', 'phase', 'staging', 'until', '1');
-      const engine = engineOn(t, server, folder);
-      await doubted(engine);
-      await t.rejects(engine.check(), /unfinished.* start 0\.2 .*"petgate keys import"/, format);
-      await t.rejects(engine.trust.accept(), /unfinished/, format);
-      await server.command('DEL', 'petgate:import');
-      await believed(engine);
-    }
-  },
-);
+t.test('a store of 0.2, which has no format, is refused, and nobody can accept it', async (t) => {
+  const server = await redisOf(t);
+  const folder = tempFolder(t);
+  await engineOn(t, server, folder).check();
+  await server.command('HDEL', 'petgate:store', 'format');
+  const engine = engineOn(t, server, tempFolder(t));
+  await doubted(engine);
+  await t.rejects(engine.check(), /version 0\.2 .* start 0\.3 on it first/);
+  await t.rejects(engine.trust.accept(), /start 0\.3/);
+});
 
 t.test('a store belongs to the environment that used it first, and to another once it is moved over', async (t) => {
   const cluster = await startCluster();
