@@ -83,7 +83,8 @@ export const frontDoor: readonly Row[] = [
         {
           title: 'Duration by operation, p99',
           unit: 's',
-          description: 'From a request read to its answer written. Compare with the upstream below to see who is slow.',
+          description:
+            'From reading a request to writing its response. Compare with the upstream below to see who is slow.',
         },
         { '{{operation}}': quantile(0.99, 'petgate_request_duration_seconds', 'operation') },
       ),

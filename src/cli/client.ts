@@ -53,7 +53,7 @@ export class AdminClient {
     } catch (error) {
       if (error instanceof CommandError || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
       throw new CommandError(
-        'The gateway cut the answer short: what came is not the whole. Look at its log, then try again.',
+        'The gateway ended its response early, so the output is incomplete. Check its log, then try again.',
       );
     }
   }
@@ -103,7 +103,7 @@ export class AdminClient {
     return new Promise((resolve, reject) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
       const req = request(target, { method, headers, agent: false, timeout: silenceMs }, resolve);
-      req.on('timeout', () => req.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
+      req.on('timeout', () => req.destroy(new Error(`no response within ${silenceMs / 1000} s`)));
       req.on('error', (error) => reject(this.#unreachable(error)));
       if (stream === undefined) req.end(payload);
       else stream.on('error', (error) => (reject(error), req.destroy())).pipe(req);
@@ -158,7 +158,7 @@ export async function* linesIn(response: IncomingMessage): AsyncGenerator<string
     lines.close();
   });
   for await (const line of lines) if (line !== '') yield line;
-  if (broken.length > 0) throw new CommandError('The gateway cut the answer short. Look at its log, then try again.');
+  if (broken.length > 0) throw new CommandError('The gateway ended its response early. Check its log, then try again.');
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

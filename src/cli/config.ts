@@ -20,7 +20,7 @@ export function configCommand(): Command {
       for (const warning of warnings) say(`${styled('yellow', 'warning:')} ${warning}`);
       say(keyValues(Object.entries(summary)));
       say(`${styled('green', 'The configuration is valid')}: ${settings} settings, ${operations} operations.`);
-      if (store === true) say('The stores answer, and can be used.');
+      if (store === true) say('All stores respond and can be used.');
     });
   config
     .command('show')
@@ -90,7 +90,7 @@ async function problemsOfStores(sources: Sources, operations: readonly Operation
   const asked = await Promise.all([
     ofStore().catch((error: unknown) => {
       if (!(error instanceof Error) || error.name !== 'StoreUnavailable') throw error;
-      return [`the store does not answer: ${error.message}`];
+      return [`the store does not respond: ${error.message}`];
     }),
     askPostgres('LEDGER_URL', settings.store.archive),
     askPostgres('DATABASE_URL', process.env['DATABASE_URL'] || null),

@@ -30,7 +30,7 @@ export async function* linesOf(file: string, path: string): AsyncGenerator<reado
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
       if (rest.length > LINE_BYTES)
-        throw new CommandError('A line of the access log has no end. Is it the JSON lines of a gateway?');
+        throw new CommandError("A line of the access log never ends. Is this file a gateway's JSON log?");
       yield lines;
     }
   } catch (error) {

@@ -39,7 +39,10 @@ export function createProgram(): Command {
     .command('start')
     .description('run gateway and pets together, or the gateway in front of another API')
     .option('--upstream <url>', 'where the other API is, such as http://localhost:3000 (else UPSTREAM_URL)')
-    .option('--contract <file>', 'its OpenAPI document; without one every path is forwarded (else PETGATE_CONTRACT)')
+    .option(
+      '--contract <file>',
+      'its OpenAPI document; without one, every path is forwarded (default: PETGATE_CONTRACT)',
+    )
     .action(async (options: { upstream?: string; contract?: string }) => {
       const { start } = await import('./start/start.js');
       process.exitCode = await start(process.env, options);

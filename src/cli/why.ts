@@ -6,7 +6,7 @@ import { segment } from './rest/command.js';
 
 export function whyCommand(connect: Connect): Command {
   return new Command('why')
-    .argument('[request-id]', 'as X-Request-Id of the answer says it')
+    .argument('[request-id]', 'the X-Request-Id of the response')
     .description('show what happened to a request and why; exit code 1 if the gateway no longer remembers it')
     .option('--key <id>', 'instead, the last refused or failed requests of a key')
     .option('--json', 'print JSON')
@@ -25,8 +25,8 @@ export function whyCommand(connect: Connect): Command {
 }
 
 const NOTHING =
-  'This gateway remembers no such request. It keeps the last refused and failed ones (50 of each key or address) and ' +
-  'few others, until it ends; the access log has all.';
+  'This gateway does not remember that request. Until it ends, it keeps the last refused and failed requests (50 per ' +
+  'key or address) and a few others; the access log has all of them.';
 
 function textOf(exchange: Json): string {
   const { request, method, operation, status, code, message, reason, setting, decided, ended } = exchange;
@@ -65,7 +65,7 @@ function verdictIn(exchange: Json): Readonly<Record<string, string>> {
   const { until, level } = (ban ?? {}) as Json;
   const banned = ban === null ? '' : ` until ${cell(until)} (level ${cell(level)})`;
   const retry = retryAt === null ? '' : `; could pass at ${cell(retryAt)}`;
-  const taken = counted === null ? 'nobody knows whether they were taken' : counted === true ? 'taken' : 'not taken';
+  const taken = counted === null ? 'whether they were taken is unknown' : counted === true ? 'taken' : 'not taken';
   const windows = listIn(exchange, 'windows').map(({ window, limit, remaining, reset }) =>
     remaining === null
       ? `${cell(window)} unlimited`
@@ -89,7 +89,7 @@ function elsewhereIn({ gateways, silentWorkers }: Json): readonly string[] {
   const others = Array.isArray(gateways) ? (gateways as readonly Json[]) : [];
   const hosts = [...new Set(others.map(({ host }) => cell(host)))].join(', ');
   return [
-    ...(Number(silentWorkers) > 0 ? [`${cell(silentWorkers)} workers of this gateway did not answer.`] : []),
+    ...(Number(silentWorkers) > 0 ? [`${cell(silentWorkers)} workers of this gateway did not respond.`] : []),
     ...(gateways === null ? ['The store does not say which other gateways there are.'] : []),
     ...(others.length > 0
       ? [`Each gateway remembers its own: ${others.length} more, on ${hosts}. Ask them with --admin-url.`]

@@ -30,6 +30,8 @@ export function watchHealth(
   let storeDetail = 'not checked yet';
   /** Once a store was seen that keeps its data: one that begins to drop it later is notified of, and served on. */
   let keepsData = false;
+  /** It decided by itself before it could ask Redis, and stays ready until it has. */
+  let beganAlone = false;
   let serving = false;
   let draining = false;
 
@@ -38,8 +40,8 @@ export function watchHealth(
     if (!storeOk) return { ok: false, detail: `${engine.name}: ${storeDetail}` };
     const [reason, decided] = [evicts(), decides(engine)];
     if (reason === null) return decided;
-    // Decided here meanwhile.
-    if (reason === undefined) return decided.degraded === true ? decided : { ok: false, detail: 'not checked yet' };
+    if (reason === undefined)
+      return decided.degraded === true || beganAlone ? decided : { ok: false, detail: 'not checked yet' };
     const detail = `${engine.name} may drop data: ${reason}`;
     return keepsData ? { ...decided, degraded: true, detail } : { ok: false, detail };
   };
@@ -47,10 +49,12 @@ export function watchHealth(
     try {
       await engine.check();
       storeOk = true;
-      if (evicts() === null) keepsData = true;
+      const reason = evicts();
+      if (reason === null) keepsData = true;
+      if (reason === undefined) beganAlone = decides(engine).ok;
     } catch (error) {
       storeOk = false;
-      storeDetail = error instanceof Error ? error.message : 'the store does not answer';
+      storeDetail = error instanceof Error ? error.message : 'the store does not respond';
     }
   };
   const stop = repeat(CHECK_MS, check, () => undefined);

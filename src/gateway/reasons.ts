@@ -1,11 +1,11 @@
 /** Why an upstream's response could not be read, in words for operators. */
 const UNREADABLE = {
   not_http: 'no HTTP/1.x response',
-  protocol_switched: 'a switch of protocols that nobody asked for',
+  protocol_switched: 'a switch of protocols that was not requested',
   too_many_interim: 'more than 32 interim responses',
   head_too_large: 'response head above the setting response_head',
   too_many_fields: 'more fields than the setting response_fields',
-  line_end_invalid: 'a line that does not end in CRLF, or a folded one',
+  line_end_invalid: 'a line that is folded or does not end in CRLF',
   field_invalid: 'an invalid field',
   content_length_twice: 'Content-Length twice',
   content_length_invalid: 'an invalid Content-Length',

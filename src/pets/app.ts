@@ -103,7 +103,7 @@ function invalidPath(url: string): string {
 function unauthorized(): Refusal {
   return new Refusal(
     'unauthorized',
-    'This service answers the gateway only. Send the internal token as Authorization: Bearer.',
+    'This service accepts requests only from the gateway. Send the internal token as Authorization: Bearer.',
     { 'www-authenticate': 'Bearer realm="pets"' },
   );
 }

@@ -25,7 +25,7 @@ const TOKEN = /[ \t\n\r]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.0-9eE]+|true|false|null|[
 export function readFlatObject(body: Uint8Array): ReadonlyMap<string, Scalar | Fault> | Refusal {
   if (!isUtf8(body)) return invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  if (text.startsWith('\uFEFF')) return invalid('The body begins with a byte order mark. Send JSON without it.');
+  if (text.startsWith('\uFEFF')) return invalid('The body starts with a byte order mark. Send JSON without one.');
   const first = /[^ \t\n\r]/.exec(text)?.[0];
   if (first === undefined) return invalid('The body is empty. Send a JSON object with name and categoryId.');
   if (first !== '{') return invalid('The body must be a JSON object.');
@@ -54,7 +54,7 @@ function fieldsIn(text: string): ReadonlyMap<string, Scalar | Fault> {
 }
 
 function valueOf(name: string, token: string): Scalar | Fault {
-  if (token === '{' || token === '[') return fault(`The field ${shown(name)} must not hold an object or an array.`);
+  if (token === '{' || token === '[') return fault(`The field ${shown(name)} must not be an object or an array.`);
   if (token === 'true' || token === 'false' || token === 'null') return { kind: 'literal', text: token };
   if (!token.startsWith('"')) return { kind: 'number', text: token };
   const text = JSON.parse(token) as string;

@@ -29,7 +29,7 @@ export function addMetrics(app: FastifyInstance, store: PetStore): void {
   });
   const duration = new Histogram({
     name: 'petgate_pets_request_duration_seconds',
-    help: 'From a request read to its answer written.',
+    help: 'From reading a request to writing its response.',
     labelNames: ['operation'],
     buckets: BUCKETS,
     registers,

@@ -40,7 +40,7 @@ export function parseListQuery(search: string): ListQuery | Refusal {
   const afterId = read(
     'cursor',
     (text) => (isFilterKnown ? readCursor(text, status) : 0n),
-    () => 'cursor is not one of this list. Follow the next link as it was given, or leave cursor out to start anew.',
+    () => 'cursor does not belong to this list. Follow the next link unchanged, or omit cursor to start again.',
   );
   const unknown = unknownParameters(sent, PARAMETERS);
   if (unknown !== undefined) mistakes.push(unknown);

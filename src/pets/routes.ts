@@ -61,7 +61,7 @@ export function unmatched(request: FastifyRequest): Refusal {
   const allow = PATHS.find(([pattern]) => pattern.test(path))?.[1];
   if (allow === undefined)
     return new Refusal('not_found', `There is nothing at ${shown(path)}. The catalogue is at /v1/pets.`);
-  return new Refusal('method_not_allowed', `This path answers ${allow} only.`, { allow });
+  return new Refusal('method_not_allowed', `This path accepts only ${allow}.`, { allow });
 }
 
 /** Sends a refusal: the only place that does so while there is a reply. */

@@ -17,7 +17,7 @@ interface LazyLine {
 const MAX_ACCESS_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 9 * 1024 * 1024;
 /** What the log says once it goes on, with how many and since when. */
-export const LINES_DROPPED = 'lines of this log were dropped: nobody read it';
+export const LINES_DROPPED = 'lines of this log were dropped: nothing read it';
 
 /** Whole lines that go out in one write. */
 interface Piece {

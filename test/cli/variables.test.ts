@@ -116,14 +116,14 @@ t.test('config check prints what would run, and --store asks the store', async (
   const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
     petgate(['config', 'check', '--store'], surroundings(folder, more));
   const url = { REDIS_URL: redis.url };
-  t.match(await asked(url), { code: 0, stdout: /The stores answer/ });
+  t.match(await asked(url), { code: 0, stdout: /All stores respond/ });
   await redis.command('CONFIG', 'SET', 'maxmemory', '100mb');
   await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
   t.match(await asked(url), { code: 1, stderr: /maxmemory-policy is volatile-lru/ });
   t.equal(await redis.command('DBSIZE'), 0, 'and nothing was written');
   await redis.kill();
-  t.match(await asked(url), { code: 1, stderr: /the store does not answer/ });
-  t.match(await asked({}), { code: 0, stdout: /The stores answer/ }, 'the embedded one');
+  t.match(await asked(url), { code: 1, stderr: /the store does not respond/ });
+  t.match(await asked({}), { code: 0, stdout: /All stores respond/ }, 'the embedded one');
 });
 
 t.test(

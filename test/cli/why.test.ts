@@ -47,7 +47,7 @@ t.test('petgate why says who was refused by which window, and which other gatewa
     return gateways.length === 1;
   });
   t.match((await why('first')).stdout, /Each gateway remembers its own: 1 more, on /);
-  t.match(await why('never'), { code: 1, stderr: /remembers no such request.*\nEach gateway remembers/s });
+  t.match(await why('never'), { code: 1, stderr: /does not remember that request.*\nEach gateway remembers/s });
   t.match(await why(), { code: 2, stderr: /Give a request id, or --key/ });
   t.match(await why('first', '--key', id), { code: 2 });
   t.match(await why(key), { code: 2, stderr: /This is a whole key/ });

@@ -48,8 +48,8 @@ const SEVERAL: readonly (readonly [string, string])[] = [
   ],
   [
     'cursor=x&limit=101',
-    'limit must be a whole number from 1 to 100. cursor is not one of this list. Follow the next link as it was ' +
-      'given, or leave cursor out to start anew.',
+    'limit must be a whole number from 1 to 100. cursor does not belong to this list. Follow the next link ' +
+      'unchanged, or omit cursor to start again.',
   ],
   ['a&b&c&d&e&f&g', 'The query parameters "a", "b", "c", "d", "e" and 2 more are not known here. Leave them out.'],
 ];

@@ -64,8 +64,8 @@ const REFUSED: readonly (readonly [string | Uint8Array, RegExp])[] = [
   ['{"__proto__":{"name":"Rex"},"categoryId":1,"name":"Rex"}', /^The field "__proto__" is not known/],
   ['{"name":"Rex","categoryId":1,"name":"Max"}', /"name" is in the body twice/],
   ['{"name":"Rex","categoryId":1,"n\\u0061me":"Rex"}', /"name" is in the body twice/],
-  ['{"name":{"a":1,"a":1},"categoryId":1}', /"name" must not hold an object or an array/],
-  ['{"name":["Rex"],"categoryId":1}', /"name" must not hold an object or an array/],
+  ['{"name":{"a":1,"a":1},"categoryId":1}', /"name" must not be an object or an array/],
+  ['{"name":["Rex"],"categoryId":1}', /"name" must not be an object or an array/],
   ...['[]', '"Rex"', '1', 'null', '[{"name":"Rex","categoryId":1}]'].map(
     (body) => [body, /must be a JSON object/] as const,
   ),
@@ -101,7 +101,7 @@ const REFUSED: readonly (readonly [string | Uint8Array, RegExp])[] = [
   [`{"name":${'['.repeat(100_000)}`, /^The body is not valid JSON/],
   [
     `{"categoryId":1,"name":${'["}",{"a":'.repeat(100_000)}1${'}]'.repeat(100_000)}}`,
-    /^The field "name" must not hold an object or an array\.$/,
+    /^The field "name" must not be an object or an array\.$/,
   ],
   [`{"name":"Rex","categoryId":1,"${'x'.repeat(1_000)}":1}`, /^The field "x{40}\.\.\." is not known/],
   ['{"\\u202e\\u0000\\"\u0007é":1}', /not valid JSON/],
@@ -143,13 +143,13 @@ const SEVERAL: readonly (readonly [string, string])[] = [
   ],
   [
     '{"name":"Rex","name":1,"categoryId":{"a":1},"id":1,"id":2}',
-    'The field "name" is in the body twice. Send it once. The field "categoryId" must not hold an object or ' +
+    'The field "name" is in the body twice. Send it once. The field "categoryId" must not be an object or ' +
       `an array. The field "id" is ${UNKNOWN}`,
   ],
   [
     '{"name":"\\ud800","name":"Rex","status":[]}',
     `The field "name" is in the body twice. Send it once. ${CATEGORY_MISSING} The field "status" must not ` +
-      'hold an object or an array.',
+      'be an object or an array.',
   ],
   [
     `{${Array.from({ length: 9 }, (_, index) => `"f${index}":1`).join()}}`,

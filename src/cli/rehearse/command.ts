@@ -20,7 +20,10 @@ export function rehearseCommand(connect: Connect): Command {
     .description('replay an access log or the ledger under other plans')
     .option('--log <file...>', 'access logs of all gateways: JSON lines, also .gz; - reads standard input')
     .option('--ledger <month>', 'in place of a log: days and months of a UTC month such as 2026-11, by the gateway')
-    .option('--today <file>', 'with --log: the plans of then, to say what was owed; else only what would be is said')
+    .option(
+      '--today <file>',
+      'with --log: the plans that were in force, to show what was owed; without it, only the new amounts are shown',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: Options) => {

@@ -7,7 +7,7 @@ import { moneyIn, sumsIn } from './money.js';
 import { MAX_SHOWN, titled, withNotes } from './show.js';
 
 const NOTES = [
-  'Days and months alone: minutes, bans and requests that were refused then are not in a ledger, nor grants.',
+  'Only days and months: a ledger has no minutes, bans, refused requests or grants.',
   'A plan that trickles back is taken to admit twice its day, so that no more is said to be above than was.',
 ];
 

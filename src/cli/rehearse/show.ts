@@ -9,19 +9,19 @@ const COUNTS = ['admitted', 'limited', 'banned', 'units'] as const;
 
 /** Why lines were not rehearsed, for people; those that say nothing of the result are left out. */
 const IGNORED: Partial<Record<keyof Outcome['ignored'], string>> = {
-  repeated: 'came twice and were counted once: a log was named twice, or a copy of it',
+  repeated: 'appeared twice and were counted once: a log, or a copy of it, was named twice',
   late: 'came too late to be put in order',
   crowded: 'are of keys or addresses beyond the 200,000 that are followed',
-  undecided: 'were decided by nobody: the store was unavailable, or the request could not be read',
+  undecided: 'had no decision: the store was unavailable, or the request could not be read',
   old: 'are of a version that did not write enough',
   strange: 'are no access lines, though they look like some',
   unreadable: 'are no JSON',
 };
 const DOUBTS: Record<keyof Outcome['doubtful'], string> = {
-  seen_midway: 'are of keys or addresses whose windows, refusals or bans began before the log',
+  seen_midway: 'belong to keys or addresses whose windows, refusals or bans began before the log',
   missing: 'are of keys or addresses with requests that the log lacks, and follow on these',
   forgotten: 'follow a loss of the store, which had less than the log says',
-  granted: 'are of keys with a grant, which ends as it did',
+  granted: 'belong to keys with a grant, which ends when it did',
   local: 'follow decisions that a gateway made by itself while Redis was unavailable',
   late: 'follow lines that came too late',
   by_hand: 'follow a ban that was set or lifted by hand',
@@ -85,9 +85,13 @@ function tableOf(rows: readonly Row[], namesOf: (row: Row) => readonly string[],
 function notesOn({ ignored, doubtful, dropped, sampled, missingUnits, owed }: Outcome): readonly string[] {
   return [
     ...(owed === undefined ? [] : [OF_AMOUNTS]),
-    ...(owed?.before === null ? ['What was owed is not known: name the file with the prices of then by --today.'] : []),
+    ...(owed?.before === null
+      ? ['What was owed is unknown: name the file with the prices of that time with --today.']
+      : []),
     ...(sampled ? ['The log is a sample (log.sampled): figures are of the lines that it has.'] : []),
-    ...(dropped > 0 ? [`${dropped} access lines are missing: gateways dropped them, for nobody read their log.`] : []),
+    ...(dropped > 0
+      ? [`${dropped} access lines are missing: gateways dropped them because nothing read their log.`]
+      : []),
     ...(missingUnits > 0
       ? [`${missingUnits} units were spent by requests that the log lacks: windows count them, and figures don't.`]
       : []),

@@ -26,7 +26,7 @@ const ROWS: Rows = {
     'customer for! reason',
   ],
   'lift [id]': [
-    'end the ban of a key or of an address, and forget what led to it; or those of every key of a customer',
+    'lift the ban of a key or an address and forget what led to it; or of every key of a customer',
     (values) => `DELETE ${isAddress(values) ? 'bans/addresses/{id}' : banned(values)}`,
     done(({ id, customer = '' }) =>
       id === undefined

@@ -17,7 +17,7 @@ const ROWS: Rows = {
     'scheduled dead',
     { send: (_, values) => ({ state: stateIn(values) }) },
   ],
-  'show <id>': ['show one event that is not delivered', 'GET events/{id}', record()],
+  'show <id>': ['show one undelivered event', 'GET events/{id}', record()],
   'redeliver [id]': [
     'have an event delivered at once, under the id it has',
     'POST events/{id}/redeliver',

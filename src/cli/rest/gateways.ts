@@ -19,9 +19,7 @@ const ROWS: Rows = {
     },
     '',
     {
-      help:
-        '\nSettings, plans and contract are short hashes of what is in force; what may differ by machine ' +
-        'is not in them.',
+      help: '\nSettings, plans and contract are short hashes, without what may differ between machines.',
     },
   ],
 };

@@ -12,9 +12,9 @@ const ROWS: Rows = {
 };
 
 export function sessionsCommand(connect: Connect): Command {
-  return group(connect, 'sessions', 'end what people signed in to', ROWS, HELP);
+  return group(connect, 'sessions', 'end the sessions of people who signed in', ROWS, HELP);
 }
 
 const HELP = `
-When a copy of the store may be in wrong hands: who has it could make sessions.
-Keys and admin tokens stay as they are; one of which a copy went astray is rotated or revoked.`;
+Use it when somebody may have a copy of the store, who could then create sessions.
+Keys and admin tokens keep working; rotate or revoke one that leaked.`;

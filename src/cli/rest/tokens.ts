@@ -15,7 +15,7 @@ const ROWS: Rows = {
   list: ['list admin tokens', 'GET tokens', list('tokens', COLUMNS, 'No admin tokens but the one of the environment.')],
   'show <id>': ['show one admin token', 'GET tokens/{id}', record(COLUMNS)],
   'revoke [id]': [
-    'end an admin token at once, and forget it',
+    'end an admin token immediately and forget it',
     'DELETE tokens/{id}',
     done(({ id }, { ids }) => (id === undefined ? gone((ids as string[]).length) : `Token ${id} is revoked.`)),
     '',

@@ -47,7 +47,7 @@ export class Child {
     }
     if (hasEnded(first))
       throw new CommandError(
-        `${this.name} ended while starting (${endOf(first)}), and something else answers at ${this.#readyUrl.origin}.`,
+        `${this.name} ended while starting (${endOf(first)}), and another program listens at ${this.#readyUrl.origin}.`,
       );
     void this.#watch(first);
   }

@@ -14,14 +14,10 @@ interface RangeOptions {
 export function archiveCommand(connect: Connect): Command {
   return group(connect, 'archive', 'what became of days of the ledger that are over', ROWS, EXAMPLES)
     .addCommand(
-      linesCommand(
-        connect,
-        'verify',
-        'read archived days to their end and compare them with their checksums',
-        (line) =>
-          line['ok'] === true
-            ? `${cell(line['day'])}  ${cell(line['rows'])} rows, as they were written`
-            : styled('red', `${cell(line['day'])}  ${cell(line['problem'])}`),
+      linesCommand(connect, 'verify', 'read archived days completely and compare them with their checksums', (line) =>
+        line['ok'] === true
+          ? `${cell(line['day'])}  ${cell(line['rows'])} rows, as they were written`
+          : styled('red', `${cell(line['day'])}  ${cell(line['problem'])}`),
       ),
     )
     .addCommand(

@@ -29,7 +29,7 @@ export const keyChange = (rules: FieldRules) => ({
   status: status.optional(),
 });
 const NOT_MOVED = {
-  customer: z.never("a key can't be moved, its id says whose it is; create another key").optional(),
+  customer: z.never("a key can't be moved, because its id contains its customer; create another key").optional(),
 };
 /** In the order in which history shows them, before `expires`. */
 const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const;

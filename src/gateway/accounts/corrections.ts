@@ -14,7 +14,7 @@ const MAX_CORRECTIONS = 1_000;
 const MAX_FIGURE = 1_000_000_000_000;
 const ID_LENGTH = 12;
 
-const FIGURE = `must be a whole number from -${MAX_FIGURE} to ${MAX_FIGURE}; below 0 it takes away`;
+const FIGURE = `must be a whole number from -${MAX_FIGURE} to ${MAX_FIGURE}; a negative one subtracts`;
 const figure = z.int({ error: FIGURE }).min(-MAX_FIGURE, FIGURE).max(MAX_FIGURE, FIGURE).optional();
 const REASON = 'must be a text of 1 to 500 characters';
 const ID = 'must be 1 to 64 letters, digits and -._:';
@@ -41,7 +41,7 @@ export const newCorrection = (today: string) => ({
     .string(PLAN)
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, PLAN)
     .optional()
-    .describe('On which it is reckoned; that of the end of the day where it is left out'),
+    .describe('The plan to bill it on. Default: the plan at the end of that day'),
 });
 
 /** Whom a correction is of, and what it is measured by. */
@@ -79,9 +79,9 @@ export async function corrected<R extends StoredRecord>(
     ]);
   }
   if (made.length >= MAX_CORRECTIONS)
-    throw new KeyRefused('conflict', [`it has ${MAX_CORRECTIONS} corrections, and that is the most`]);
+    throw new KeyRefused('conflict', [`it has ${MAX_CORRECTIONS} corrections, the most there can be`]);
   if (plan === null)
-    throw new KeyRefused('invalid', [`plan: there was none at the end of ${quote(day)}; name the one to reckon with`]);
+    throw new KeyRefused('invalid', [`plan: there was none at the end of ${quote(day)}; name the plan to bill it on`]);
   if (asked.plan !== undefined && !(await isPlanKnown(plan, day)))
     throw new KeyRefused('invalid', [
       `plan: ${quote(plan)} is not in force, and neither the history nor the ledger of ${day.slice(0, 7)} of who ` +
@@ -102,7 +102,7 @@ export function subjectIn(body: Body, nowMs: number): { readonly key?: string; r
   const { key, customer } = readCorrection(body, nowMs);
   if (key !== undefined && customer === undefined) return { key };
   if (key === undefined && customer !== undefined) return { customer };
-  throw new KeyRefused('invalid', ['give key or customer, and not both: whose usage is corrected']);
+  throw new KeyRefused('invalid', ['give either key or customer: the one whose usage is corrected']);
 }
 
 function readCorrection(body: Body, nowMs: number) {

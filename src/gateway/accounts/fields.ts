@@ -111,7 +111,7 @@ export function text(length: number, form = `must be a text of at most ${length}
     .max(length, { error: tooLong })
     .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'no control characters and no broken surrogates')
     .refine((value) => !REORDERING.test(value), 'no characters that change the direction of text, and no line breaks')
-    .refine((value) => !/pt[ga]_/.test(value), 'must not hold a key or a token');
+    .refine((value) => !/pt[ga]_/.test(value), 'must not contain a key or a token');
 }
 
 const NAME_FORM = 'must be a text of 1 to 100 characters, with one that can be seen';

@@ -42,7 +42,7 @@ export function granted<R extends Granted>(
   const held = inForce(record.grants ?? [], nowMs);
   if (held.length >= MAX_GRANTS)
     throw new KeyRefused('conflict', [
-      `there are ${MAX_GRANTS} grants in force, and that is the most: withdraw one, or change the limit itself`,
+      `${MAX_GRANTS} grants are in force, the most there can be: withdraw one, or change the limit itself`,
     ]);
   const id = record.version + 1;
   const until = new Date(untilMs).toISOString();
@@ -58,7 +58,7 @@ export function withdrawn<R extends Granted>(record: R, number: string, nowMs: n
   const held = inForce(record.grants ?? [], nowMs);
   const grant = held.find(({ id }) => id.toString() === number);
   if (grant === undefined)
-    throw new KeyRefused('no_grant', ['no grant of this number is in force; petgate keys grants lists them']);
+    throw new KeyRefused('no_grant', ['no grant with this number is in force; petgate keys grants lists them']);
   const { id, window, units } = grant;
   return {
     next: { ...record, grants: held.filter((each) => each !== grant) },

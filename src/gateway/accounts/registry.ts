@@ -109,7 +109,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     const action = imported === null ? 'created' : 'imported';
     const taken = imported === null ? NO_FREE_ID : 'key: this key is here already, or was until it was revoked';
     const entry: AuditEntry = { atMs, actor, action, changed: asHistoryShows(asked) };
-    const record = await this.insert(make, entry, ', whose secret is not shown: revoke it, and create another.', taken);
+    const record = await this.insert(make, entry, ', whose secret is not shown: revoke it and create another.', taken);
     return { record, token };
   }
 

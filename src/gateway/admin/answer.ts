@@ -67,7 +67,7 @@ export async function sendMounted(
 async function begun(chunks: AsyncIterable<string | Buffer>, log: Log): Promise<Readable> {
   const stream = Readable.from(chunks);
   await once(stream, 'readable');
-  stream.on('error', (err) => log.warn({ err: nameOf(err) }, 'an admin answer was cut short'));
+  stream.on('error', (err) => log.warn({ err: nameOf(err) }, 'an admin response was cut short'));
   return stream;
 }
 

@@ -11,7 +11,7 @@ const JSON_LINES = 'application/x-ndjson';
 
 /** Keys of elsewhere, and all of a store, as JSON lines (transfer/line.ts and stored.ts have the forms). */
 export const TRANSFER_ROUTES: readonly Route[] = [
-  route('POST /admin/v1/keys/import', 'keys', 'Imports keys by their hashes; those that are here are left alone', {
+  route('POST /admin/v1/keys/import', 'keys', 'Imports keys by their hashes; existing keys are left alone', {
     query: withCheck,
     streams: true,
     gives: ImportResult,

@@ -54,6 +54,6 @@ function folderProblems(folder: string): readonly string[] {
     accessSync(nearest, constants.W_OK | constants.X_OK);
     return [];
   } catch {
-    return [`${nearest} can't be written to; the store stands in the data folder (PETGATE_DATA)`];
+    return [`${nearest} is not writable; the store is in the data folder (PETGATE_DATA)`];
   }
 }

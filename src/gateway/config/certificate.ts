@@ -107,14 +107,14 @@ function parse<T>(read: () => T, refuse: (code: string) => null): T | null {
 
 function keyAdvice(key: Buffer): string {
   if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(key.toString('latin1')))
-    return 'the key is locked with a passphrase; store it without one, readable for the user the gateway runs as alone';
+    return "the key has a passphrase; store it without one, readable only by the gateway's user";
   return 'no private key in PEM form (-----BEGIN PRIVATE KEY-----); name the file with the key of the certificate';
 }
 
 function checkTime({ validFrom, validTo }: X509Certificate, nowMs: number, refuse: Refuse): void {
   if (Date.parse(validTo) <= nowMs) refuse(`the certificate ended on ${validTo}; put a renewed one there`);
   else if (Date.parse(validFrom) > nowMs)
-    refuse(`the certificate begins on ${validFrom}; put one there that holds now, or correct the clock`);
+    refuse(`the certificate is not valid before ${validFrom}; use one that is valid now, or correct the clock`);
 }
 
 function checkPair(certificate: X509Certificate, key: KeyObject, { cert }: TlsSettings, refuse: Refuse): void {

@@ -138,7 +138,7 @@ export function createReloader(
     if (!(error instanceof ConfigError)) throw error;
     // A file that was just named and refused may be the one that is put right next.
     files = [...new Set([...files, ...error.files])];
-    const detail = `the changed files were refused, the previous settings stay in force: ${error.message}`;
+    const detail = `the changed files were refused; the previous settings stay in force: ${error.message}`;
     state = { ...state, ok: false, detail, refused: state.refused + 1 };
     log.error(
       { problems: error.message.split('\n') },

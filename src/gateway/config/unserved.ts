@@ -32,15 +32,15 @@ export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log)
       if (problems.join() !== before.join())
         log.error(
           { problems },
-          'the plans in force do not serve everybody: who is left out gets 503 or 403, uncounted',
+          'the plans in force do not cover everyone: whoever is left out gets 503 or 403, uncounted',
         );
-    } else if (before.length > 0) log.info('the plans in force serve everybody again');
+    } else if (before.length > 0) log.info('the plans in force cover everyone again');
   };
   const stop = repeat(POLL_MS, check, () => {
     dueMs = 0;
   });
   return {
-    detail: () => (problems.length === 0 ? null : `the plans in force do not serve everybody: ${problems.join('; ')}`),
+    detail: () => (problems.length === 0 ? null : `the plans in force do not cover everyone: ${problems.join('; ')}`),
     recheck: (narrowed) => {
       if (narrowed || problems.length > 0) dueMs = performance.now() + SETTLE_MS;
     },

@@ -71,7 +71,7 @@ function readAuthorities(path: string, refuse: (message: string) => null): strin
   try {
     for (const each of found) new X509Certificate(each);
   } catch {
-    return refuse('one of its certificates is broken; write the file anew');
+    return refuse('one of its certificates is damaged; write the file again');
   }
   return found.length > 0
     ? found.join('\n')
@@ -101,7 +101,7 @@ function readSecret(
 }
 
 function secretOf({ scheme, header }: SecretSource, text: string, refuse: Refuse): UpstreamSecret | null {
-  const wrong = (must: string): null => refuse(['authorization'], `the secret must be ${must}; nothing of it is shown`);
+  const wrong = (must: string): null => refuse(['authorization'], `the secret must be ${must}; it is not shown`);
   if (header !== undefined)
     return /^[\x20-\x7e]+$/.test(text)
       ? { header, credential: text, secrets: [text, ...text.split(' ').slice(1)] }

@@ -13,7 +13,7 @@ interface Page {
   };
 }
 
-const STATES: Readonly<Record<number, string>> = { 401: 'Nobody is signed in any more: reload the page.' };
+const STATES: Readonly<Record<number, string>> = { 401: 'Your session has ended. Reload the page to sign in.' };
 
 /** Puts what is so now in place of what the page was sent with, every few seconds, while somebody may see it. */
 function follow({ document }: Page): void {
@@ -30,9 +30,9 @@ function follow({ document }: Page): void {
     try {
       const answer = await fetch(part.dataset.live, { credentials: 'same-origin', redirect: 'error' });
       if (answer.ok) part.innerHTML = await answer.text();
-      show(answer.ok ? '' : (STATES[answer.status] ?? `Not refreshed: the gateway answers ${answer.status}.`));
+      show(answer.ok ? '' : (STATES[answer.status] ?? `Could not refresh: the gateway returned ${answer.status}.`));
     } catch {
-      show('Not refreshed: the gateway does not answer.');
+      show('Could not refresh: the gateway does not respond.');
     } finally {
       busy = false;
     }

@@ -38,7 +38,7 @@ export function Refused({ refusal, to, signedIn }: RefusedParts) {
       <>
         {to === '' && (
           <Notice level="warn">
-            <p>Nobody is signed in any more, so nothing was changed. Sign in, and try again.</p>
+            <p>Your session has ended, so nothing was changed. Sign in and try again.</p>
           </Notice>
         )}
         <SignInForm to={to} />

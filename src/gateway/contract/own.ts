@@ -86,7 +86,7 @@ const DOCUMENTED: readonly Item[] = [
   ['/docs/{file}', 'get', own(DOCS_FILE, 'A file of the page', '*/*', { ...OPEN, parameters: [FILE] })],
 ];
 const ACCOUNT_PAGES: readonly Item[] = [
-  ['/account', 'get', own(ACCOUNT, 'What the holder of a key is shown of it, as a page', 'text/html', OPEN)],
+  ['/account', 'get', own(ACCOUNT, 'The page on which the holder of a key sees it', 'text/html', OPEN)],
   [
     '/account',
     'post',

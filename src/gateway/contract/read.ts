@@ -34,7 +34,11 @@ export function findOperations(document: Mapping, base: string, findings: Findin
     if (template.startsWith('x-') || item === null) continue;
     const path = normalTemplate(template);
     if (path === null) {
-      findings.warning(at, 'key', 'no request has such a path: it begins with / and has no ? and no #; it is left out');
+      findings.warning(
+        at,
+        'key',
+        'no request can have this path, which must begin with / and contain no ? or #; it is left out',
+      );
       leaveOut(paths, template);
     } else if (!isMapping(item)) findings.problem(at, 'value', 'must be a mapping of methods, such as get');
     else found.push(...readPath({ document, base, policy, findings }, item, path, at));
@@ -92,10 +96,10 @@ function readOperation(
   const refuse = (field: string, message: string): void =>
     findings.problem([...at, 'x-petgate', field], 'value', message);
   if (own.websocket === true && !maySwitch)
-    refuse('websocket', 'a WebSocket begins with a GET, to an upstream; leave this out');
+    refuse('websocket', 'a WebSocket begins with a GET to an upstream; remove this');
   for (const field of ['deadline', 'body_size', 'stream'] as const)
     if (own[field] !== undefined && upstream === 'gateway')
-      refuse(field, 'the gateway answers this itself, at once; leave this out');
+      refuse(field, 'the gateway serves this itself; remove this');
   const ownBase = sharedPath(source['servers'], [...at, 'servers'], findings) ?? base;
   const operation = {
     method,

@@ -37,11 +37,11 @@ export function parseTarget(target: string, method: string): Target | null {
 /** What a message says of the first character of a target that is refused; null where none is. */
 export function refusedCharacter(target: string): string | null {
   const control = ESCAPED_CONTROL.exec(target)?.[0];
-  if (control !== undefined) return `The request target holds ${control}, a control character. Leave it out.`;
+  if (control !== undefined) return `The request target contains ${control}, a control character. Remove it.`;
   const odd = (ODD.exec(withRawEscaped(target)) ?? LONE_PERCENT.exec(target.split('?', 1)[0]!))?.[0];
   if (odd === undefined) return null;
   const shown = /[\x21-\x7e]/.test(odd) ? `"${odd}"` : 'a character that is not visible ASCII';
-  return `The request target holds ${shown} unescaped. Send it as ${escaped(odd)}.`;
+  return `The request target contains ${shown} unescaped. Send it as ${escaped(odd)}.`;
 }
 
 function withRawEscaped(target: string): string {

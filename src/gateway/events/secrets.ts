@@ -27,7 +27,7 @@ function keysOf(words: readonly string[], what: string): readonly Buffer[] {
   if (words.length > MAX_SECRETS) throw new InvalidSecret(`${what} has more than ${MAX_SECRETS} secrets. ${ADVICE}`);
   return words.map((word) => {
     const key = signingKey(word);
-    if (key === undefined) throw new InvalidSecret(`${what} holds no secret of the right form. ${ADVICE}`);
+    if (key === undefined) throw new InvalidSecret(`${what} does not contain a valid secret. ${ADVICE}`);
     return key;
   });
 }

@@ -99,7 +99,7 @@ export function createSender(options: SenderOptions): Sender {
 
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'no answer';
-  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`;
+  if (error.name === 'TimeoutError') return `no response within ${timeoutMs / 1000} s`;
   if (error instanceof Unreachable) return error.message;
   return `no answer: ${(error as NodeJS.ErrnoException).code ?? error.name}`;
 }

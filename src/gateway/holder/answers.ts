@@ -169,15 +169,15 @@ class HolderPages {
   }
 }
 
-const WRONG_KEY = 'This is no API key that is valid now. Enter another, or ask for a new one.';
+const WRONG_KEY = 'This API key is not valid. Enter another one, or ask for a new key.';
 
 function replaced(): Refusal {
   return withMessage(
     REFUSALS.invalid_form,
-    'This key was replaced by a newer one and ends soon, so that it may only be viewed. Sign in with the newer one.',
+    'A newer secret replaced this one, which ends soon and may only view the key. Sign in with the newer one.',
   );
 }
 
 function signedOut(): Refusal {
-  return withMessage(REFUSALS.missing_api_key, 'Nobody is signed in any more. Sign in again with your API key.');
+  return withMessage(REFUSALS.missing_api_key, 'Your session has ended. Sign in again with your API key.');
 }

@@ -55,6 +55,6 @@ function titleOf({ status, code }: Refusal): string {
   if (code === 'insecure_connection') return 'This connection is not private';
   if (code === 'invalid_form') return 'This form was not taken';
   if (status === 429) return 'Too many requests';
-  if (status === 404) return 'There is no such page';
+  if (status === 404) return 'This page does not exist';
   return status >= 500 ? 'Not right now' : 'Refused';
 }

@@ -44,7 +44,7 @@ export function RotateForm({ path, formToken }: { readonly path: string; readonl
       <SelectField
         name="overlap"
         label="The key you have now stays valid"
-        hint="Longer than it takes you to put the new one in its place. Any older one ends at once."
+        hint="Choose longer than you need to deploy the new one."
         choices={[...OVERLAPS].map(([value, { label }]) => ({ value, label }))}
         value="24h"
       />
@@ -59,7 +59,7 @@ export function rotatedPage({ path, token, endsAtMs }: { readonly path: string }
     children: (
       <>
         <Notice level="warn">
-          <p>Copy it now: it is shown this once, and nobody can show it again.</p>
+          <p>Copy it now: it cannot be shown again.</p>
         </Notice>
         <pre class="secret">{token}</pre>
         <p>

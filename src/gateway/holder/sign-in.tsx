@@ -22,7 +22,7 @@ function SignIn({ path, problem }: { readonly path: string; readonly problem: st
           <p>{problem}</p>
         </Notice>
       )}
-      <p>See the limits and the usage of your API key, and replace it. Signing in costs nothing of its limits.</p>
+      <p>See your API key's limits and usage, and replace it. Signing in does not count against its limits.</p>
       <form method="post" action={path}>
         <TextField
           name="key"

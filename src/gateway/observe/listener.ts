@@ -19,7 +19,7 @@ export function watchListener(registry: Registry, listener: Listener, limits: ()
   );
   gauge(
     'petgate_exchanges_waiting',
-    'Exchanges that wait for their client: for the rest of its body, or until it takes the answer.',
+    'Exchanges that wait for their client: for the rest of its body, or until it reads the response.',
     () => listener.waiting(),
   );
   gauge(
@@ -56,7 +56,7 @@ export function watchTls(registry: Registry, server: Server, certificate: () => 
   gaugeOf(
     registry,
     'petgate_tls_certificate_not_after_seconds',
-    'When the certificate that new connections get ends, unix time; the earliest of all processes. Only with TLS.',
+    'Unix time at which the certificate for new connections expires; the earliest of all processes. Only with TLS.',
     () => certificate().notAfterMs / 1000,
     'min',
   );
@@ -74,7 +74,7 @@ export function countUnproxied(registry: Registry): (why: ProxyRefusal) => void 
   return countReasons(
     registry,
     'petgate_proxy_protocol_refused_total',
-    'Connections closed because they did not begin with a PROXY header of a trusted proxy, by reason. Only with ' +
+    "Connections closed because they did not begin with a trusted proxy's PROXY header, by reason. Only with " +
       'listen.proxy_protocol.',
     PROXY_REFUSALS,
   );

@@ -99,7 +99,7 @@ function registerAll(registry: Registry, engine: string) {
     ),
     duration: histogram(
       'petgate_request_duration_seconds',
-      'From a request read to its answer written.',
+      'From reading a request to writing its response.',
       EXCHANGE_BUCKETS,
       'operation',
     ),
@@ -115,13 +115,13 @@ function registerAll(registry: Registry, engine: string) {
     ),
     upstream: histogram(
       'petgate_upstream_duration_seconds',
-      'From dispatch to the last byte of the upstream answer, or to giving up.',
+      "From dispatch to the last byte of the upstream's response, or to giving up.",
       EXCHANGE_BUCKETS,
       'upstream',
     ),
     unusable: new Counter({
       name: 'petgate_upstream_unusable_total',
-      help: 'Responses of an upstream in place of which the client got 502, by what was wrong.',
+      help: 'Upstream responses that the gateway replaced with 502, by what was wrong.',
       labelNames: ['upstream', 'reason'],
       registers,
     }),

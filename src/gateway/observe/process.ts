@@ -32,7 +32,7 @@ export function watchProcess(
     totalOf(
       registry,
       'petgate_store_reopened_total',
-      'How often files of the embedded store failed and were opened anew.',
+      'How often files of the embedded store failed and were reopened.',
       reopenings,
     );
   if (failover === undefined) return;
@@ -56,7 +56,7 @@ export function watchGateway(
   gaugeOf(
     registry,
     'petgate_config_loaded_timestamp_seconds',
-    'When the settings in force were loaded, unix time.',
+    'Unix time at which the settings in force were loaded.',
     () => config().sinceMs / 1000,
   );
   gaugeOf(
@@ -76,7 +76,7 @@ export function watchGateway(
   gaugesOf(
     registry,
     'petgate_bans_active',
-    'Bans in force, of keys and of addresses, in the whole store; no figure while it is unavailable.',
+    'Bans in force in the whole store, of keys and of addresses; absent while it is unavailable.',
     'subject',
     async () => {
       const inForce = await bans.inForce().catch(() => null);

@@ -49,11 +49,11 @@ export function watchAddresses(registry: Registry, upstreams: Iterable<string>, 
 }
 
 const REFUSAL_EVERY_MS = 1_000;
-const NOT_TRUSTED = 'its certificate is signed by nobody who is trusted; name the file of who signed it in ca';
+const NOT_TRUSTED = "its certificate has no trusted issuer; name the issuer's certificate file in ca";
 /** By the codes of Node and OpenSSL. */
 const TLS_REASONS: ReadonlyMap<string, string> = new Map([
   ['CERT_HAS_EXPIRED', 'its certificate has ended; have it renewed'],
-  ['CERT_NOT_YET_VALID', 'its certificate does not hold yet; correct the clock of one of both'],
+  ['CERT_NOT_YET_VALID', 'its certificate is not valid yet; correct the clock on one of the two machines'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', NOT_TRUSTED],
   ['SELF_SIGNED_CERT_IN_CHAIN', NOT_TRUSTED],
   ['UNABLE_TO_GET_ISSUER_CERT', NOT_TRUSTED],

@@ -88,8 +88,8 @@ function countersOn(registry: Registry) {
     used: new QuickHistogram({
       name: 'petgate_day_quota_used_ratio',
       help:
-        'Share of its day limit a key, or its customer, had used with each admission; those without one are left ' +
-        'out.',
+        'Share of its day limit that a key, or its customer, had used at each admission; keys without one are ' +
+        'left out.',
       labelNames: ['plan'],
       buckets: USED_BUCKETS,
       registers,

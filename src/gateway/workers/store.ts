@@ -12,7 +12,7 @@ const LATE_MS = 50;
 const GRACE_MS = 100;
 /** Calls without an answer, those included that were given up: an owner that hangs is asked no more than these. */
 const MAX_OPEN = 1_000;
-const SILENT = 'The process that owns the store does not answer';
+const SILENT = 'The process that owns the store does not respond';
 
 type Question = StoreCall extends infer Call ? (Call extends unknown ? Omit<Call, 'type' | 'number'> : never) : never;
 

@@ -104,7 +104,7 @@ class PostgresStore implements PetStore {
     } catch (error) {
       if (error instanceof pg.DatabaseError && MISTAKE.test(error.code ?? '')) throw error;
       const reason = error instanceof Error ? error.message : 'unknown reason';
-      throw new StoreUnavailable(`PostgreSQL did not answer (${reason}).`, { cause: error });
+      throw new StoreUnavailable(`PostgreSQL did not respond (${reason}).`, { cause: error });
     }
   }
 }

@@ -42,7 +42,10 @@ t.test('plans are rehearsed on logs of several gateways, gzipped or not', async 
   t.match(JSON.parse((await run(same, '--log', odd, even, '--json')).stdout), { rehearsed: 6, different: 0 });
   const copy = await run(same, '--log', odd, even, put('copy.log', lines.join('')));
   t.match(copy, { code: 0, stdout: /^6 requests .* 0 decided otherwise/ });
-  t.match(copy.stdout, /note: 6 lines came twice and were counted once: a log was named twice, or a copy of it\.\n/);
+  t.match(
+    copy.stdout,
+    /note: 6 lines appeared twice and were counted once: a log, or a copy of it, was named twice\.\n/,
+  );
   const priced = (name: string, minute: number) =>
     put(name, stringify({ free: { ...plan(minute), price: { per_unit: 5, currency: 'EUR' } }, anonymous: plan(10) }));
   const bill = await run(priced('dear.yaml', 4), '--today', priced('today.yaml', 6), '--log', even, odd);

@@ -57,7 +57,7 @@ t.test('wrong use is told', async (t: Test) => {
     [['customers', 'list', '--reference', ''], 1, 'reference: must not be empty'],
     [['usage', 'report', '--customer', 'nobody00'], 1, 'no customer has this id or reference'],
     [['usage', 'report', '--customer', `ptg_staging_${'0'.repeat(46)}`], 2, 'This is a whole key'],
-    [['usage', 'report', '--customer', 'C-1', '--key', 'x'], 1, 'Give key or customer, not both'],
+    [['usage', 'report', '--customer', 'C-1', '--key', 'x'], 1, 'Give either key or customer'],
     [['bans', 'start', '--for', '1h'], 2, 'Give either the id of a key or --customer'],
     [['bans', 'lift', 'abc', '--customer', 'nobody00'], 2, 'Give either the id of a key or --customer'],
     [['customers', 'show', `ptg_staging_${'0'.repeat(46)}`], 2, 'This is a whole key'],

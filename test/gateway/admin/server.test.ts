@@ -122,7 +122,7 @@ t.test('an answer that fails in its midst is cut, one that fails at once is a re
     pieces = 3;
     await t.rejects(ask('GET', `/admin/v1/usage?format=${format}`), { code: 'ECONNRESET' });
   }
-  t.match(logged(), 'an admin answer was cut short');
+  t.match(logged(), 'an admin response was cut short');
 });
 
 t.test('an answer that nobody reads any more is not made to its end', async (t: Test) => {

@@ -62,7 +62,7 @@ const mistakes: readonly (readonly [string, Partial<Issued>, readonly RegExp[]])
     { cert: good.key, key: good.cert },
     [/tls\.cert: .*no certificate/, /tls\.key: .*no private key/],
   ],
-  ['a locked key', { cert: locked.cert, key: locked.key }, [/tls\.key: .*locked with a passphrase; store it without/]],
+  ['a locked key', { cert: locked.cert, key: locked.key }, [/tls\.key: .*has a passphrase; store it without/]],
   [
     "another certificate's key",
     { cert: good.cert, key: other.key },
@@ -78,7 +78,7 @@ const mistakes: readonly (readonly [string, Partial<Issued>, readonly RegExp[]])
     { cert: ended.cert, key: good.key },
     [/tls\.cert: .*ended on/, /tls\.key: .*does not belong/],
   ],
-  ['a certificate of tomorrow', { cert: early.cert, key: early.key }, [/tls\.cert: .*begins on .*clock/]],
+  ['a certificate of tomorrow', { cert: early.cert, key: early.key }, [/tls\.cert: .*not valid before .*clock/]],
   [
     'a key too small for TLS',
     { cert: weak.cert, key: weak.key },

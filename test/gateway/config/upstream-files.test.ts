@@ -79,7 +79,7 @@ for (const [what, said, path, message] of [
     'a broken one',
     { ca: put('cut.pem', good.ca.replace(/(BEGIN CERTIFICATE-----\n).{40}/, '$1')) },
     'ca',
-    /one of its certificates is broken/,
+    /one of its certificates is damaged/,
   ],
   ['the key of another', { cert: good.cert, key: other.key }, 'key', /does not belong to the certificate/],
   ['no secret', { authorization: { file: put('empty', '\n') } }, 'authorization.file', /is empty/],
@@ -98,7 +98,7 @@ for (const [what, said, path, message] of [
     'two lines',
     { authorization: { header: 'X-Key', file: put('lines', 'sesame\nsesame') } },
     'authorization',
-    /in one line; nothing of it is shown/,
+    /in one line; it is not shown/,
   ],
 ] as const) {
   t.test(`${what} is refused`, (t) => {

@@ -72,7 +72,7 @@ t.test('what is live is refreshed by itself, and says when it is not', async (t)
   await page.evaluate("document.querySelector('[data-live]').innerHTML = 'old'");
   await t.resolves(page.waitForSelector('text=Requests per second', { timeout: 60_000 }));
   await program.stop('SIGKILL');
-  await t.resolves(page.waitForSelector('text=the gateway does not answer', { timeout: 60_000 }));
+  await t.resolves(page.waitForSelector('text=the gateway does not respond', { timeout: 60_000 }));
 });
 
 async function signedIn(options: BrowserContextOptions): Promise<Page> {

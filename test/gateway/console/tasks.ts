@@ -102,8 +102,8 @@ export const TASKS: readonly Task[] = [
     act: async (person, cast) => {
       await toKey(person, cast);
       await person.open('Revoke');
-      await person.button('Revoke for ever');
-      return /Revoked, for ever/;
+      await person.button('Revoke permanently');
+      return /Revoked permanently/;
     },
   },
   {
@@ -180,8 +180,8 @@ export const TASKS: readonly Task[] = [
     act: async (person, { leaver }) => {
       await toCustomer(person, leaver);
       await person.open('Close');
-      await person.button('Close for ever, with all its keys');
-      return /Closed, with all its keys/;
+      await person.button('Close permanently, with all its keys');
+      return /Closed permanently, with all its keys/;
     },
   },
   {

@@ -287,7 +287,7 @@ const mistakes: readonly (readonly [name: string, from: string | RegExp, to: str
     'upstream: pets, cost: 1, scope: pets:read, stability: null',
     'upstream: gateway, cost: 1, scope: pets:read, stability: null, deadline: 1s',
     '8:93 paths./pets/{petId}.get.x-petgate.deadline',
-    /the gateway answers this itself/,
+    /the gateway serves this itself/,
   ],
   [
     'a body of no size',
@@ -301,7 +301,7 @@ const mistakes: readonly (readonly [name: string, from: string | RegExp, to: str
     'upstream: pets, cost: 1, scope: pets:read, stability: null',
     'upstream: gateway, cost: 1, scope: pets:read, stability: null, body_size: 1KiB',
     '8:94 paths./pets/{petId}.get.x-petgate.body_size',
-    /the gateway answers this itself/,
+    /the gateway serves this itself/,
   ],
   [
     'a sunset that is no time',

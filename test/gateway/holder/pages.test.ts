@@ -131,7 +131,7 @@ t.test('a wrong key costs the address a token, as any 401', async (t) => {
     for (let left = 4; left >= 0; left -= 1) {
       const answer = await visitor.signIn(left % 2 === 0 ? wrong : `nonsense ${left}`);
       t.equal(answer.status, 401);
-      t.match(answer.text, /no API key that is valid/);
+      t.match(answer.text, /API key is not valid/);
       t.equal(answer.headers.get('x-ratelimit-remaining'), String(left));
     }
     const limited = await visitor.signIn(wrong);
@@ -175,7 +175,7 @@ t.test('only the newest secret may rotate; one that is about to end may view', a
     const { text } = await owner.post(`${ACCOUNT}/rotate`, { form: await owner.formToken(), overlap: '24h' });
     const next = /ptg_\w+/.exec(text)?.[0] ?? '';
     const refused = await thief.post(`${ACCOUNT}/rotate`, { form, overlap: '0s' });
-    t.match(refused, { status: 403, text: /replaced by a newer one/ });
+    t.match(refused, { status: 403, text: /A newer secret replaced this one/ });
     const late = new Visitor(gateway);
     t.equal((await late.signIn(old)).status, 303);
     const page = await late.get();

@@ -35,7 +35,7 @@ export function pushCommand(connect: Connect): Command {
     .option('--batch <count>', 'events per request', '500')
     .option('--retry-for <duration>', 'how long a batch is tried again, such as 30s, 10m', '10m')
     .option('--state <file>', 'what was acknowledged so far (a file in the data folder unless said)')
-    .option('--amounts', 'of each month that is over also what is owed for it, once')
+    .option('--amounts', 'also send what is owed for each month that is over, once')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: PushOptions) => {
@@ -93,7 +93,7 @@ function urlOf(text: string): string {
     return refuse('--to must be an address such as https://meter.example.com/events.');
   if (url.username !== '' || url.password !== '')
     return refuse(
-      '--to must hold no user or password: everybody on this machine could read it. Set PETGATE_PUSH_TOKEN.',
+      '--to must not contain a user or password: everyone on this machine could read it. Set PETGATE_PUSH_TOKEN.',
     );
   return url.href;
 }

@@ -39,7 +39,8 @@ export async function deliver(
     const pauseMs = Math.max(waitMs, longest * (0.5 + Math.random() / 2));
     if (performance.now() + pauseMs > endMs)
       throw new CommandError(
-        `${url} takes no events: ${reason}. What was acknowledged is remembered; run the same command again to go on.`,
+        `${url} does not accept events: ${reason}. What was acknowledged is remembered; run the same command ` +
+          'again to continue.',
       );
     onRetry(`${url} takes no events: ${reason}. Next attempt in ${(pauseMs / 1000).toFixed(1)} s.`);
     await pause(pauseMs);

@@ -27,7 +27,7 @@ export async function readCustomer(
   if (customer === undefined) problems.push('customer: no customer has this id; petgate customers list shows them');
   else if (customer.status === 'closed') problems.push('customer: is closed, and that is final');
   else if ((await store.keyCount(customer.id)) >= MAX_KEYS)
-    problems.push(`customer: has ${MAX_KEYS} keys already, revoked ones included, and that is the most`);
+    problems.push(`customer: already has ${MAX_KEYS} keys, including revoked ones, the most it can have`);
   return customer ?? null;
 }
 

@@ -64,8 +64,8 @@ export function messageOf({ plan, reason, keys, customers, ids }: Loss): string 
 const WORDS: Readonly<Record<Reason, (plan: string) => string>> = {
   gone: (plan) => `the plan ${plan} is gone; keep it with \`retired: true\` until they have another`,
   without_limits: (plan) => `the limits of plan ${plan} are custom now, and these have none of their own`,
-  own_limits: (plan) => `plan ${plan} has figures now, and limits of their own would no longer hold`,
-  price: (plan) => `an operation on plan ${plan} costs more than their own limits hold`,
+  own_limits: (plan) => `plan ${plan} now has fixed limits, so limits of their own would no longer apply`,
+  price: (plan) => `an operation on plan ${plan} costs more than their own limits allow`,
 };
 
 function countOf(count: number, what: string): string {

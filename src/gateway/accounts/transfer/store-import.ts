@@ -17,7 +17,8 @@ interface StoreImport extends Readonly<Record<Exclude<Restored, 'different'>, nu
 const RECORDS_AT_ONCE = 50;
 const ROWS_AT_ONCE = 250;
 
-const NOT_AN_EXPORT = 'an export begins with a line of kind "store": this is none, or not its beginning';
+const NOT_AN_EXPORT =
+  'an export begins with a line of kind "store": this file is not an export, or its beginning is missing';
 
 /**
  * Brings in the lines of an export as they come. What is here already is left alone, what is newer here stays, and of
@@ -141,7 +142,7 @@ class StoreRun {
   }
 
   #endProblem(): string {
-    if (this.#end === null) return 'the file has no end: it was cut off; what it holds is imported';
+    if (this.#end === null) return 'the file is incomplete; the records in it were imported';
     return `the lines do not sum up to the last one: ${JSON.stringify(this.#sums)}, not ${JSON.stringify(this.#end)}`;
   }
 

@@ -87,7 +87,7 @@ function storeUnavailable(): AdminRefusal {
   return new AdminRefusal(
     503,
     'store_unavailable',
-    'The store does not answer, and it alone knows this admin token. Try again, or use the token of the ' +
+    'The store does not respond, and it alone knows this admin token. Try again, or use the token of the ' +
       'environment (PETGATE_ADMIN_TOKEN), which needs no store.',
     { 'Retry-After': '1' },
   );

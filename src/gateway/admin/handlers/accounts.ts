@@ -46,7 +46,7 @@ export function accountRoutes<R extends Account>(kind: Kind<R>): readonly Route[
       gives,
       handle: async ({ parts, id, body, actor }) => shown(parts, await registry(parts).change(id, body, actor)),
     }),
-    route(`DELETE ${path}`, 'keys', `Ends a ${name} for ever`, {
+    route(`DELETE ${path}`, 'keys', `Ends a ${name} permanently`, {
       handle: ({ parts, id, actor }) => kind.end(parts, id, actor),
     }),
     route(`GET ${path}/history`, reader, 'Who changed what, from what, to what, when', {

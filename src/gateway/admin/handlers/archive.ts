@@ -22,7 +22,7 @@ export const ARCHIVE_ROUTES: readonly Route[] = [
     gives: [LINES],
     handle: ({ parts }) => ({ type: LINES, chunks: linesOf(parts, { kind: 'accept' }) }),
   }),
-  ofDays('GET', 'verify', 'billing', 'Reads archived days to their end, a line for each'),
+  ofDays('GET', 'verify', 'billing', 'Reads archived days completely, one line each'),
   ofDays('POST', 'restore', 'operator', 'Brings archived days back, a line for each'),
 ];
 

@@ -19,7 +19,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       return { json: { events, cursor: textCursor(page.cursor), enabled: parts.registry.emitsEvents } };
     },
   }),
-  route(`GET ${EVENTS}/{id}`, 'read', 'One event that is not delivered', {
+  route(`GET ${EVENTS}/{id}`, 'read', 'One undelivered event', {
     gives: Event,
     handle: async ({ parts, id }) => found(isEventId(id) ? await parts.engine.outbox.read(id) : undefined),
   }),

@@ -23,7 +23,7 @@ export const KEY_ROUTES: readonly Route[] = [
       return { json: { keys: await keyViews(parts, records), cursor } };
     },
   }),
-  route(`POST ${KEYS}`, 'keys', 'Creates a key; the answer shows the token, once', {
+  route(`POST ${KEYS}`, 'keys', 'Creates a key; only this response shows the token', {
     takes: NewKey,
     status: 201,
     gives: IssuedKey,

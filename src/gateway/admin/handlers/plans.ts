@@ -17,7 +17,7 @@ export const PLAN_ROUTES: readonly Route[] = [
     gives: PlanList,
     handle: async ({ parts }) => ({ json: { plans: await parts.registry.planUse.list() } }),
   }),
-  route('POST /admin/v1/plans/check', 'read', 'What a file of plans would take away; changes nothing', {
+  route('POST /admin/v1/plans/check', 'read', 'What a plans file would take away; changes nothing', {
     takes: PlanFile,
     streams: true,
     gives: PlanCheck,

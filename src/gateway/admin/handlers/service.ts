@@ -28,7 +28,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
       const { environment } = required(body, AcceptStore.shape);
       const { trust } = engine;
       if (trust === undefined)
-        throw new AdminRefusal(404, 'no_shared_store', 'The store is embedded: it is whatever its folder holds.');
+        throw new AdminRefusal(404, 'no_shared_store', 'The store is embedded: it is whatever is in its folder.');
       if (environment !== undefined && environment !== registry.environment)
         throw new KeyRefused('invalid', [`environment: this gateway runs "${registry.environment}"`]);
       const accepted = trust.replaced() !== null;

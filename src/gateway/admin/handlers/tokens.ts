@@ -13,7 +13,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
       return { json: { tokens: records.map((record) => viewOf(record, nowMs)) } };
     },
   }),
-  route(`POST ${TOKENS}`, 'operator', 'Creates an admin token; the answer shows it, once', {
+  route(`POST ${TOKENS}`, 'operator', 'Creates an admin token; only this response shows it', {
     takes: NewToken,
     status: 201,
     gives: IssuedToken,

@@ -38,7 +38,7 @@ export const USAGE_ROUTES: readonly Route[] = [
   route(`DELETE ${USAGE}/gateways/{id}`, 'operator', 'Waits no longer for a gateway', {
     handle: async ({ parts, id }) => {
       if (await parts.engine.days.giveUp(id)) return undefined;
-      const message = 'No gateway of this id holds a day open. Those that do: petgate usage gateways.';
+      const message = 'No gateway with this id keeps a day open. petgate usage gateways lists those that do.';
       throw new AdminRefusal(404, 'gateway_not_found', message);
     },
   }),
@@ -96,9 +96,14 @@ export async function* limited<Piece>(
       ? [running.mayWait, MAX_AT_ONCE - 1, 'reports on days that may be in the archive']
       : [running.all, MAX_AT_ONCE, 'reports'];
   if (count >= max)
-    throw new AdminRefusal(503, 'busy', `${max} ${what} are being made already. Wait for one to end, then try again.`, {
-      'Retry-After': '5',
-    });
+    throw new AdminRefusal(
+      503,
+      'busy',
+      `${max} ${what} are already being created. Wait for one to finish, then try again.`,
+      {
+        'Retry-After': '5',
+      },
+    );
   running.all += 1;
   running.mayWait += mayWait ? 1 : 0;
   try {

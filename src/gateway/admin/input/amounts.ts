@@ -29,7 +29,7 @@ export function pricesFor(
 function misfitOf({ from, to, by, key }: ReportOf, prices: Readonly<Record<string, Price | null>>): string | null {
   if (Object.values(prices).every((price) => price === null)) return 'no plan has a price (plans.yaml).';
   if (!by.includes('customer') || by.some((dimension) => !OWED_BY.has(dimension)))
-    return 'ask for them by customer, and beside that by plan or day at most.';
+    return 'ask for them by customer, and at most by plan or day as well.';
   if (key !== undefined) return 'they are of customers; give customer, not key.';
   const firstMs = Date.parse(from);
   if (monthStartMs(firstMs) === firstMs && monthEndMs(firstMs) === Date.parse(to) + DAY_MS) return null;

@@ -59,7 +59,7 @@ const choice = <const Values extends readonly string[]>(values: Values) =>
 export const ofKeys = {
   plan: z.string().optional().describe('Only keys on this plan'),
   status: choice(['enabled', 'disabled', 'revoked']).optional().describe('Only keys of this status'),
-  name: z.string().optional().describe('Only keys whose name begins with this'),
+  name: z.string().optional().describe('Only keys whose name starts with this'),
 };
 export const ofKey = { key: z.string('give the id of a key').describe('The id of the key') };
 export const ofCustomer = {
@@ -69,7 +69,7 @@ export const ofCustomer = {
 const wholeReference = reference.min(1, 'must not be empty').optional();
 export const ofReference = { reference: wholeReference.describe('Only customers of this very reference') };
 const flag = choice(['true', 'false']).optional();
-export const withCheck = { check: flag.describe('Writes nothing, and says what would come of it') };
+export const withCheck = { check: flag.describe('Writes nothing, and returns what would change') };
 export const inState = { state: choice(OUTBOX_STATES).default('waiting').describe('Which events') };
 
 const day = z.string().refine(isDay, 'must be a day such as 2026-11-21').meta({ format: 'date' }).optional();

@@ -7,7 +7,7 @@ export async function whoseOf(
   { registry }: AdminParts,
   { key, customer }: { readonly key?: string | undefined; readonly customer?: string | undefined },
 ): Promise<Pick<ReportRange, 'key'> | Pick<ReportRange, 'customer'>> {
-  if (key !== undefined && customer !== undefined) throw invalidQuery('Give key or customer, not both.');
+  if (key !== undefined && customer !== undefined) throw invalidQuery('Give either key or customer.');
   if (key !== undefined) return { key: (await registry.get(key)).id };
   return customer === undefined ? {} : { customer: (await registry.customers.find(customer)).id };
 }

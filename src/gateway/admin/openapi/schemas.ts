@@ -118,7 +118,7 @@ export const BanPage = answer('BanPage', { bans: z.array(Ban), cursor: CURSOR })
 const PLAN = z.object({
   name: TEXT,
   state: z.enum(['in_force', 'retired', 'gone']),
-  limits: z.union([limits, z.literal('custom')]).describe('Null of a plan that is gone'),
+  limits: z.union([limits, z.literal('custom')]).describe('Null for a plan that no longer exists'),
   price: z
     .object({ monthly: COUNT, included: COUNT, perUnit: COUNT, currency: TEXT })
     .nullable()
@@ -145,8 +145,8 @@ const REHEARSED = z.object({
   plan: TEXT,
   ...PAYER,
   before: z.object({ requests: COUNT, units: COUNT, refused: COUNT }).describe('As counted; refused: requests'),
-  after: z.object({ units: COUNT }).describe('What the new days and months hold of it'),
-  above: COUNT.describe('Units that they do not hold'),
+  after: z.object({ units: COUNT }).describe('What the new days and months allow of it'),
+  above: COUNT.describe('Units that they do not allow'),
   owed: owed(MONEY),
 });
 const EXCESS = { plan: TEXT, window: TEXT, day: DAY.describe('Of a month the first on which it is spent') };
@@ -228,7 +228,7 @@ const EXCHANGE = z.object({
 });
 export const ExchangeList = answer('ExchangeList', {
   exchanges: z.array(EXCHANGE).describe('The last first, 50 at most'),
-  silentWorkers: COUNT.describe('Processes of this gateway that did not answer in time'),
+  silentWorkers: COUNT.describe('Processes of this gateway that did not respond in time'),
   gateways: z
     .array(z.object({ gateway: TEXT, host: TEXT, seen: MOMENT }))
     .nullable()
@@ -245,7 +245,7 @@ export const GatewayList = answer('GatewayList', {
       z.object({
         ...{ gateway: TEXT, host: TEXT, seen: MOMENT },
         ...{ version: HASH, settings: HASH, plans: HASH, contract: HASH },
-        differs: z.array(TEXT).describe('What of it is not as here'),
+        differs: z.array(TEXT).describe('What differs from this gateway'),
       }),
     )
     .nullable()

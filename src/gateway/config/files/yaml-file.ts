@@ -89,7 +89,7 @@ function syntaxProblems(
       else if (holders.some((holder) => holderOf(holder, node.source) && holder === node.resolve(document)))
         report(
           node.range![0],
-          `*${node.source} stands within &${node.source}, so it never ends; write the value itself`,
+          `*${node.source} is used inside &${node.source}, which never ends; write the value itself`,
         );
     },
     Pair: (_key, { key, value }, holders) => {

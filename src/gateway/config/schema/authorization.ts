@@ -28,9 +28,9 @@ const secret = mapping({
   };
   if (file === undefined && variable === undefined)
     refuse('file', 'must be the file with the secret; or name a variable');
-  if (file !== undefined && variable !== undefined) refuse('variable', 'file says it already; leave one of both out');
+  if (file !== undefined && variable !== undefined) refuse('variable', 'file says it already; remove one of the two');
   if (scheme !== undefined && header !== undefined)
-    refuse('header', 'scheme is for Authorization; leave one of both out');
+    refuse('header', 'scheme is for Authorization; remove one of the two');
 });
 
 /** `authorization` of an upstream. No secret stands in the settings themselves. */

@@ -21,8 +21,8 @@ export const cors = mapping({
   origins: z
     .union([z.literal('*'), z.array(origin).min(1, `${ORIGINS}; to allow none, leave cors out`)], { error: ORIGINS })
     .describe(
-      "Whose pages may use the API: origins, patterns such as https://*.example.com (one label or more), or '*' " +
-        'for every one.',
+      'Origins whose pages may use the API: names, patterns such as https://*.example.com (one label or more), or ' +
+        "'*' for all.",
     ),
   headers: fields(
     'Authorization',
@@ -31,7 +31,7 @@ export const cors = mapping({
     'X-Request-Id',
     'traceparent',
     'tracestate',
-  ).describe('Fields that pages may send, beside those of credentials.'),
+  ).describe('Fields that pages may send, in addition to credentials.'),
   expose: fields(
     'X-RateLimit-Limit',
     'X-RateLimit-Remaining',
@@ -49,7 +49,7 @@ export const cors = mapping({
     'WWW-Authenticate',
     'ETag',
     'Date',
-  ).describe('Fields that pages may read, beside those that they always may.'),
+  ).describe('Fields that pages may read, in addition to those that are always readable.'),
   max_age: duration('0s', '24h')
     .refine((ms) => ms % 1000 === 0, 'must be whole seconds, such as 10m')
     .prefault('10m')

@@ -51,6 +51,6 @@ export const credentials = z
     const names = locations.map(nameOf);
     names.forEach((name, index) => {
       if (names.indexOf(name) < index)
-        context.addIssue({ code: 'custom', path: [index], message: 'stands here twice; leave one of both out' });
+        context.addIssue({ code: 'custom', path: [index], message: 'is listed twice; remove one' });
     });
   });

@@ -16,10 +16,10 @@ const port = whole(0, 65_535);
 
 /** `gateway.yaml` and the files that extend it. Its input form is `config/schema/gateway.schema.json`. */
 export const gatewayFile = mapping({
-  extends: path.optional().describe('A file whose values hold where this one is silent; relative to this file.'),
+  extends: path.optional().describe('A file with the values that this one leaves out; relative to this file.'),
   environment: choice('development', 'staging', 'production')
     .prefault('development')
-    .describe('Stands in each key; a key of one environment is refused in another.'),
+    .describe('Part of each key; a key of one environment is refused in another.'),
   listen: mapping({
     host: host.prefault('0.0.0.0'),
     port: port.prefault(8080),
@@ -46,7 +46,7 @@ export const gatewayFile = mapping({
       .array(host, { error: 'must be a list of host names' })
       .prefault([])
       .describe(
-        'Names it answers to beside addresses, names of one label and those ending in .svc, .local or ' +
+        'Host names it accepts, in addition to addresses, names of one label and those ending in .svc, .local or ' +
           '.internal; others get 421.',
       ),
   })
@@ -74,9 +74,9 @@ export const gatewayFile = mapping({
     .array(path, { error: 'must be a list of files' })
     .prefault([])
     .describe('OpenAPI Overlay documents that are applied to the contract, in this order; relative to this file.'),
-  base_path: text('must be / or a path such as /v1, without a slash at its end', BASE_PATH)
+  base_path: text('must be / or a path such as /v1, without a trailing slash', BASE_PATH)
     .optional()
-    .describe('What the paths of the contract begin with, instead of what its servers say.'),
+    .describe("What the contract's paths begin with, instead of the path of its servers."),
   own_paths: text('must be a path such as /_petgate, or off', OWN_PATHS)
     .prefault('/_petgate')
     .describe(
@@ -112,7 +112,7 @@ export const gatewayFile = mapping({
   trusted_proxies: z
     .array(network, { error: 'must be a list of addresses or blocks' })
     .prefault([])
-    .describe('Peers whose X-Forwarded-For, and PROXY header, is believed.'),
+    .describe('Peers whose X-Forwarded-For and PROXY header are trusted.'),
   realm: text(
     'must be 1 to 64 visible characters without quotes and backslashes',
     /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/,
@@ -160,6 +160,6 @@ export const gatewayFile = mapping({
   drain: duration('0s', '10m')
     .prefault('0s')
     .describe('How long it still serves after SIGTERM, not ready, so that load balancers notice before it stops.'),
-  shutdown: duration('100ms', '1h').prefault('10s').describe('How long what is in flight may take to end after that.'),
+  shutdown: duration('100ms', '1h').prefault('10s').describe('How long requests in flight may then take to finish.'),
 });
 export type GatewayFile = z.output<typeof gatewayFile>;

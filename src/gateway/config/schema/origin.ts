@@ -5,10 +5,10 @@ const FORM = /^([a-z][a-z0-9+.-]*):\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0
 
 const ANYBODY = "every origin is written as origins: '*', without a list";
 const SANDBOX =
-  "null is what every sandboxed page calls itself, so it names nobody; name origins, or write origins: '*'";
+  "null is the origin of every sandboxed page, so it identifies none; name origins, or write origins: '*'";
 const ODD_FORM =
   'must be an origin as browsers send it, such as https://app.example.com or http://localhost:5173: lower case, ' +
-  'without path and without a slash at its end; or a pattern such as https://*.example.com';
+  'without a path or a trailing slash; or a pattern such as https://*.example.com';
 const OTHERWISE =
   'browsers write this origin differently, so it would never match: leave out the port when it is 80 for http ' +
   'or 443 for https, and write addresses in their usual form';

@@ -67,7 +67,7 @@ const plan = mapping({
     .optional(),
   retired: bool
     .describe(
-      'true: whoever has the plan keeps it, and it is given to no one else. An edit that takes a plan away is refused.',
+      'true: keys that have the plan keep it, and no others can get it. An edit that removes a plan in use is refused.',
     )
     .optional(),
   operations: operations.describe('What single operations cost on this plan, and limits of their own.').optional(),
@@ -112,7 +112,7 @@ export const plansFile = z
   })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.price === undefined, {
     path: [ANONYMOUS_PLAN, 'price'],
-    error: 'nobody pays for an address; leave price out',
+    error: 'an address has no payer; remove price',
   });
 
 type LimitsOfPlan = 'custom' | z.output<typeof windows>;

@@ -83,7 +83,7 @@ export const store = mapping({
     ),
   replica_wait: duration('1ms', '10s')
     .prefault('1s')
-    .describe('How long they may take; then the answer is 503 change_uncertain.'),
+    .describe('How long they may take; then the response is 503 change_uncertain.'),
 })
   .refine(({ archive: where, redis: url }) => isOff(where) || url !== undefined, {
     path: ['archive'],

@@ -16,16 +16,16 @@ const address = z
 
 const health = mapping({
   path: text('must be a path such as /readyz', /^\/[\x21-\x7e]{0,1023}$/).describe(
-    'A GET of it answers 2xx while the address wants requests.',
+    'A GET of it returns 2xx while the address accepts requests.',
   ),
   every: duration('100ms', '1h').prefault('2s').describe('How often it is asked.'),
-  deadline: duration('1ms', '1m').prefault('1s').describe('How long an answer may take.'),
+  deadline: duration('1ms', '1m').prefault('1s').describe('How long a response may take.'),
 });
 
 const breaker = mapping({
   failures: whole(1, 10_000)
     .prefault(5)
-    .describe('So many attempts in a row that got no answer open it: the address is passed over.'),
+    .describe('Opens after so many attempts in a row without a response: the address is skipped.'),
   open: duration('10ms', '1h')
     .prefault('1s')
     .describe('Then one request tries the address; the next after twice that time, and so on.'),
@@ -37,7 +37,7 @@ const fields = mapping({
     .array(address, { error: 'must be a list of addresses' })
     .max(256, 'must be at most 256 addresses')
     .prefault([])
-    .describe('Where the service answers. None: its operations answer 501.'),
+    .describe('Where the service listens. None: its operations return 501.'),
   ca: path
     .optional()
     .describe('PEM file: who may have signed the certificates of https addresses. Left out: whom the system trusts.'),
@@ -51,7 +51,7 @@ const fields = mapping({
     .prefault('10s')
     .describe('How often host names in addresses are looked up; every address of theirs is used.'),
   strip_prefix: text(
-    'must be a path such as /v1, without a slash at its end',
+    'must be a path such as /v1, without a trailing slash',
     /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/,
   )
     .optional()
@@ -84,7 +84,7 @@ const fields = mapping({
     .union([z.literal('off'), breaker], { error: 'must be off, or a mapping of failures, open, cap' })
     .prefault({})
     .describe(
-      'An address whose requests fail is passed over until one goes well; off: only the health check passes over any.',
+      'An address whose requests fail is skipped until one succeeds; off: only the health check skips an address.',
     ),
   connections: whole(1, 10_000)
     .prefault(256)

@@ -41,7 +41,7 @@ export async function correctionsPart(account: Account, visit: Visit, problems: 
             <TextField name="day" label="Day (UTC)" type="date" required sent={sent} />
             <TextField name="units" label="Units" type="number" hint="Below 0: taken away." sent={sent} />
             <TextField name="requests" label="Requests" type="number" sent={sent} />
-            <TextField name="plan" label="Plan" hint="Empty: that at the end of the day." sent={sent} />
+            <TextField name="plan" label="Plan" hint="Empty: the plan at the end of that day." sent={sent} />
             <TextField name="reason" label="Reason" required maxlength={500} sent={sent} />
           </PostForm>
         </details>

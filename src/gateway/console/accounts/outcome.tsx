@@ -3,7 +3,7 @@ import type { Visit } from '../page.js';
 
 /** What the last form on a page did, by the last part of its path. */
 const DONE: Readonly<Record<string, string>> = {
-  changed: 'Changed: it holds from the next request on.',
+  changed: 'Changed. It applies from the next request.',
   enabled: 'Enabled: it may be used from the next request on.',
   disabled: 'Disabled: it is refused from the next request on.',
   granted: 'Granted.',
@@ -11,8 +11,8 @@ const DONE: Readonly<Record<string, string>> = {
   withdrawn: 'The grant is withdrawn.',
   banned: 'Banned: it is refused from the next request on.',
   lifted: 'The ban is lifted, and what led to it forgotten.',
-  revoked: 'Revoked, for ever.',
-  closed: 'Closed, with all its keys, for ever.',
+  revoked: 'Revoked permanently.',
+  closed: 'Closed permanently, with all its keys.',
 };
 
 /** What came of the form that led here. */

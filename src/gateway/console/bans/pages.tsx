@@ -97,7 +97,7 @@ async function bansOfAddresses({ api, query, guard }: Visit) {
     <section>
       <h2>Addresses</h2>
       <Table
-        caption="Bans of addresses in force, for requests without a good key"
+        caption="Bans of addresses in force, for requests without a valid key"
         empty="None is in force."
         rows={page.bans}
         columns={[

@@ -44,7 +44,7 @@ export function CustomerActions({ visit, customer, problems }: ActionsParts) {
         <PostForm
           action={`${path}/closed`}
           guard={guard()}
-          button="Close for ever, with all its keys"
+          button="Close permanently, with all its keys"
           kind="danger"
           inline
         />

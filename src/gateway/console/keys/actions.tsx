@@ -40,7 +40,7 @@ export function KeyActions({
         <PostForm action={`${path}/rotated`} guard={guard()} button="Make a new secret">
           <TextField
             name="overlap"
-            label="The secret before stays good for"
+            label="Old secret stays valid for"
             hint="Such as 0s, 30m, 24h, 7d."
             value="24h"
             sent={rotated}
@@ -58,7 +58,7 @@ export function KeyActions({
       </details>
       <details>
         <summary>Revoke</summary>
-        <PostForm action={`${path}/revoked`} guard={guard()} button="Revoke for ever" kind="danger" inline />
+        <PostForm action={`${path}/revoked`} guard={guard()} button="Revoke permanently" kind="danger" inline />
       </details>
     </div>
   );

@@ -82,7 +82,7 @@ export function Secret({ issued: { id, key } }: { readonly issued: { readonly id
   return (
     <>
       <Notice level="warn">
-        <p>It is shown only this once. Copy it now, and hand it over by a way that nobody else reads.</p>
+        <p>It is shown only this once. Copy it now, and send it over a private channel.</p>
       </Notice>
       <pre class="secret">{key}</pre>
       <p>

@@ -64,7 +64,7 @@ function Filter({ visit: { query, parts } }: { readonly visit: Visit }) {
   const choices = (values: readonly string[]) => [any, ...values.map((value) => ({ value, label: value }))];
   return (
     <form method="get" action={KEYS} class="filter">
-      <TextField name="search" label="Id, or what the name begins with" type="search" value={query.text('search')} />
+      <TextField name="search" label="Id, or the start of the name" type="search" value={query.text('search')} />
       <SelectField name="plan" label="Plan" choices={choices(parts.registry.openPlans)} value={query.text('plan')} />
       <SelectField name="status" label="Status" choices={choices(STATUSES)} value={query.text('status')} />
       <TextField name="customer" label="Customer’s id" value={query.text('customer')} />

@@ -20,7 +20,7 @@ const rule = (runbook: string, says: string, holds: Rule['holds']): Rule => ({ r
 
 /** What one gateway can see by itself of the alerts in grafana/alerts, the gravest first. */
 const RULES: readonly Rule[] = [
-  rule('PetgateStoreAway', 'The store does not answer.', is('petgate_store_up', 0)),
+  rule('PetgateStoreAway', 'The store does not respond.', is('petgate_store_up', 0)),
   rule('PetgateStoreReplaced', 'Redis has lost its data, or is another one.', is('petgate_store_replaced', 1)),
   rule('PetgateStoreDegraded', 'Redis is unavailable: requests are decided here.', is('petgate_store_degraded', 1)),
   rule('PetgateSpoolGrowing', 'Counts wait on disk for Redis.', above('petgate_spool_requests', 0)),
@@ -56,13 +56,13 @@ const RULES: readonly Rule[] = [
     above('petgate_events_oldest_age_seconds', 1800),
   ),
   rule('PetgateLedgerLacking', 'The archive lacks days that it had.', above('petgate_ledger_lacking', 0)),
-  rule('PetgateLedgerUnarchived', 'Nothing of the usage ledger is archived.', is('petgate_ledger_unarchived', 1)),
+  rule('PetgateLedgerUnarchived', 'The usage ledger is not being archived.', is('petgate_ledger_unarchived', 1)),
   rule('PetgateLedgerNotArchived', 'Days of the ledger wait for the archive.', (span) => {
     return is('petgate_ledger_archive_up', 0)(span) || above('petgate_ledger_waiting', 0)(span);
   }),
   rule(
     'PetgateWorkerSilent',
-    'A worker does not answer.',
+    'A worker does not respond.',
     ({ to }) => to.sum('petgate_workers', 'state', 'silent') > 0,
   ),
   rule('PetgateWorkerRestarts', 'A worker died and was replaced.', grew('petgate_worker_restarts_total')),

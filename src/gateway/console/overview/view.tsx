@@ -21,7 +21,7 @@ export function Overview({ readiness, span, spans }: OverviewParts) {
         <>
           <h2>The last 15 minutes</h2>
           <BarPlot
-            label="Requests by class of answer, every half minute"
+            label="Requests by status class, per half minute"
             axis="Until (UTC)"
             bars={spans.map((one) => ({
               label: new Date(one.to.atMs).toISOString().slice(11, 19),

@@ -29,8 +29,8 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
   return (
     <>
       <p>
-        Plans are kept in the plans file; a change holds on the next request after its reload. Prices are whole numbers
-        of the currency’s smallest coin.
+        Plans are in the plans file; a change applies to the next request after its reload. Prices are whole numbers of
+        the currency’s smallest coin.
       </p>
       {mayRehearse && (
         <p>

@@ -20,7 +20,7 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
       <p>
         {`${from} to ${to}, days of UTC: `}
         <Badge level={final ? 'good' : 'warn'}>{final ? 'final' : 'growing'}</Badge>
-        {' Days and months alone were looked at.'}
+        {' Only days and months were checked.'}
       </p>
       {missing.length > 0 && (
         <Notice level="danger">
@@ -40,7 +40,7 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
       />
       <Table
         caption={`New limits that are below what was used${beyond(excesses, outcome.excessesUnlisted)}`}
-        empty="The new days and months hold all that was used."
+        empty="The new days and months allow everything that was used."
         rows={excesses.slice(0, MAX_ROWS)}
         columns={[
           WHO,

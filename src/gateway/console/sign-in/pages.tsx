@@ -36,7 +36,7 @@ async function signIn({ form, sessions, address, nowMs }: OpenVisit): Promise<Pa
     return { to: ownPath(to), session };
   } catch (error) {
     if (!(error instanceof AdminRefusal) || ![401, 429].includes(error.status)) throw error;
-    const problem = error.status === 429 ? error.message : 'This is no admin token that is valid now.';
+    const problem = error.status === 429 ? error.message : 'This admin token is not valid.';
     return { content: <SignInForm to={to} problem={problem} />, status: error.status };
   }
 }

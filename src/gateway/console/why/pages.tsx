@@ -33,7 +33,7 @@ function Question({ id }: { readonly id: string }) {
         value={id}
         required
         maxlength={200}
-        hint="Every answer has one, and every line of the access log."
+        hint="Every response has one, and so has every line of the access log."
       />
       <button class="main">Find</button>
     </form>
@@ -60,7 +60,7 @@ function Why({ id, answer }: { readonly id: string; readonly answer: Answer }) {
         <One exchange={exchange} />
       ))}
       {silentWorkers > 0 && (
-        <p class="problem">{`${silentWorkers} processes of this gateway did not answer in time.`}</p>
+        <p class="problem">{`${silentWorkers} processes of this gateway did not respond in time.`}</p>
       )}
       <Others gateways={gateways} />
     </>

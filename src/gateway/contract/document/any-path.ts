@@ -41,7 +41,7 @@ export function anyPathDocument(): Mapping {
   };
 }
 
-const RESPONSES = { default: { description: 'What the API answers, or an error of the gateway' } };
+const RESPONSES = { default: { description: "The API's response, or an error of the gateway" } };
 
 function operationCalled(operationId: string, summary: string): Mapping {
   return { operationId, summary, requestBody: ANY_BODY, responses: RESPONSES };

@@ -31,7 +31,7 @@ const isAtMax: Compare = (size, bound) => size <= bound;
 /** Of JSON Schema, all that says something of a text. */
 const KEYWORDS = new Map<string, Keyword>([
   ['type', isOfType],
-  ['enum', (operand) => isOneOf(listOf(operand, 'an enum that is no list'))],
+  ['enum', (operand) => isOneOf(listOf(operand, 'an enum that is not a list'))],
   ['const', (operand) => isOneOf([operand])],
   ['minimum', measured(itself, isAtMin)],
   ['maximum', measured(itself, isAtMax)],
@@ -154,7 +154,7 @@ function count(value: Value): number | null {
 }
 
 function matches(operand: unknown, budget: Budget): Test {
-  const source = typeof operand === 'string' ? operand : refuse('a pattern that is no text');
+  const source = typeof operand === 'string' ? operand : refuse('a pattern that is not text');
   const pattern = compilePattern(source, budget);
   return (value) => typeof value !== 'string' || pattern(value);
 }

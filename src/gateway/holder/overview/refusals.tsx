@@ -25,7 +25,7 @@ export function Refusals({ exchanges, silent }: Recalled) {
           { head: 'Request', cell: ({ id }) => <code>{id}</code> },
         ]}
       />
-      {silent > 0 && <p class="hint">A part of the gateway did not answer in time, and may remember more.</p>}
+      {silent > 0 && <p class="hint">A part of the gateway did not respond in time and may have more.</p>}
     </section>
   );
 }

@@ -59,7 +59,8 @@ export async function inTransaction<T>(connect: Connect, work: (client: pg.Clien
 export function unavailable(error: unknown): Error {
   if (error instanceof ArchiveDamaged || error instanceof ArchiveUnavailable) return error;
   const said = error instanceof Error ? error.message : String(error);
-  const reason = said === 'Query read timeout' ? 'it did not answer a query in time; see its locks and its load' : said;
+  const reason =
+    said === 'Query read timeout' ? 'it did not respond to a query in time; check its locks and its load' : said;
   return new ArchiveUnavailable(`The archive of the ledger, PostgreSQL at LEDGER_URL, can't be used (${reason}).`, {
     cause: error,
   });

@@ -66,7 +66,7 @@ t.test('400: all that is wrong is told at once, and nothing is made', async (t: 
       'expires: must lie in the future',
     ],
     [{ name: 'x', role: 5 }, 'role: is required'],
-    [{ name: 'my pta_0123 token', role: 'read' }, 'must not hold a key or a token'],
+    [{ name: 'my pta_0123 token', role: 'read' }, 'must not contain a key or a token'],
     [{ name: 'x', role: 'read', expires: 'soon' }, 'expires: must be a date'],
     [{ name: 'x', role: 'toString' }, 'there is no role'],
   ] as const) {

@@ -69,8 +69,8 @@ t.test('what is wrong with a correction is said, and nothing is changed', async 
     const { status, json } = await ask('POST', CORRECTIONS, { day: TODAY, reason: 'x', units: 1, ...body });
     return `${status} ${String(json['message'])}`;
   };
-  t.match(await refused({}), /^400 .*key or customer/);
-  t.match(await refused({ key, customer }), /^400 .*not both/);
+  t.match(await refused({}), /^400 .*either key or customer/);
+  t.match(await refused({ key, customer }), /^400 .*either key or customer/);
   t.match(await refused({ key: 'nobody000000' }), /^404/);
   t.match(await refused({ customer: 'nobody' }), /^404/);
   t.match(await refused({ key, day: '2026-02-31' }), /^400 .*day.*such as/);

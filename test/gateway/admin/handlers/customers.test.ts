@@ -133,7 +133,7 @@ t.test('400, 404: all that is wrong is named, and nothing is done', async (t: Te
       'reference: must be',
       'unknown field "limit"',
     ],
-    ['POST', PATH, { name: 'x', plan: 'free', reference: 'ptg_staging_x' }, 'reference: must not hold a key'],
+    ['POST', PATH, { name: 'x', plan: 'free', reference: 'ptg_staging_x' }, 'reference: must not contain a key'],
     ['POST', PATH, { name: 'x', plan: 'enterprise' }, 'limits: missing, plan "enterprise" has custom limits'],
     ['POST', PATH, { name: 'x', plan: 'enterprise', limits: { minute: 3, day: 9 } }, 'minute must be at least 4'],
     ['PATCH', path, {}, 'nothing to change'],

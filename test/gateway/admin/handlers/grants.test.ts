@@ -104,7 +104,7 @@ for (const collection of ['keys', 'customers'] as const) {
       [{ ...good, units: '5' }, 'units: must be a whole number'],
       [{ ...good, until: '2020-01-01' }, 'until: must lie in the future'],
       [{ ...good, until: 'tomorrow' }, 'until: must be a date'],
-      [{ ...good, note: 'ptg_staging_x' }, 'note: must not hold a key'],
+      [{ ...good, note: 'ptg_staging_x' }, 'note: must not contain a key'],
       [{ ...good, window: 'month' }, 'plan "free" counts no month'],
       [{ ...good, units: 99_999_500 }, 'grant at most 99999000'],
     ] as const) {
@@ -116,7 +116,7 @@ for (const collection of ['keys', 'customers'] as const) {
     const unlimited = await ask('POST', `${path}/grants`, { ...good, window: 'minute' });
     t.match(unlimited.json['message'], 'the minute is unlimited on plan "enterprise": there is nothing to add');
     for (let n = 0; n < 16; n += 1) t.equal((await ask('POST', `${path}/grants`, good)).status, 201);
-    t.match(await ask('POST', `${path}/grants`, good), { status: 409, json: { message: 'there are 16 grants' } });
+    t.match(await ask('POST', `${path}/grants`, good), { status: 409, json: { message: '16 grants are in force' } });
     t.equal((await ask('DELETE', path)).status, 204);
     t.match(await ask('POST', `${path}/grants`, good), { status: 409, json: { message: 'and that is final' } });
     const nobody = path.replace(/\w+$/, collection === 'keys' ? 'nobodynobody' : 'nobody00');

@@ -113,7 +113,7 @@ t.test('plans are tried on a month of the ledger: days, months and what is owed'
   t.match(said.stdout, new RegExp(`^basic +3 +0 +${DAYS * 10 + 100} +160 +${DAYS * 10 - 60} +`, 'm'));
   t.match(said.stdout, new RegExp(`${alone} alone +trial +createPet-day +${MONTH}-04 +5 +2\n`));
   t.match(said.stdout, new RegExp(`Owed: ${2 * DAYS}\\.00 EUR, then ${4 * DAYS}\\.00 EUR\\.`));
-  t.match(said.stdout, /Days and months alone/);
+  t.match(said.stdout, /Only days and months/);
   t.match(JSON.parse((await rehearse('--ledger', MONTH, '--json')).stdout), { final: true });
   t.match(await rehearse('--ledger', '2026-13'), { code: 1, stderr: /must be a month such as 2026-11/ });
   t.match(await rehearse(), { code: 2, stderr: /either --log or --ledger/ });

@@ -49,7 +49,7 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
   [
     'cors-origin-path',
     '4:7 cors.origins.1',
-    /without a slash at its end/,
+    /without a path or a trailing slash/,
     'cors:\n  origins:\n    - https://a.example.com\n    - https://a.example.com/\n',
   ],
   ['cors-origin-port', '1:19 cors.origins.0', /443 for https/, "cors: { origins: ['https://a.example.com:443'] }\n"],
@@ -66,7 +66,7 @@ export const SETTINGS_MISTAKES: readonly Mistake[] = [
   [
     'credentials-twice',
     '1:36 credentials.1',
-    /here twice/,
+    /listed twice/,
     'credentials: [{ basic: username }, { basic: password }]\n',
   ],
   ['credentials-word', '1:15 credentials.0', /must be bearer, \{ scheme/, 'credentials: [Bearer]\n'],
@@ -204,7 +204,7 @@ export const PLANS_MISTAKES: readonly Mistake[] = [
   [
     'anonymous-price',
     '1:79 anonymous.price',
-    /nobody pays for an address/,
+    /an address has no payer/,
     'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 }, price: { currency: EUR } }\n',
   ],
   [

@@ -22,7 +22,7 @@ export const UPSTREAM_MISTAKES: readonly Mistake[] = [
   [
     'upstream-authorization-twice',
     '1:63 upstreams.pets.authorization.variable',
-    /leave one of both out/,
+    /remove one/,
     'upstreams: { pets: { authorization: { file: secret, variable: SECRET } } }\n',
   ],
   [
@@ -101,7 +101,7 @@ export const UPSTREAM_MISTAKES: readonly Mistake[] = [
   [
     'upstream-strip-prefix',
     '1:36 upstreams.pets.strip_prefix',
-    /without a slash at its end/,
+    /without a trailing slash/,
     'upstreams: { pets: { strip_prefix: /v1/ } }\n',
   ],
 ];

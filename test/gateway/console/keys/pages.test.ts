@@ -56,7 +56,7 @@ t.test('what is done to a key holds, stands in its history, and is said', async 
   const rotated = await act('rotated', { overlap: '1h' });
   const [next = ''] = /ptg_\w+/.exec(rotated.text) ?? [];
   t.not(next, token);
-  t.match((await act('revoked')).text, 'Revoked, for ever.');
+  t.match((await act('revoked')).text, 'Revoked permanently.');
   t.notMatch((await get(path)).text, /action="\/console\/keys\/\w+\/(?!corrected")/, 'no change is offered any more');
 });
 

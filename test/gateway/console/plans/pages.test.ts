@@ -33,7 +33,7 @@ t.test('other plans are tried on a month, and what is wrong with them is named b
   t.match(good.text, '&lt;script>');
   t.notMatch(good.text, '<script>alert');
   t.match(good.text, /Owed in all: nothing that is known; with the new plans 0\.15 EUR\./);
-  t.match(good.text, 'The new days and months hold all that was used.');
+  t.match(good.text, 'The new days and months allow everything that was used.');
 
   const bad = await rehearse(file('').replace('9,', 'nine,'));
   t.equal(bad.status, 400);

@@ -87,7 +87,7 @@ t.test('what readers would take differently is refused with its place, in a sent
       /:2:12: \/a: "\/a" is here twice/,
     ],
     ['a.json', '{"openapi": "3.1.0", "x": [{"a": 1, "a": 1}], "paths": {}}', /:1:37: a: "a" is here twice/],
-    ['a.yaml', 'openapi: 3.1.0\npaths: &p\n  /a: { get: *p }\n', /:3:14: \*p stands within &p, so it never ends/],
+    ['a.yaml', 'openapi: 3.1.0\npaths: &p\n  /a: { get: *p }\n', /:3:14: \*p is used inside &p, which never ends/],
   ] as const) {
     const path = join(t.testdir({}), name);
     writeFileSync(path, text);

@@ -50,7 +50,7 @@ export function changingRecords<Result>(stores: Parts, work: (durable: Store) =>
 function requireWhole({ broken, isGone, folder }: Parts): void {
   if (broken !== null && isGone) throw new StoreUnavailable(broken);
   if (broken !== null)
-    throw new StoreUnavailable(`The embedded store in ${folder} is being opened anew, because it failed: ${broken}`);
+    throw new StoreUnavailable(`The embedded store in ${folder} failed and is being reopened: ${broken}`);
 }
 
 /** The error to show for one that a file threw. An error of our own making stays as it is. */

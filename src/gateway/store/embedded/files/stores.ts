@@ -130,7 +130,7 @@ export class Stores implements Parts {
     this.checkFolder();
     if (this.#closed || this.#isGone || this.#reopening !== undefined) return;
     this.#broken = reason;
-    this.#log?.error({ folder: this.folder, reason }, 'the embedded store failed, and is opened anew');
+    this.#log?.error({ folder: this.folder, reason }, 'the embedded store failed and is being reopened');
     this.#reopening = this.#openAnew().finally(() => (this.#reopening = undefined));
   }
 
@@ -158,7 +158,7 @@ export class Stores implements Parts {
         this.#replay();
         this.#broken = null;
         this.reopenings += 1;
-        this.#log?.warn({ folder: this.folder }, 'the embedded store was opened anew');
+        this.#log?.warn({ folder: this.folder }, 'the embedded store was reopened');
         return;
       } catch (error) {
         this.#broken = error instanceof Error ? error.message : String(error);

@@ -78,7 +78,7 @@ function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordT
       changingRecords(stores, () => {
         // Before anything is written: what this transaction has written stays.
         if (historyIn(stores.durable, record.id).length !== history.length - 1)
-          throw new VersionConflict(`the history of ${record.id} is another one by now`);
+          throw new VersionConflict(`the history of ${record.id} has changed`);
         put(stores, record);
         putHistory(stores.durable, record, history);
         stores.durable.removeSync(type.besideRow(record.id));

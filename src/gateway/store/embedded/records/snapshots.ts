@@ -110,7 +110,7 @@ function putRecords<R extends StoredRecord>(
   const { durable, durableCapacity } = stores;
   // Before anything is written: what this transaction has written stays.
   if (!isDeepStrictEqual(compareAll(stores, type, snapshots), compared))
-    throw new VersionConflict('a record was changed meanwhile');
+    throw new VersionConflict('a record has changed');
   return snapshots.map(({ record, history, beside }, n) => {
     const how = compared[n]!;
     if (how === 'different') return false;

@@ -37,7 +37,7 @@ export class AnswerReader {
     const first = this.#answers.readUInt8(this.#at);
     const code = CODES[first % OWN_MONTH_FLAG];
     if ((first & NOTED_FLAG) !== 0 && request.subject.kind === 'key') this.noted.push(request.subject.id);
-    if (code === undefined) throw new Error('an answer of the admission script has a code that nobody knows');
+    if (code === undefined) throw new Error('the admission script returned an unknown code');
     switch (code) {
       case 'unknown':
       case 'disabled':
@@ -61,7 +61,7 @@ export class AnswerReader {
     const at = this.#at;
     this.#at += ANSWER_BYTES;
     const row = this.#table[answers.readUInt16LE(at + 1)];
-    if (row === undefined) throw new Error('an answer of the admission script names a plan that it was not given');
+    if (row === undefined) throw new Error('the admission script returned a plan that it was not given');
     const nowMs = answers.readDoubleLE(at + 3);
     const grants = (first & GRANTS_FLAG) === 0 ? undefined : this.#grants();
     const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_MONTH_FLAG) !== 0);

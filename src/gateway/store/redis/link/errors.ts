@@ -71,7 +71,7 @@ export function redirectionOf(error: unknown): Redirection | undefined {
  */
 export function reasonOf(error: unknown, lastError: string | undefined): string {
   if (error instanceof NotOurs) return error.message;
-  if (error instanceof Overdue) return 'Redis did not answer in time';
+  if (error instanceof Overdue) return 'Redis did not respond in time';
   const word = wordOf(error);
   const code = word ?? lastError;
   if (code === undefined) return 'no connection to Redis';

@@ -174,7 +174,7 @@ export class NodeHealth {
     } = this.#parts;
     const silentMs = nowMs - this.#silentSinceMs;
     if (this.#state === 'answering' && this.#sent.size > 0 && silentMs > HOLD_AFTER_MS) {
-      this.#reason = 'Redis did not answer in time';
+      this.#reason = 'Redis did not respond in time';
       this.#doubt(this.#silentSinceMs);
     }
     if (this.#state === 'silent' && silentMs >= deadlineMs) this.#leave();

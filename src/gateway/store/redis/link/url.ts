@@ -89,7 +89,7 @@ function readAddress(text: string, defaultPort: number): Address {
   const host = groups?.['host'];
   const port = Number(groups?.['port'] ?? defaultPort);
   if (host === undefined || port < 1 || port > 65_535)
-    throw invalidUrl('has a host that is not of the form name:port (IPv6 in brackets)');
+    throw invalidUrl('has a host that is not written as name:port (IPv6 in brackets)');
   return { host: host.startsWith('[') ? host.slice(1, -1) : host, port };
 }
 
