@@ -60,7 +60,10 @@ t.test(
     const url = 'https://hooks.example.com/hidden-in-the-path';
     for (const [environment, words] of [
       [{ PETGATE_EVENTS_URL: url }, /Events are sent signed: set PETGATE_EVENTS_SECRET/],
-      [{ PETGATE_EVENTS_URL: url, PETGATE_EVENTS_SECRET: 'hidden-and-wrong' }, /PETGATE_EVENTS_SECRET holds no secret/],
+      [
+        { PETGATE_EVENTS_URL: url, PETGATE_EVENTS_SECRET: 'hidden-and-wrong' },
+        /PETGATE_EVENTS_SECRET does not contain a valid secret/,
+      ],
       [{ PETGATE_EVENTS_URL: 'http://hooks.example.com/hidden' }, /must begin with https:\/\//],
     ] as const) {
       const message = await startGateway(t, { environment }).then(

@@ -1,5 +1,5 @@
 /** A command of a page, and the lines that it shows of the output. */
-export interface Example {
+interface Example {
   readonly command: string;
   readonly shown: readonly string[];
 }

@@ -30,7 +30,7 @@ function plans(isPriced: boolean, day = 1_000, minute = 60): Readonly<Record<str
 export type Names = Record<string, string>;
 
 /** Where the guides are followed: one gateway, with a folder for files. */
-export interface Place {
+interface Place {
   readonly gateway: Gateway;
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;

@@ -14,7 +14,7 @@ const reportsOf = createReporter();
 
 const DEADLINE_MS = 100;
 /** For a Redis that waits for its disk, and a set-up that must not fail. */
-const PATIENT_MS = 1_000;
+const PATIENT_MS = 2_000;
 const DAY = { from: '2020-01-01', to: '2020-01-01' };
 
 async function setUp(
@@ -215,7 +215,7 @@ t.test('Redis freezes and wakes while requests flow: the ledger is what was admi
 });
 
 t.test('SCRIPT FLUSH at any moment is not noticed', async (t) => {
-  const { server, engine } = await setUp(t);
+  const { server, engine } = await setUp(t, {}, PATIENT_MS);
   const key = await newKey(engine, 'pro');
   const tally = await traffic(engine, key, async () => {
     for (let n = 0; n < 20; n += 1) {
@@ -284,7 +284,7 @@ t.test('a wrong password is said clearly and never shown', async (t) => {
   const server = await startRedis({ config: ['requirepass hidden-in-plain-sight'] });
   const engine = openRedisEngine({
     url: server.url.replace('//', '//:open-sesame@'),
-    deadlineMs: DEADLINE_MS,
+    deadlineMs: PATIENT_MS,
     plans: PLANS,
     usageDays: 400,
   });
@@ -298,7 +298,7 @@ t.test('a wrong password is said clearly and never shown', async (t) => {
   t.notMatch(JSON.stringify([error, String(error), error instanceof Error ? error.stack : '']), /sesame|plain-sight/);
   const right = openRedisEngine({
     url: server.url.replace('//', '//default:hidden-in-plain-sight@'),
-    deadlineMs: DEADLINE_MS,
+    deadlineMs: PATIENT_MS,
     plans: PLANS,
     usageDays: 400,
   });

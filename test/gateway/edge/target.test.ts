@@ -112,7 +112,7 @@ t.test('a message names the character that is refused, as it should be sent', (t
     ['/caf\u00e9', 'not visible ASCII unescaped. Send it as %E9.'],
     ['/a b', 'not visible ASCII unescaped. Send it as %20.'],
     ['/a%zz?%zz', '"%" unescaped. Send it as %25.'],
-    ['/a?%0a', '%0a, a control character. Leave it out.'],
+    ['/a?%0a', '%0a, a control character. Remove it.'],
   ] as const)
     t.equal(refusedCharacter(target)?.endsWith(named), true, `${target}: ${refusedCharacter(target)}`);
   t.equal(refusedCharacter('ftp://x/'), null, 'something else is wrong');

@@ -42,7 +42,7 @@ t.test('a receiver that hangs, cuts, or is not there has failed', async (t) => {
   const hung = await startReceiver(t, () => undefined);
   t.same(await senderTo(t, hung.url, { timeoutMs: 200 }).send(MESSAGE), {
     kind: 'failed',
-    reason: 'no answer within 0.2 s',
+    reason: 'no response within 0.2 s',
   });
   const endless = await startReceiver(t, (response) => response.writeHead(200).write('x'));
   t.same(

@@ -67,6 +67,6 @@ t.test('a query of the archive has a deadline, and its connection ends all the s
   const url = await postgres.createDatabase('deadline');
   const client = await connectTo(url)(200);
   const error = await client.query('select pg_sleep(600)').catch(unavailable);
-  t.match(error, { name: 'ArchiveUnavailable', message: /did not answer a query in time/ });
+  t.match(error, { name: 'ArchiveUnavailable', message: /did not respond to a query in time/ });
   await endOf(client);
 });
