@@ -122,7 +122,7 @@ t.test(
     const both = { ...other, settings: withArchive(other.settings, settings.store.archive!) };
     await t.rejects(moved(await archiveOf(t, both.settings), both), { message: /that of another store/ });
     // A stage that is still at it would mark what is empty by then.
-    await until('all is marked', async () => (await redis.command('HGET', 'petgate:store', 'marked')) === '1');
+    await Promise.all([stage.engine.close(), stage.store.close()]);
     await redis.command('FLUSHALL');
     const isRefused = async (): Promise<boolean> => {
       const store = openRedisLedger({ ...settings, dataFolder: temporaryFolder(t) }, archivedStore(settings));
