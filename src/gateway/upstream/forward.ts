@@ -1,4 +1,4 @@
-import { shed, type Admitted, type Body, type BodyRest, type Identified, type Slot } from '../exchange.js';
+import { shed, type Admitted, type Asking, type Body, type BodyRest, type Identified, type Slot } from '../exchange.js';
 import type { EdgeLimits } from '../config/settings.js';
 import { bodyTooLarge, isRefusal, REFUSALS, upstreamTimeout, type Refusal } from '../refusal.js';
 import { askingOf } from './addresses/share.js';
@@ -88,7 +88,7 @@ export function createForward(
     const request = outgoingRequest(exchange, upstream, credentials, body);
     const carry: Carry = ({ pool }, onEnd) =>
       new Attempt(exchange, rules, onEnd, (attempt) => pool.dispatch(request, attempt));
-    const asking = exchange.slot?.asking ?? askingOf(exchange, exchange.operation.id, share);
+    const asking = whoAsks(exchange, share);
     return deliver({ exchange, upstream, asking, rest: body?.rest ?? null, carry }, onFailure, mayGoOn);
   };
 
@@ -107,11 +107,16 @@ export function createForward(
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
       const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);
-      const asking = askingOf(exchange, operation.id, share);
+      const asking = whoAsks(exchange, share);
       return deliver({ exchange, upstream, asking, rest: null, carry }, onFailure, mayGoOn);
     }
     return exchange.hasBody ? sendWithBody(exchange, rules) : send(exchange, rules, null);
   };
+}
+
+/** As its place was asked for, where it had one. */
+function whoAsks(exchange: Admitted, share: number): Asking {
+  return exchange.slot?.asking ?? askingOf(exchange, exchange.operation.id, share);
 }
 
 /**

@@ -93,8 +93,6 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
      * it is taken in however full they are by now
      */
     pick(asking: Asking, after: Address | null, forTunnel = false): Address | null {
-      if (after === null && addresses.length === 1)
-        return takesMore(addresses[0]!, asking, true) ? addresses[0]! : null;
       const bestOf = (evenFull: boolean): Address | null => {
         let best: Address | null = null;
         for (const one of addresses)

@@ -53,12 +53,6 @@ export class Shares {
     return this.#waiting.length;
   }
 
-  /** How many may come of any operation, from any caller, at least. */
-  least(share: number): number {
-    const { own, caller } = this.#boundsOf(share);
-    return withQueue(Math.min(own, caller));
-  }
-
   /** How many more of this operation may come. */
   operationRoom({ operation }: Asking): number {
     return withQueue(this.#operationBound) - (this.#operations.get(operation)?.all ?? NONE).size;

@@ -61,17 +61,6 @@ export class Slots {
   }
 
   #take(asking: Asking): Slot | null | 'promised' {
-    return this.#hasPlenty(asking) ? this.#promise(asking) : this.#takeRest(asking);
-  }
-
-  /** Whether some address has room for more than all that are promised, whoever they are: the usual case. */
-  #hasPlenty({ caller, share }: Asking): boolean {
-    for (const { breaker, underWay, shares } of this.#addresses)
-      if (!breaker.isOpenFor(caller) && shares.least(share) - underWay.size > this.#promised) return true;
-    return false;
-  }
-
-  #takeRest(asking: Asking): Slot | null | 'promised' {
     let free = 0;
     let ofOperation = 0;
     let own = 0;
@@ -84,14 +73,10 @@ export class Slots {
       own += isOpen ? room : Math.max(0, Math.min(room, shares.callerRoom(asking)));
     }
     if (own === 0) return null;
-    const operation = this.#byOperation.get(asking.operation).size;
-    const caller = this.#byCaller.get(asking.caller).size;
-    return this.#promised >= free || operation >= ofOperation || caller >= own ? 'promised' : this.#promise(asking);
-  }
-
-  #promise(asking: Asking): Slot {
+    const operation = this.#byOperation.of(asking.operation);
+    const caller = this.#byCaller.of(asking.caller);
+    if (this.#promised >= free || operation.size >= ofOperation || caller.size >= own) return 'promised';
     this.#promised += 1;
-    const [operation, caller] = [this.#byOperation.of(asking.operation), this.#byCaller.of(asking.caller)];
     return new PromisedSlot(asking, this, operation, caller);
   }
 
