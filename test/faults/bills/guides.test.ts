@@ -10,6 +10,7 @@ import { packageRoot } from '../../../src/shared/package-root.js';
 import { DAY_MS, dayOf } from '../../../src/shared/utc-day.js';
 import { petgate, surroundings } from '../../cli/programs.js';
 import { openClient } from '../../e2e/client.js';
+import { examplesOf } from '../../e2e/guides/examples.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
 import { startPostgres } from '../../servers/postgres.js';
 import { NO_BAN } from '../../servers/plans.js';
@@ -31,8 +32,7 @@ const run = promisify(execFile);
 function commandsOf(guide: string, heading: string): readonly string[] {
   const page = readFileSync(join(packageRoot, 'docs/guides', `${guide}.md`), 'utf8');
   const section = page.split(/^#+ (?=[A-Z])/m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
-  const block = /^```sh\n([^]*?)^```$/m.exec(section)?.[1] ?? '';
-  const commands = block.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const commands = examplesOf(section).map(({ command }) => command);
   if (commands.length === 0) throw new Error(`${guide}.md has no commands below "${heading}"`);
   return commands;
 }

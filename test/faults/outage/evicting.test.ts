@@ -29,6 +29,7 @@ t.test('a gateway that starts on a Redis that drops data is not ready, and says 
   const environment = { REDIS_URL: redis.url };
   const gateway = await startGateway(t, { environment });
   t.ok(await toldUnready(gateway));
+  t.match(await readyOf(gateway), { status: 503, body: { parts: { store: { ok: false, detail: /volatile-lru/ } } } });
   t.match((await gateway.program.logged('Redis may drop data'))['reason'], /store\.eviction/);
   t.equal(await figure(gateway, 'petgate_store_evicts'), 1);
   const accepting = await startGateway(t, { environment, config: { store: { eviction: 'accept' } } });
