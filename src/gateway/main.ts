@@ -15,7 +15,7 @@ import { recallHere } from './observe/recent/recall.js';
 import { oversee } from './oversee.js';
 import { openEngine } from './store/open.js';
 import type { ServingEngine } from './store/port.js';
-import { drain, listen } from './server.js';
+import { CUT_MS, drain, listen } from './server.js';
 import { archivedRows, archivedStore } from './usage/ledger.js';
 import { tuneV8 } from './v8.js';
 import { startWorkers } from './workers/primary.js';
@@ -125,7 +125,7 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
     metrics: () => workers.metrics(),
     recall: (question) => workers.recall(question),
     listen: () => workers.listening,
-    drain: () => workers.stop(base.settings.shutdownMs + 2000),
+    drain: () => workers.stop(base.settings.shutdownMs + CUT_MS + 1000),
   });
 }
 

@@ -4,7 +4,7 @@ import type { App } from './app.js';
 
 const POLL_MS = 20;
 /** What was cut says so in log and ledger: that takes a turn or two, and the store may have to be asked. */
-const CUT_MS = 1_000;
+export const CUT_MS = 1_000;
 
 /** Listens, and gives the port it got. Rejects with Node's error when it cannot be had. */
 export function listen(

@@ -3,14 +3,14 @@ import type { Change } from './edits.js';
 import { KeyRefused } from './refused.js';
 
 const MAX_OVERLAP_MS = 90 * 86_400_000;
-/** Two: whoever rotates again, because the response was lost, must not end the secret that clients still use. */
+/** Two: rotating again because a response was lost must not end the secret that clients still use. */
 const OLDER = 2;
-/** Valid at once, the new one included. */
+/** Valid at the same time, including the new one. */
 export const MAX_SECRETS = 1 + OLDER;
 
 /**
- * The record with a new secret. The two older ones that stay valid longest are good for at most `overlapMs` more, and
- * not past their own end. The history has when the last of them ends (null: none is left), and how many others end now.
+ * Gives the record a new secret. The two older ones with the latest ends remain valid for at most `overlapMs`, and not
+ * past their own end. The history says when the last of them ends (null: none is left), and how many others end now.
  */
 export function rotated(
   record: KeyRecord,
@@ -18,11 +18,12 @@ export function rotated(
   nowMs: number,
   overlapMs: number,
 ): Change<KeyRecord> {
+  // `|| 0`: of two without an end the difference is no number.
   const valid = record.secrets.filter((secret) => endOf(secret) > nowMs).sort((a, b) => endOf(b) - endOf(a) || 0);
   const older = valid
     .slice(0, overlapMs === 0 ? 0 : OLDER)
     .map((secret) => ({ ...secret, endsAtMs: Math.min(endOf(secret), nowMs + overlapMs) }));
-  const others = valid.length - Math.max(older.length, Math.min(1, valid.length));
+  const others = Math.max(0, valid.length - Math.max(1, older.length));
   const oldSecretEnds = valid.length === 0 ? null : new Date(older[0]?.endsAtMs ?? nowMs).toISOString();
   const changed = { oldSecretEnds, ...(others === 0 ? {} : { othersEndedAtOnce: others }) };
   return { next: { ...record, secrets: [{ hash, endsAtMs: null }, ...older] }, action: 'rotated', changed };

@@ -45,15 +45,17 @@ export class Capacity {
     const freeBytes = bavail * bsize;
     this.#everyClaim = freeBytes < NEARLY_FULL_BYTES;
     this.#refusal = null;
-    if (freeBytes < SPARE_BYTES) {
-      this.#refusal =
-        `The disk that holds ${this.#folder} is full. Free space ` + 'there; admission goes on by itself afterwards.';
-    } else if (this.#usedBytes() >= this.#maxBytes) {
+    if (freeBytes < SPARE_BYTES) this.#refusal = diskMessage(this.#folder, 'full');
+    else if (this.#usedBytes() >= this.#maxBytes)
       this.#refusal =
         `The embedded store in ${this.#folder} has reached its bound of ${this.#maxBytes} bytes. Raise ` +
         'store.map_size and restart, or keep usage for fewer days.';
-    }
   }
+}
+
+/** What is said of a disk that is `full`, or worse. */
+export function diskMessage(folder: string, state: string): string {
+  return `The disk that holds ${folder} is ${state}. Free space there; admission goes on by itself afterwards.`;
 }
 
 interface Stats {

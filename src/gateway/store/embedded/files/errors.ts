@@ -1,6 +1,7 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { VersionConflict } from '../../port.js';
+import { diskMessage } from './capacity.js';
 import { isDamage } from './damage.js';
 import type { Store } from './store.js';
 import type { Parts } from './parts.js';
@@ -80,11 +81,6 @@ async function commitErrorOf(error: Error): Promise<Error> {
 }
 
 function messageOf(stores: Parts, code: unknown, reason: string): string {
-  if (DISK_CODES.includes(code)) {
-    return (
-      `The disk that holds ${stores.folder} is full or failing (${reason}). Free space there; admission goes on ` +
-      'by itself afterwards.'
-    );
-  }
+  if (DISK_CODES.includes(code)) return diskMessage(stores.folder, `full or failing (${reason})`);
   return `The embedded store in ${stores.folder} failed: ${reason}`;
 }
