@@ -1,5 +1,5 @@
 /**
- * What a store says of its form, so that a version that does not know that form leaves it alone.
+ * The format of a store's data: a version that does not know it leaves the store alone.
  */
 export const FORMAT = '1';
 

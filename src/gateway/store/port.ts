@@ -198,7 +198,7 @@ export interface AdmissionEngine extends Decider {
   readonly failover?: Failover;
   /** Absent where the store is not shared. */
   readonly trust?: StoreTrust;
-  /** How often files failed and were opened anew; absent where there are none. */
+  /** How often files failed and were reopened; absent where there are none. */
   readonly reopenings?: () => number;
   /** Proves the store can decide now, by running the real admission with cost 0. */
   check(): Promise<void>;

@@ -32,7 +32,7 @@ class Calls {
     this.#send = send;
   }
 
-  /** Rejects with StoreUnavailable after `withinMs`; of what is answered later, `late` is told. */
+  /** Rejects with StoreUnavailable after `withinMs`; its `late` resolves with what is answered later. */
   ask(asked: Question, withinMs: number, size = 0): Promise<unknown> {
     if (this.#open.size >= MAX_OPEN) return Promise.reject(new StoreUnavailable(SILENT, { noEffect: true }));
     const number = (this.#number += 1);

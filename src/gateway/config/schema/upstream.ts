@@ -25,7 +25,7 @@ const health = mapping({
 const breaker = mapping({
   failures: whole(1, 10_000)
     .prefault(5)
-    .describe('Opens after so many attempts in a row without a response: the address is skipped.'),
+    .describe('Consecutive attempts without a response after which the breaker opens and the address is skipped.'),
   open: duration('10ms', '1h')
     .prefault('1s')
     .describe('Then one request tries the address; the next after twice that time, and so on.'),

@@ -41,11 +41,11 @@ export class Stores implements Parts {
   readonly fold = new Fold(this);
   readonly journal: Journal;
   readonly journalCapacity: Capacity;
-  /** Grows with each change of a record: whoever keeps a decoded one reads it again. */
+  /** Grows with each change of a record, so that cached decoded records are read again. */
   recordsVersion = 1;
-  /** Stands behind each operation in the ledger: tells those apart who count here. Empty where nobody asks. */
+  /** Appended to each operation in the ledger, to tell gateways apart; empty outside outage mode. */
   counter = '';
-  /** How often the file failed and was opened anew. */
+  /** How often the file failed and was reopened. */
   reopenings = 0;
   readonly #log: Log | undefined;
   readonly #release: () => void;
@@ -89,7 +89,7 @@ export class Stores implements Parts {
   get broken(): string | null {
     return this.#broken;
   }
-  /** Whether it is for good: it is not opened anew. */
+  /** Whether that is permanent: the file is not reopened. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -125,7 +125,7 @@ export class Stores implements Parts {
     this.#log?.error({ folder: this.folder, reason: this.#broken }, 'the embedded store is gone');
   }
 
-  /** The file does not serve any more: it is opened anew, now and until that goes well. */
+  /** Reopens a file that no longer works; tries again until that succeeds. */
   reopen(reason: string): void {
     this.checkFolder();
     if (this.#closed || this.#isGone || this.#reopening !== undefined) return;

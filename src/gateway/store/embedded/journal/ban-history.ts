@@ -9,7 +9,7 @@ import type { Store } from '../files/store.js';
  */
 export interface BanOfKey {
   readonly keyId: string;
-  /** Of the record that it met: in the history it stands behind that, whatever changed since. */
+  /** The version of the record at the ban: the history lists the ban after that version. */
   readonly version: number;
   readonly entry: AuditEntry;
 }

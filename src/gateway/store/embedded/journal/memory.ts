@@ -28,8 +28,8 @@ interface ChangedRow {
 }
 
 /**
- * What decides: all that the journal says, over what stands in the file. An entry must be here until it is folded into
- * the file; later it is a cache.
+ * The state that admissions are decided on: the journal's contents on top of the file's. An entry must be here until it
+ * is folded into the file; after that it is a cache.
  */
 export class Memory {
   readonly #files: { readonly durable: Store };
@@ -46,7 +46,7 @@ export class Memory {
     this.#files = files;
   }
 
-  /** Grows when all was read anew: entries that somebody holds are not those in here. */
+  /** Grows when everything is read again: entries obtained before are no longer those in here. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -56,7 +56,7 @@ export class Memory {
     return this.#unfolded.size + this.#folding.size;
   }
 
-  /** What records up to this one changed of subjects stands in the file. */
+  /** The file has the subjects' changes of all records up to this one. */
   get foldedTo(): number {
     return this.#foldedTo;
   }
@@ -151,7 +151,7 @@ export class Memory {
     return this.#folding;
   }
 
-  /** What `beginFold` gave stands in the file: all that records up to this one changed. */
+  /** The file now has what `beginFold` returned: everything that records up to this one changed. */
   async folded(number: number, today: string, giveWay: () => Promise<void>): Promise<void> {
     this.#foldedTo = number;
     const folded = this.#folding;

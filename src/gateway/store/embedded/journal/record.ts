@@ -13,9 +13,9 @@ import { labelFrom } from './label.js';
  * follows, bytes of that, number of the record (a double), bytes of subjects, these, and JSON of what is rare.
  *
  * Of each subject: two bytes of length and the id, the state, two bytes that say how many counts changed, and of each
- * of these two bytes of length, the label, and the counts. The highest bit of a length says that more stands there than
- * the least: of an id, that after the state come two bytes of length and its other windows; of a label, that its counts
- * have units. The next bit of an id's says that it is an address.
+ * of these two bytes of length, the label, and the counts. The highest bit of a length marks an optional part: after an
+ * id's state, two bytes of length and its other windows; after a label, counts that include units. The next bit of an
+ * id's length says that it is an address.
  */
 const MARK = Buffer.from('PgJ1');
 const HEAD_BYTES = 24;
@@ -34,7 +34,7 @@ export interface Rare {
 
 let scratch = Buffer.alloc(65_536);
 
-/** Of entries, those counts that changed by this record. It stands in memory that the next record uses again. */
+/** Packs these entries, with the counts that this record changed. The next record reuses the returned memory. */
 export function packRecord(number: number, entries: readonly Entry[], rare: Rare | null): Buffer {
   let at = HEAD_BYTES;
   for (const entry of entries) {
