@@ -94,7 +94,7 @@ t.test('plans that Redis refuses to load, or is not there to load, are no settin
   await until('it is notified of', async () => !(await configPart(gateway)).ok);
   t.match((await configPart(gateway)).detail, /plans\.yaml: Redis refuses the admission script of these plans: NOPERM/);
   t.match(await (await fetch(`${gateway.adminUrl}/metrics`)).text(), /^petgate_config_ok 0$/m);
-  t.equal((await gateway.admin('GET', '/readyz')).status, 200);
+  t.match(await gateway.admin('GET', '/readyz'), { status: 200, body: {} });
   t.equal(await limitOf(gateway, key), 1000, 'the plans before hold, and Redis decides by them');
   t.equal(reloaded(), 0);
 

@@ -12,6 +12,8 @@ try {
   if (task.kind === 'report') await report(task);
   else if (task.kind === 'rehearsal') await rehearsal(task);
   else await runArchiveTask(task);
+  // Whoever asked waits for the end: no connection that closes late may hold it up.
+  process.exit();
 } catch (error) {
   // Whoever asked may have gone; else the gateway reports it.
   process.stderr.write(reasonOf(error), () => process.exit(1));

@@ -24,7 +24,7 @@ const MULTIPLE = 20;
  */
 const MULTIPLE_RUSHING = 100;
 /** Another program may have had the processors during a comparison: one of so many has to hold. */
-const ATTEMPTS = 3;
+const ATTEMPTS = 8;
 const STREAM = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n';
 
 /** An upstream that does what X-Do says. */

@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../../servers/program.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { startCluster } from '../../../servers/redis.js';
 import { ago, openStage } from './stage.js';
+import { FORMAT } from '../../../../src/gateway/store/format.js';
 import { noCounts } from '../../../../src/gateway/store/counts.js';
 import {
   accept,
@@ -102,9 +103,9 @@ t.test('Redis lost its data: an export from before the last move', async (t) => 
   await count(place.engine, key, 50, 200);
   const file = await exported(place);
   t.same(await move(place), [ago(50)]);
-  const id = String(await place.redis.command('HGET', 'petgate:store', 'id'));
+  const mark = ['id', String(await place.redis.command('HGET', 'petgate:store', 'id')), 'format', FORMAT];
   await place.redis.command('FLUSHALL');
-  await place.redis.command('HSET', 'petgate:store', 'id', id);
+  await place.redis.command('HSET', 'petgate:store', ...mark);
   t.equal(await bill(place, key, 51), 100, 'an empty Redis that was accepted: the archive has its days');
   await move(place);
   t.equal(await place.redis.command('HLEN', 'petgate:archive:moved'), 2, 'the next move notes what there is');
