@@ -1,8 +1,11 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import type { AddressBan, AddressBanPage, AdmissionEngine } from '../../src/gateway/store/port.js';
+import { banEvent } from '../../src/gateway/store/outbox/facts.js';
+import { NO_CHANGE } from '../../src/gateway/store/outbox/event.js';
+import type { AddressBan, AdmissionEngine, Ban, BanPage } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';
 import {
+  DAY_START_MS,
   ask,
   askMany,
   banned,
@@ -10,13 +13,16 @@ import {
   count,
   freshId,
   keyOf,
+  liftBan,
   limited,
   newCustomer,
   newKey,
   NOON_MS,
   standing,
+  startBan,
 } from './cast.js';
 import type { Actor } from './cast.js';
+import { toldOf } from './told.js';
 import { windowOf } from '../gateway/admission/verdict.js';
 
 type Address = { readonly kind: 'address'; readonly address: string };
@@ -118,7 +124,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
       t.equal((await ask(engine, address, NOON_MS + 300_000)).outcome, 'admitted');
 
       await provoke(engine, byHand, aheadMs);
-      await engine.bans.start(byHand.id, aheadMs);
+      await startBan(engine, byHand, aheadMs);
       t.equal(banned(await ask(engine, byHand, NOON_MS)).bannedUntilMs, aheadMs, 'operators say when theirs ends');
     },
   );
@@ -126,7 +132,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
   t.test('a retry is promised for when ban and buckets allow it', async (t) => {
     const key = await newKey(engine, 'calm');
     await askMany(engine, key, 3, NOON_MS);
-    await engine.bans.start(key.id, NOON_MS + 10_000);
+    await startBan(engine, key, NOON_MS + 10_000);
     t.equal(
       banned(await ask(engine, key, NOON_MS + 1)).retryAtMs,
       NOON_MS + MINUTE_MS,
@@ -139,22 +145,22 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'free');
     t.equal(await engine.bans.read(key.id), undefined);
     await ask(engine, key, NOON_MS);
-    await engine.bans.start(key.id, NOON_MS + 50_000);
+    await startBan(engine, key, NOON_MS + 50_000);
     const verdict = banned(await ask(engine, key, NOON_MS));
     t.same(
       [verdict.level, verdict.bannedUntilMs, windowOf(verdict, 'minute').remaining],
       [1, NOON_MS + 50_000, 59],
       'what was spent stays',
     );
-    await engine.bans.start(key.id, NOON_MS + 90_000);
+    await startBan(engine, key, NOON_MS + 90_000);
     t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 90_000, level: 1, note: null });
-    t.equal(await engine.bans.lift(key.id), true);
+    t.equal(await liftBan(engine, key), true);
     t.equal(await engine.bans.read(key.id), undefined);
     t.equal(windowOf(standing(await ask(engine, key, NOON_MS)), 'minute').remaining, 58);
-    t.equal(await engine.bans.lift(key.id), false, 'there was none');
-    t.equal(await engine.bans.lift(freshId()), false, 'nor for a key nobody knows');
+    t.equal(await liftBan(engine, key), false, 'there was none');
+    t.equal(await liftBan(engine, freshId()), false, 'nor for a key nobody knows');
     const unseen = await newKey(engine, 'free');
-    await engine.bans.start(unseen.id, NOON_MS + 1_000);
+    await startBan(engine, unseen, NOON_MS + 1_000);
     t.equal((await ask(engine, unseen, NOON_MS)).outcome, 'banned', 'a key that never asked can be banned');
     t.equal((await ask(engine, unseen, NOON_MS + 1_000)).outcome, 'admitted');
   });
@@ -162,25 +168,25 @@ export function bans(t: Test, engine: AdmissionEngine): void {
   t.test('what an operator said of a ban stays with that ban alone', async (t) => {
     const key = await newKey(engine, 'strict');
     const note = { reason: 'runs in a “loop” 🐾', actor: 'Zoë' };
-    await engine.bans.start(key.id, NOON_MS + 50_000, note);
+    await startBan(engine, key, NOON_MS + 50_000, note);
     t.same(await engine.bans.read(key.id), { keyId: key.id, untilMs: NOON_MS + 50_000, level: 1, note });
-    await engine.bans.start(key.id, NOON_MS + 90_000, { reason: null, actor: 'Max' });
+    await startBan(engine, key, NOON_MS + 90_000, { reason: null, actor: 'Max' });
     t.same((await engine.bans.read(key.id))?.note, { reason: null, actor: 'Max' });
-    await engine.bans.start(key.id, NOON_MS + 90_000);
+    await startBan(engine, key, NOON_MS + 90_000);
     t.equal((await engine.bans.read(key.id))?.note, null, 'nothing was said of the newest');
-    await engine.bans.start(key.id, NOON_MS + 50_000, note);
+    await startBan(engine, key, NOON_MS + 50_000, note);
     t.ok((await provoke(engine, key, NOON_MS + 50_000)).started);
     t.match(await engine.bans.read(key.id), { level: 2, note: null }, 'a ban that began by itself');
-    await engine.bans.start(key.id, NOON_MS + 50_000, note);
-    await engine.bans.lift(key.id);
-    await engine.bans.start(key.id, NOON_MS + 50_000);
+    await startBan(engine, key, NOON_MS + 50_000, note);
+    await liftBan(engine, key);
+    await startBan(engine, key, NOON_MS + 50_000);
     t.equal((await engine.bans.read(key.id))?.note, null, 'lifted and forgotten');
   });
 
   t.test('lifting forgets strikes and level', async (t) => {
     const key = await newKey(engine, 'strict');
     const first = await provoke(engine, key, NOON_MS);
-    await engine.bans.lift(key.id);
+    await liftBan(engine, key);
     t.same(
       (await askMany(engine, key, 3, NOON_MS + 1)).map((verdict) => verdict.outcome),
       ['limited', 'limited', 'banned'],
@@ -246,6 +252,71 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     t.same(await engine.keys.history(key.id), [...after, done]);
   });
 
+  t.test('a ban by hand, its history and its event are one step with the record, or nothing', async (t) => {
+    const key = await newKey(engine, 'free');
+    const until = new Date(NOON_MS).toISOString();
+    const entry = { atMs: DAY_START_MS, actor: 'ops', action: 'banned', changed: { until } } as const;
+    const event = banEvent(key.id, 'free', { untilMs: NOON_MS, level: 1, reason: null }, DAY_START_MS);
+    const ban = { untilMs: NOON_MS, note: { reason: null, actor: 'ops' } };
+    const change = { emit: [event], withdraw: [], ban };
+    const late = engine.keys.write({ ...key.record, version: 1 }, entry, change);
+    await t.rejects(late, { name: 'VersionConflict' });
+    t.equal(await engine.bans.read(key.id), undefined, 'no ban without its change');
+    t.equal((await engine.keys.history(key.id)).length, 1);
+    t.same(await toldOf(engine, key.id), []);
+
+    const record = { ...key.record, version: 2 };
+    await engine.keys.write(record, entry, change);
+    t.match(await engine.bans.read(key.id), { ...ban, level: 1 });
+    t.same(await engine.keys.read(key.id), record);
+    t.same((await engine.keys.history(key.id)).slice(1), [entry]);
+    t.same(await toldOf(engine, key.id), [event]);
+    const lifted = { ...entry, action: 'lifted', changed: {} } as const;
+    await engine.keys.write({ ...record, version: 3 }, lifted, { ...NO_CHANGE, ban: null });
+    t.equal(await engine.bans.read(key.id), undefined);
+    t.same((await engine.keys.history(key.id)).slice(1), [entry, lifted]);
+  });
+
+  t.test('two changes of a key at once, one of them a ban: one is made, and the other told', async (t) => {
+    const key = await newKey(engine, 'free');
+    for (let n = 0; n < 10; n += 1) {
+      const { version } = (await engine.keys.read(key.id))!;
+      const actors = [0, 1].map(() => ({ ...key, record: { ...key.record, version } })) as [Actor, Actor];
+      const made = await Promise.allSettled([
+        startBan(engine, actors[0], NOON_MS + n),
+        change(engine, actors[1], { note: `${n}` }),
+      ]);
+      t.same(made.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+      t.equal((await engine.keys.read(key.id))?.version, version + 1);
+      t.equal((await engine.keys.history(key.id)).length, version + 1);
+    }
+  });
+
+  t.test('bans of keys are listed, page by page, each once; those that are over or lifted are not', async (t) => {
+    const keys = await Promise.all(['strict', 'free', 'free', 'free'].map((plan) => newKey(engine, plan)));
+    const [byItself, byHand, lifted, over] = keys as [Actor, Actor, Actor, Actor];
+    const listed = async (): Promise<readonly string[]> => {
+      const found: string[] = [];
+      for (let cursor: string | null = null, isMore = true; isMore;) {
+        const page: BanPage<Ban> = await engine.bans.keys(cursor, 2);
+        for (const ban of page.bans) t.same(ban, await engine.bans.read(ban.keyId));
+        found.push(...page.bans.map(({ keyId }) => keyId));
+        cursor = page.cursor;
+        isMore = cursor !== null;
+      }
+      return found.filter((id) => keys.some((key) => key.id === id)).sort();
+    };
+    await provoke(engine, byItself, NOON_MS);
+    await startBan(engine, byHand, NOON_MS + 1_000);
+    await startBan(engine, byHand, NOON_MS);
+    await startBan(engine, lifted, NOON_MS);
+    await liftBan(engine, lifted);
+    await startBan(engine, over, Date.now());
+    const wanted = [byItself.id, byHand.id].sort();
+    await until('all are listed', async () => (await listed()).length === wanted.length);
+    t.same(await listed(), wanted);
+  });
+
   t.test('bans of addresses are listed, page by page, each once, and lifted', async (t) => {
     const [one, other, third] = ['7', '8', '9'].map(() => ({
       kind: 'address' as const,
@@ -254,7 +325,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const listed = async (): Promise<readonly string[]> => {
       const bans: AddressBan[] = [];
       for (let cursor: string | null = null, isMore = true; isMore;) {
-        const page: AddressBanPage = await engine.bans.addresses(cursor, 2);
+        const page: BanPage<AddressBan> = await engine.bans.addresses(cursor, 2);
         bans.push(...page.bans);
         cursor = page.cursor;
         isMore = cursor !== null;
@@ -291,7 +362,7 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     const endsSoon = async (id: string): Promise<void> => {
       for (let lengthMs = 300; lengthMs < 100_000; lengthMs *= 2) {
         const untilMs = Date.now() + lengthMs;
-        await engine.bans.start(id, untilMs);
+        await startBan(engine, id, untilMs);
         await until('seen, or over', async () => Date.now() > untilMs || (await isMore(3, 1)));
         if (Date.now() <= untilMs) return;
       }
@@ -303,8 +374,8 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     ];
     await provoke(engine, byItself, NOON_MS);
     await more('one that began by itself', 1, 0);
-    await engine.bans.start(byHand.id, NOON_MS + 50_000);
-    await engine.bans.start(byHand.id, NOON_MS + 90_000);
+    await startBan(engine, byHand, NOON_MS + 50_000);
+    await startBan(engine, byHand, NOON_MS + 90_000);
     await more('one by hand, moved', 2, 0);
     await askMany(engine, byItself, 3, NOON_MS + 10);
     await more('no more for who goes on asking', 2, 0);
@@ -317,8 +388,8 @@ export function bans(t: Test, engine: AdmissionEngine): void {
     await more('an address', 2, 1);
     await endsSoon(brief.id);
     await more('and is over', 2, 1);
-    await engine.bans.lift(byHand.id);
-    await engine.bans.lift(byItself.id);
+    await liftBan(engine, byHand);
+    await liftBan(engine, byItself);
     await more('lifted', 0, 1);
   });
 

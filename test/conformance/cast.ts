@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { DAY_MS, type Limits } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan, Plans } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
-import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';
+import { NO_CHANGE, type OutboxChange } from '../../src/gateway/store/outbox/event.js';
+import type { AdmissionEngine, BanNote, KeyChange, UsageRow } from '../../src/gateway/store/port.js';
 import { operationTerms } from '../../src/gateway/admission/windows.js';
 import type { BannedVerdict, LimitedVerdict, StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../../src/gateway/store/records/customer-id.js';
 import type { CustomerRecord } from '../../src/gateway/store/records/customer.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
+import type { AuditEntry } from '../../src/gateway/store/records/record.js';
 import { BAN, NO_BAN } from '../gateway/admission/ban.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { CREATE, LIST, READ } from './names.js';
@@ -140,6 +142,37 @@ export async function change(engine: AdmissionEngine, actor: Actor, changes: Par
   const record = { ...actor.record, ...changes, version: actor.record.version + 1 };
   await engine.keys.write(record, { atMs: DAY_START_MS, action: 'changed', changed: changes });
   actor.record = record;
+}
+
+/** Bans by hand. Where the whole actor is given, it knows its record from then on. */
+export async function startBan(
+  engine: Pick<AdmissionEngine, 'keys'>,
+  who: Actor | string,
+  untilMs: number,
+  note: BanNote | null = null,
+  events: OutboxChange = NO_CHANGE,
+): Promise<void> {
+  const changed = { until: new Date(untilMs).toISOString() };
+  await writeBan(engine, who, { atMs: DAY_START_MS, action: 'banned', changed }, { ...events, ban: { untilMs, note } });
+}
+
+/** False where no ban was in force. */
+export async function liftBan(engine: Pick<AdmissionEngine, 'keys' | 'bans'>, who: Actor | string): Promise<boolean> {
+  if ((await engine.bans.read(typeof who === 'string' ? who : who.id)) === undefined) return false;
+  await writeBan(engine, who, { atMs: DAY_START_MS, action: 'lifted', changed: {} }, { ...NO_CHANGE, ban: null });
+  return true;
+}
+
+async function writeBan(
+  { keys }: Pick<AdmissionEngine, 'keys'>,
+  who: Actor | string,
+  entry: AuditEntry,
+  change: KeyChange,
+): Promise<void> {
+  const before = typeof who === 'string' ? (await keys.read(who))! : who.record;
+  const record = { ...before, version: before.version + 1 };
+  await keys.write(record, entry, change);
+  if (typeof who !== 'string') who.record = record;
 }
 
 export function custom(minute: Limits['minute'], day: Limits['day']): Partial<KeyRecord> {

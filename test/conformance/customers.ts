@@ -9,6 +9,7 @@ import {
   dayName,
   freshCustomerId,
   keyOf,
+  liftBan,
   limited,
   newCustomer,
   newKey,
@@ -16,6 +17,7 @@ import {
   requestOf,
   rowsOf,
   standing,
+  startBan,
 } from './cast.js';
 import { byName, othersOf, windowOf } from '../gateway/admission/verdict.js';
 import { CREATE } from './names.js';
@@ -161,7 +163,7 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     const fresh = await keyOf(engine, id);
     t.equal((await ask(engine, fresh, NOON_MS + SECOND_MS)).outcome, 'limited');
     t.equal((await ask(engine, fresh, NOON_MS + 61 * SECOND_MS)).outcome, 'admitted');
-    t.equal(await engine.bans.lift(loop.id), true);
+    t.equal(await liftBan(engine, loop), true);
     t.equal((await ask(engine, loop, NOON_MS + 62 * SECOND_MS)).outcome, 'limited', "the window is the customer's");
     t.equal((await engine.bans.read(calm.id))?.level, 1);
   });
@@ -178,7 +180,7 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     const { id } = await newCustomer(engine, 'calm');
     const [first, second] = [await keyOf(engine, id), await keyOf(engine, id)];
     await ask(engine, first, NOON_MS);
-    await engine.bans.start(first.id, NOON_MS + SECOND_MS);
+    await startBan(engine, first, NOON_MS + SECOND_MS);
     t.equal((await ask(engine, first, NOON_MS)).outcome, 'banned');
     const leaves = (remaining: number): object => ({ outcome: 'admitted', windows: { minute: { remaining } } });
     t.match(byName(await ask(engine, second, NOON_MS)), leaves(1));

@@ -7,7 +7,7 @@ import { toIdentified, toRouted, toStripped } from '../../src/gateway/exchange.j
 import { isRefusal } from '../../src/gateway/refusal.js';
 import { makeExchange } from '../gateway/exchange.js';
 import { makeOperation } from '../gateway/operation.js';
-import { askMany, freshId, newKey, type Actor } from './cast.js';
+import { askMany, freshId, newKey, startBan, type Actor } from './cast.js';
 import { CREATE, LIST, READ } from './names.js';
 
 const DAY_LIMIT = 20;
@@ -42,7 +42,7 @@ export async function doorActors(engine: AdmissionEngine): Promise<DoorActors> {
       (['all', 'right', 'wrong'] as const).map(async (scopes) => {
         const actor = await newKey(engine, 'doors', { scopes: SCOPES[scopes] });
         if (outcome === 'spent') await askMany(engine, actor, DAY_LIMIT + 1, Date.now());
-        if (outcome === 'banned') await engine.bans.start(actor.id, Date.now() + 600_000);
+        if (outcome === 'banned') await startBan(engine, actor, Date.now() + 600_000);
         await askMany(engine, actor, 1, Date.now(), { cost: 0 });
         return { actor, outcome, scopes };
       }),
@@ -111,7 +111,7 @@ export function doors(t: Test, engine: AdmissionEngine): void {
       verdicts.map((verdict) => [verdict.outcome, 'inScope' in verdict && verdict.inScope]),
       [...Array.from({ length: DAY_LIMIT / COST_OF_403 }, () => ['admitted', false]), ['limited', false]],
     );
-    await engine.bans.start(key.id, Date.now() + 600_000);
+    await startBan(engine, key, Date.now() + 600_000);
     for (const cost of [0, 1])
       t.match(await askMany(engine, key, 1, Date.now(), { ...how, cost }), [{ outcome: 'banned', inScope: false }]);
     t.match(await askMany(engine, key, 1, Date.now()), [{ outcome: 'banned', inScope: true }]);

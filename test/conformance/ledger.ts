@@ -1,7 +1,19 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
 import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';
-import { ask, askMany, change, count, dayName, DAY_START_MS, freshId, newKey, NOON_MS, rowsOf } from './cast.js';
+import {
+  ask,
+  askMany,
+  change,
+  count,
+  DAY_START_MS,
+  dayName,
+  freshId,
+  liftBan,
+  newKey,
+  NOON_MS,
+  rowsOf,
+} from './cast.js';
 import { createReporter } from '../../src/gateway/store/failures.js';
 import { CREATE, LIST, READ } from './names.js';
 
@@ -35,7 +47,7 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     await ask(engine, key, NOON_MS, { operation: READ, cost: 0 });
     const flood = await askMany(engine, key, 100, NOON_MS + 1);
     await change(engine, key, { plan: 'pro' });
-    await engine.bans.lift(key.id);
+    await liftBan(engine, key);
     await askMany(engine, key, 2, DAY_START_MS + DAY_MS - 1);
     await askMany(engine, key, 4, DAY_START_MS + DAY_MS);
     t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [

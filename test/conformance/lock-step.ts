@@ -7,6 +7,8 @@ import type { CustomerRecord } from '../../src/gateway/store/records/customer.js
 import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
+import { NO_CHANGE } from '../../src/gateway/store/outbox/event.js';
+import type { KeyChange } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { dayName, freshCustomerId, freshId, NOON_MS, rowsOf } from './cast.js';
@@ -144,9 +146,9 @@ class Story {
         this.#setPlans(event.edition);
         return;
       case 'ban':
-        return this.#all((engine) => engine.bans.start(this.#idOf(event.who), this.#nowMs + event.forMs));
+        return this.#ban(event.who, { untilMs: this.#nowMs + event.forMs, note: null });
       case 'lift':
-        return this.#all((engine) => engine.bans.lift(this.#idOf(event.who)));
+        return this.#ban(event.who, null);
       case 'sweep':
         return this.#all((engine) => engine.sweep?.(this.#nowMs) ?? Promise.resolve());
       case 'fail':
@@ -263,6 +265,14 @@ class Story {
   async #changeCustomer(changes: Partial<CustomerRecord>): Promise<void> {
     this.#customer = { ...this.#customer, ...changes, version: this.#customer.version + 1 };
     await this.#all((engine) => engine.customers.write(this.#customer, { atMs: 0, action: 'changed', changed: {} }));
+  }
+
+  async #ban(who: number, ban: KeyChange['ban']): Promise<void> {
+    const before = this.#records[who]!;
+    const record = { ...before, version: before.version + 1 };
+    this.#records[who] = record;
+    const entry = { atMs: 0, action: ban === null ? 'lifted' : 'banned', changed: {} } as const;
+    await this.#all((engine) => engine.keys.write(record, entry, { ...NO_CHANGE, ban }));
   }
 
   async #change(who: number, asked: Partial<KeyRecord>): Promise<void> {

@@ -15,6 +15,7 @@ import {
   NOON_MS,
   PLANS,
   rowsOf,
+  startBan,
 } from './cast.js';
 import { toldOf } from './told.js';
 
@@ -51,7 +52,7 @@ export function personal(t: Test, engine: AdmissionEngine): void {
     await ask(engine, key, NOON_MS);
     const reason = 'Ada asked for it';
     const event = banEvent(key.id, 'free', { untilMs: NOON_MS, level: 1, reason }, NOON_MS);
-    await engine.bans.start(key.id, NOON_MS, { reason, actor: 'ops' }, event);
+    await startBan(engine, key, NOON_MS, { reason, actor: 'ops' }, { emit: [event], withdraw: [] });
     t.match(await toldOf(engine, key.id), [event]);
     await change(engine, key, {
       grants: [{ id: 2, window: 'day', units: 5, untilMs: NOON_MS, note: 'for Ada', actor: 'ops', atMs: 0 }],
@@ -65,7 +66,7 @@ export function personal(t: Test, engine: AdmissionEngine): void {
     const history = await engine.keys.history(key.id);
     t.same(
       history.map(({ action }) => action),
-      ['created', 'changed', 'revoked', 'erased', 'erased'],
+      ['created', 'banned', 'changed', 'revoked', 'erased', 'erased'],
     );
     t.equal(history.at(-1)?.actor, 'privacy');
     t.notMatch(JSON.stringify([record, history, await engine.bans.read(key.id)]), /"Ada"|for Ada|Ada asked|night/);

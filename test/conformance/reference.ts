@@ -126,11 +126,8 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     }
     return verdict;
   };
-  const setBan = (keyId: string, bannedUntilMs: number, banLevel: number): boolean => {
-    const state = stateOf(keyId);
-    const inForce = state.bannedUntilMs > Date.now();
-    Object.assign(state, { strikes: 0n, sinceMs: 0n, bannedUntilMs: BigInt(bannedUntilMs), banLevel });
-    return inForce;
+  const setBan = (keyId: string, bannedUntilMs: number, banLevel: number): void => {
+    Object.assign(stateOf(keyId), { strikes: 0n, sinceMs: 0n, bannedUntilMs: BigInt(bannedUntilMs), banLevel });
   };
 
   /** Like a store: answers later, and a throw rejects. */
@@ -162,12 +159,14 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     sessionSecret: { read: unused, replace: unused, end: unused, hasEnded: unused },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),
-      write: (record, entry) =>
+      write: (record, entry, change) =>
         later(() => {
           if ((records.get(record.id)?.version ?? 0) !== record.version - 1)
             throw new VersionConflict('changed by somebody else');
           records.set(record.id, record);
           histories.set(record.id, [...(histories.get(record.id) ?? []), entry]);
+          const ban = change?.ban;
+          if (ban !== undefined) setBan(record.id, ban?.untilMs ?? 0, ban === null ? 0 : 1);
         }),
       get rewrite(): never {
         throw new Error('random stories erase nothing: test/conformance/personal.ts does');
@@ -217,10 +216,11 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
             ? { keyId, untilMs: Number(bannedUntilMs), level: banLevel, note: null }
             : undefined;
         }),
-      start: (keyId, untilMs) => later(() => void setBan(keyId, untilMs, 1)),
-      lift: (keyId) => later(() => setBan(keyId, 0, 0)),
       get inForce(): never {
         throw new Error('random stories count no bans: test/conformance/bans.ts does');
+      },
+      get keys(): never {
+        throw new Error('random stories list no bans: test/conformance/bans.ts does');
       },
       get addresses(): never {
         throw new Error('random stories list no bans: test/conformance/bans.ts does');

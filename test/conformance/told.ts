@@ -17,6 +17,7 @@ import {
   newKey,
   NOON_MS,
   requestOf,
+  startBan,
 } from './cast.js';
 
 const MINUTE_MS = 60_000;
@@ -188,10 +189,10 @@ export function told(t: Test, engine: AdmissionEngine): void {
 
   t.test('a ban by hand is told when its event comes with it', async (t) => {
     const key = await newKey(engine, 'free');
-    await engine.bans.start(key.id, NOON_MS + 1_000);
+    await startBan(engine, key, NOON_MS + 1_000);
     t.same(await toldOf(engine, key.id), []);
     const event = banEvent(key.id, 'free', { untilMs: NOON_MS + 2_000, level: 1, reason: null }, NOON_MS);
-    await engine.bans.start(key.id, NOON_MS + 2_000, { reason: null, actor: 'Max' }, event);
+    await startBan(engine, key, NOON_MS + 2_000, { reason: null, actor: 'Max' }, { emit: [event], withdraw: [] });
     t.same(await toldOf(engine, key.id), [event]);
     t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS + 2_000);
   });

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../src/gateway/store/records/record.js';
 import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
-import { ask, askMany, change, dayName, keyOf, newCustomer, newKey, rowsOf, type Actor } from './cast.js';
+import { ask, askMany, change, dayName, keyOf, newCustomer, newKey, rowsOf, startBan, type Actor } from './cast.js';
 import { CREATE } from './names.js';
 
 const DAY_MS = 86_400_000;
@@ -13,7 +13,7 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
     const nowMs = Date.now();
     const key = await newKey(engine, 'priced');
     await ask(engine, key, nowMs, { operation: CREATE });
-    await engine.bans.start(key.id, nowMs + DAY_MS, { reason: 'too much', actor: 'ops' });
+    await startBan(engine, key, nowMs + DAY_MS, { reason: 'too much', actor: 'ops' });
     const snapshot = await snapshotOf(engine, key);
     t.match(snapshot, {
       ...{ record: key.record, history: await engine.keys.history(key.id) },

@@ -7,6 +7,7 @@ import { KeyRegistry } from '../../src/gateway/accounts/registry.js';
 import { parseToken } from '../../src/gateway/accounts/token.js';
 import type { Plan, Plans } from '../../src/gateway/admission/plan.js';
 import { BAN } from '../gateway/admission/ban.js';
+import { startBan } from '../conformance/cast.js';
 
 const LEDGER_DAYS = 40;
 const plan = (name: string, limits: Plan['limits']): [string, Plan] => [
@@ -79,7 +80,7 @@ export async function fill(engine: AdmissionEngine): Promise<Filled> {
   const mistake = { day: dayOf(Date.now()), units: -2, reason: 'counted twice', id: 'M-1' };
   await registry.correct(ids[0]!, mistake, 'ops');
   await registry.customers.correct(ann, mistake, 'ops');
-  await engine.bans.start(banned, Date.now() + DAY_MS, { reason: 'too much', actor: 'ops' });
+  await startBan(engine, banned, Date.now() + DAY_MS, { reason: 'too much', actor: 'ops' });
   await registry.revoke(erased, 'ops');
   await eraseKey({ registry, engine }, erased, 'ops');
   await registry.customers.close(cid, 'ops');

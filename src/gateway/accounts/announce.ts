@@ -1,5 +1,6 @@
 import { aboutKey, banEvent } from '../store/outbox/facts.js';
 import type { EventType, GatewayEvent, OutboxChange } from '../store/outbox/event.js';
+import type { KeyChange } from '../store/port.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
 import { randomBase62 } from '../../shared/base62.js';
@@ -27,10 +28,16 @@ const EXPIRING_MS = 7 * 86_400_000;
  * What a change of a key means for the outbox: the event that says so, and that of its end, which moves with it.
  * @param before the record as it was; undefined of a new key
  * @param held the record as it is now, with the plan that holds for it
+ * @param ban one that begins with it, by hand
  */
-export function outboxChange(before: KeyRecord | undefined, held: KeyRecord, entry: AuditEntry): OutboxChange {
+export function outboxChange(
+  before: KeyRecord | undefined,
+  held: KeyRecord,
+  entry: AuditEntry,
+  ban?: KeyChange['ban'],
+): OutboxChange {
   const [then, now] = [endOf(before), endOf(held)];
-  const event = eventOf(held, entry);
+  const event = ban ? banByHand(held, ban, entry.atMs) : eventOf(held, entry);
   return {
     emit: [
       ...(event === undefined ? [] : [event]),
@@ -40,9 +47,12 @@ export function outboxChange(before: KeyRecord | undefined, held: KeyRecord, ent
   };
 }
 
-/** The event of a ban that begins by hand. */
-export function banByHand({ id, plan }: KeyRecord, untilMs: number, reason: string | null, atMs: number): GatewayEvent {
-  return banEvent(id, plan, { untilMs, level: 1, reason }, atMs);
+function banByHand(
+  { id, plan }: KeyRecord,
+  { untilMs, note }: NonNullable<KeyChange['ban']>,
+  atMs: number,
+): GatewayEvent {
+  return banEvent(id, plan, { untilMs, level: 1, reason: note?.reason ?? null }, atMs);
 }
 
 /** The event of a change of a key; undefined where the change is none of the key itself. */

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../store/records/record.js';
-import { VersionConflict } from '../store/port.js';
+import { VersionConflict, type KeyChange } from '../store/port.js';
 import { untilUncontested } from '../store/retry.js';
 import { KeyRefused } from './refused.js';
 
@@ -8,6 +8,8 @@ export const NO_FREE_ID = 'no free id was found; try again';
 /** A record with its change, for the history. */
 export interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
   readonly next: R;
+  /** Of a key a ban by hand, or its end, in the same step. */
+  readonly ban?: KeyChange['ban'];
 }
 
 /** The change to `next`; null where nothing changed. */

@@ -54,6 +54,13 @@ interface PayerHistory {
   readonly history: readonly AuditEntry[];
 }
 
+/** A change as it is written; of a new record there is none `before`. */
+export interface Written<R> extends Pick<Change<R>, 'ban'> {
+  readonly before?: R;
+  readonly record: R;
+  readonly entry: AuditEntry;
+}
+
 /** A change worked out on one version of a record; null when there is nothing to change. */
 type Edit<R> = (record: R, nowMs: number) => Change<R> | null | Promise<Change<R> | null>;
 
@@ -189,7 +196,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     return this.clock();
   }
 
-  protected write(_before: R | undefined, record: R, entry: AuditEntry): Promise<void> {
+  protected write({ record, entry }: Written<R>): Promise<void> {
     return this.store.write(record, entry);
   }
 
@@ -197,7 +204,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   protected insert(make: () => R, entry: AuditEntry, advice: string, taken: string): Promise<R> {
     return untilWritten(async () => {
       const record = make();
-      await this.write(undefined, record, entry).catch((error: unknown) => {
+      await this.write({ record, entry }).catch((error: unknown) => {
         throw error instanceof ChangeUncertain
           ? new ChangeUncertain(`${error.message} This made the ${this.#type.name} ${record.id}${advice}`)
           : error;
@@ -215,9 +222,10 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
         await this.store.confirm(record.id);
         return record;
       }
-      const { next: changed, action, changed: what } = edited;
+      const { next: changed, action, changed: what, ban } = edited;
       const next = { ...withoutPast(changed, nowMs), version: record.version + 1 };
-      await this.write(record, next, { atMs: nowMs, actor, action, changed: what });
+      const entry = { atMs: nowMs, actor, action, changed: what };
+      await this.write({ before: record, record: next, entry, ban });
       return next;
     }, `the ${this.#type.name} is being changed by somebody else; try again`);
   }

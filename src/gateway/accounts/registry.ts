@@ -1,12 +1,12 @@
-import { ChangeUncertain, type AdmissionEngine, type Ban } from '../store/port.js';
-import type { GatewayEvent } from '../store/outbox/event.js';
+import { ChangeUncertain, type AdmissionEngine, type Ban, type BanStore } from '../store/port.js';
 import type { Plans } from '../admission/plan.js';
-import { banByHand, outboxChange } from './announce.js';
+import { outboxChange } from './announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
 import { storeClock, type Clock } from '../store/store-clock.js';
 import { asHistoryShows, readNewKey } from './create.js';
+import { NO_CHANGE } from '../store/outbox/event.js';
 import { CustomerRegistry } from './customers/registry.js';
-import { NO_FREE_ID } from './edits.js';
+import { isoOrNull, NO_FREE_ID } from './edits.js';
 import { openPlans, type Body, type FieldRules, type Prices } from './fields.js';
 import { importKeys, type ImportLine, type ImportResult } from './transfer/import.js';
 import { lineFields } from './transfer/line.js';
@@ -17,7 +17,7 @@ import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
 import { withTerms } from './customers/of-key.js';
 import { PlanRegistry } from './plans/uses.js';
-import { ANYBODY, RecordRegistry } from './record-registry.js';
+import { ANYBODY, RecordRegistry, type Written } from './record-registry.js';
 import { checkOverlap, newestOf, rotated } from './rotation.js';
 import { KeyRefused } from './refused.js';
 import { reasonsAgainst, type HeldKey } from './state.js';
@@ -164,9 +164,25 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return this.edit(id, actor, revoked);
   }
 
-  /** Writes into the key's history what happened to it elsewhere: a ban started or lifted by hand. */
-  async note(id: string, action: 'banned' | 'lifted', changed: AuditEntry['changed'], actor = ANYBODY): Promise<void> {
-    await this.edit(id, actor, (record) => ({ next: record, action, changed }));
+  /** Bans a key for so long from now on, whatever ban is in force. */
+  async ban(id: string, forMs: number, reason: string | null, actor = ANYBODY): Promise<Ban> {
+    let ban: Ban | undefined;
+    await this.edit(id, actor, (record, nowMs) => {
+      ban = { keyId: record.id, untilMs: nowMs + forMs, level: 1, note: { reason, actor } };
+      const until = isoOrNull(ban.untilMs);
+      return { next: record, action: 'banned', changed: reason === null ? { until } : { until, reason }, ban };
+    });
+    return ban!;
+  }
+
+  /** Lifts the ban of a key, and forgets what led to it. False, and nothing written, where none is in force. */
+  async lift(id: string, bans: Pick<BanStore, 'read'>, actor = ANYBODY): Promise<boolean> {
+    let isBanned = false;
+    await this.edit(id, actor, async (record) => {
+      isBanned = (await bans.read(record.id)) !== undefined;
+      return isBanned ? { next: record, action: 'lifted', changed: {}, ban: null } : null;
+    });
+    return isBanned;
   }
 
   /** Brings in many keys, or with `check` says what would come of it. Rejects with ImportRefused. */
@@ -175,12 +191,6 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     const rules = await this.#rules();
     const lineRules = { ...rules, acceptImported, fields: lineFields(rules) };
     return importKeys({ store: this.store, rules: lineRules, actor, check }, lines);
-  }
-
-  /** The event of a ban that begins by hand now; undefined without events. */
-  async eventOfBan(record: KeyRecord, untilMs: number, reason: string | null): Promise<GatewayEvent | undefined> {
-    if (!this.emitsEvents) return undefined;
-    return banByHand(await this.asItHolds(record), untilMs, reason, await this.clock());
   }
 
   /** Stands in each token. */
@@ -229,9 +239,9 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     refuseCustomers(record);
   }
 
-  protected override async write(before: KeyRecord | undefined, record: KeyRecord, entry: AuditEntry): Promise<void> {
-    const events = this.emitsEvents ? outboxChange(before, await this.asItHolds(record), entry) : undefined;
-    return this.#parts.engine.keys.write(record, entry, events);
+  protected override async write({ before, record, entry, ban }: Written<KeyRecord>): Promise<void> {
+    const events = this.emitsEvents ? outboxChange(before, await this.asItHolds(record), entry, ban) : NO_CHANGE;
+    return this.#parts.engine.keys.write(record, entry, { ...events, ban });
   }
 
   async #rules(): Promise<FieldRules & Prices> {

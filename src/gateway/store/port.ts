@@ -1,6 +1,6 @@
 import type { TokenStore } from './records/admin-token.js';
 import type { CustomerStore } from './records/customer.js';
-import type { GatewayEvent, Outbox, OutboxChange } from './outbox/event.js';
+import type { Outbox, OutboxChange } from './outbox/event.js';
 import type { KeyRecord } from './records/key.js';
 import type { RecordStore } from './records/record.js';
 import type { SessionSecret } from './records/session-secret.js';
@@ -56,8 +56,8 @@ export interface AddressBan {
   readonly level: number;
 }
 
-export interface AddressBanPage {
-  readonly bans: readonly AddressBan[];
+export interface BanPage<B> {
+  readonly bans: readonly B[];
   /** Where the next page begins; null after the last. */
   readonly cursor: string | null;
 }
@@ -72,8 +72,14 @@ export class VersionConflict extends Error {
   override readonly name = 'VersionConflict';
 }
 
-/** Of a key: what a change means for the outbox is written in the same step. */
-export type KeyStore = RecordStore<KeyRecord, OutboxChange>;
+/**
+ * What is written with a key in one step: events, and a ban by hand, which begins now at level 1, whatever is in force.
+ * Null lifts the ban, and forgets strikes and level.
+ */
+export interface KeyChange extends OutboxChange {
+  readonly ban?: Pick<Ban, 'untilMs' | 'note'> | null | undefined;
+}
+export type KeyStore = RecordStore<KeyRecord, KeyChange>;
 
 /** How many bans are in force. */
 export interface BansInForce {
@@ -84,18 +90,16 @@ export interface BansInForce {
 export interface BanStore {
   read(keyId: string): Promise<Ban | undefined>;
   /**
-   * Bans now until `untilMs`, level 1, and writes the event that says so in the same step; also when one is in force
-   * already.
+   * Bans of keys in force. A page may be short, and not be the last. One that began by itself, and whose gateway died
+   * in that moment, may be missing.
    */
-  start(keyId: string, untilMs: number, note?: BanNote, event?: GatewayEvent): Promise<void>;
-  /** Ends the ban and forgets strikes and level. False when there was none. */
-  lift(keyId: string): Promise<boolean>;
+  keys(cursor: string | null, count: number): Promise<BanPage<Ban>>;
+  /** The same of addresses. */
+  addresses(cursor: string | null, count: number): Promise<BanPage<AddressBan>>;
   /**
-   * Bans of addresses in force. A page may be short, and not be the last. One whose gateway died as it began may be
-   * missing.
+   * Ends the ban, and forgets strikes and level; of addresses that share a row, for want of room, all are free. False
+   * when there was none.
    */
-  addresses(cursor: string | null, count: number): Promise<AddressBanPage>;
-  /** As `lift`; of addresses that share a row, for want of room, all are free. */
   liftAddress(address: string): Promise<boolean>;
   /** For a gauge: cheap however many keys there are, and without a promise that none is missing after a crash. */
   inForce(): Promise<BansInForce>;

@@ -2,7 +2,19 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine, type RedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import { ask, askMany, count, freshId, newKey, PLANS, rowsOf, standing, type Actor } from '../../conformance/cast.js';
+import {
+  ask,
+  askMany,
+  count,
+  freshId,
+  liftBan,
+  newKey,
+  PLANS,
+  rowsOf,
+  standing,
+  startBan,
+  type Actor,
+} from '../../conformance/cast.js';
 import { keyRecord } from '../../gateway/admission/key-record.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
@@ -51,8 +63,8 @@ function everyCall(engine: RedisEngine): readonly (readonly [string, () => Promi
     ['customers.page', () => engine.customers.page(null, 10)],
     ['customers.keyCount', () => engine.customers.keyCount(id)],
     ['bans.read', () => engine.bans.read(id)],
-    ['bans.start', () => engine.bans.start(id, 1)],
-    ['bans.lift', () => engine.bans.lift(id)],
+    ['bans.start', () => startBan(engine, id, 1)],
+    ['bans.lift', () => liftBan(engine, id)],
     ['usage.rows', () => rowsOf(engine, DAY.from, DAY.to, id)],
     ['check', () => engine.check()],
   ];

@@ -5,7 +5,18 @@ import { openFailoverEngine } from '../../../src/gateway/store/outage/engine.js'
 import { openRedisEngine, type RedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { slotOf } from '../../../src/gateway/store/redis/link/slot.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import { ask, change, custom, dayName, freshId, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
+import {
+  ask,
+  change,
+  custom,
+  dayName,
+  freshId,
+  newKey,
+  NOON_MS,
+  PLANS,
+  rowsOf,
+  startBan,
+} from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
 import { startCluster, type RedisCluster } from '../../servers/redis.js';
 import { moveName, moveSlot, openMove, reshard } from '../../servers/slots.js';
@@ -141,7 +152,7 @@ t.test('slots of active keys move there and back name by name, while keys are ma
           changes = (async () => {
             await insist(() => change(one!, changed, { note: 'moves' }));
             await insist(() => change(other!, changed, { secrets: [{ hash: 'rotated', endsAtMs: null }] }));
-            await insist(() => one!.bans.start(changed.id, NOON_MS + 1_000));
+            await insist(() => startBan(one!, changed, NOON_MS + 1_000));
             await insist(() => change(other!, revoked, { status: 'revoked' }));
             await insist(() => newKey(one!, 'open', { id: idIn(slot) }));
           })();

@@ -228,7 +228,7 @@ t.test('history says what changed and holds no secret', async (t: Test) => {
   const { id, token } = await free(registry);
   await registry.change(id, { plan: 'pro', name: 'My app' });
   const { token: second } = await registry.rotate(id, 1000);
-  await registry.note(id, 'banned', { reason: 'too eager' });
+  await registry.ban(id, 1000, 'too eager');
   await registry.revoke(id);
   const history = await registry.history(id);
   t.same(history.map(({ action }) => action).sort(), ['banned', 'changed', 'created', 'revoked', 'rotated']);

@@ -8,6 +8,7 @@ import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { temporaryFolder, type Teardown } from '../../servers/program.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { BAN } from '../admission/ban.js';
+import { startBan } from '../../conformance/cast.js';
 
 const DAYS = 45;
 const PLAN_FILE = {
@@ -96,7 +97,7 @@ async function furnish(
   const correction = { day: dayOf(nowMs), units: -250, reason: 'outage of that morning' };
   await registry.customers.correct(customer, correction, 'Billing run');
   await registry.change(key, { note: 'asked for by phone' }, 'zoe');
-  await engine.bans.start(lone.record.id, Date.now() + DAY_MS / 4, { reason: 'went on after 429', actor: 'zoe' });
+  await startBan(engine, lone.record.id, Date.now() + DAY_MS / 4, { reason: 'went on after 429', actor: 'zoe' });
   await engine.close();
   return { key, token: first!.token, customer, busy: made[2]!.token };
 }

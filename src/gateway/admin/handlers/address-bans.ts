@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isoOrNull } from '../../accounts/edits.js';
 import { bucketOf, createAddressReader } from '../../edge/client-address.js';
 import { AdminRefusal } from '../answer.js';
-import { paging, textCursor, textOf } from '../input/query.js';
+import { banPaging, textCursor, textOf } from '../input/query.js';
 import { AddressBanPage } from '../openapi/schemas.js';
 import { route, type Route } from '../route.js';
 
@@ -15,7 +15,7 @@ const reader = createAddressReader([]);
 /** Bans of addresses without a valid key. An address is about a person: no role that only reads sees them, no log. */
 export const ADDRESS_BAN_ROUTES: readonly Route[] = [
   route(`GET ${BANS}`, 'keys', 'Bans of addresses in force', {
-    query: paging((cursor) => /^(?:\d{1,16} )?[0-9a-f.:~]{1,45}$/.test(textOf(cursor))),
+    query: banPaging,
     gives: AddressBanPage,
     handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
       const page = await engine.bans.addresses(cursor === null ? null : textOf(cursor), limit);

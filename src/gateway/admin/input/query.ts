@@ -53,6 +53,9 @@ export const paging = (isCursor: (text: string) => boolean) => ({
     .meta({ description: 'From the page before', type: 'string' }),
 });
 
+/** Of bans, whoever is banned: where a page ends, by the store (store/port.ts). */
+export const banPaging = paging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}$/.test(textOf(cursor)));
+
 const choice = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `must be one of ${values.join(', ')}`);
 

@@ -59,7 +59,7 @@ async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly
       <h2>Keys</h2>
       <Table
         caption="Bans of keys in force"
-        empty={page.cursor === null ? 'None is in force.' : 'None among the keys up to here.'}
+        empty="None is in force."
         rows={page.bans}
         columns={[
           { head: 'Key', cell: ({ key }) => <a href={pathOf('/keys', key)}>{key}</a> },

@@ -1,4 +1,5 @@
 import { ChangeUncertain } from '../port.js';
+import { NO_CHANGE } from '../outbox/event.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 import { GATEWAY, type AuditEntry } from '../records/record.js';
@@ -52,13 +53,19 @@ async function writeRecord<R extends Account>(
   );
 }
 
-async function writeBan({ bans }: RedisEngine, id: string, ban: CachedKey['ban'], nowMs: number): Promise<void> {
-  if (ban === null || ban.untilMs <= nowMs) return;
-  await withRetry(async () => {
-    const stored = await bans.read(id);
-    if ((stored?.untilMs ?? 0) < ban.untilMs)
-      await settled(bans.start(id, ban.untilMs, { reason: REASON, actor: GATEWAY }));
-  });
+async function writeBan({ bans, keys }: RedisEngine, id: string, ban: CachedKey['ban'], atMs: number): Promise<void> {
+  if (ban === null || ban.untilMs <= atMs) return;
+  const { untilMs } = ban;
+  const changed = { until: isoOrNull(untilMs), reason: REASON };
+  await untilUncontested(() =>
+    withRetry(async () => {
+      const [record, stored] = await Promise.all([keys.read(id), bans.read(id)]);
+      if (record === undefined || (stored?.untilMs ?? 0) >= untilMs) return;
+      const next = { ...record, version: record.version + 1 };
+      const by = { ...NO_CHANGE, ban: { untilMs, note: { reason: REASON, actor: GATEWAY } } };
+      await settled(keys.write(next, { atMs, actor: GATEWAY, action: 'banned', changed }, by));
+    }),
+  );
 }
 
 /** A change that no replica has yet is made all the same. */

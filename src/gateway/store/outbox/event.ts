@@ -79,6 +79,8 @@ export interface OutboxChange {
   readonly withdraw: readonly string[];
 }
 
+export const NO_CHANGE: OutboxChange = { emit: [], withdraw: [] };
+
 /** An event that is not delivered, with what became of the attempts. */
 export interface OutboxEntry {
   readonly event: GatewayEvent;

@@ -149,7 +149,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
     sessionSecret: sessionSecret(link, replicas),
-    bans: { ...banStore(link, replicas, pending), ...addressBans(link, replicas) },
+    bans: { ...banStore(link), ...addressBans(link, replicas) },
     usage: usageStore(link),
     transfer: ledgerTransferOf(link, ledger, raise, usageDays),
     check: async () => {

@@ -87,7 +87,7 @@ t.test('bans of addresses: listed and lifted in any spelling, and never in the l
   t.same(await listed(), []);
   for (const strange of ['localhost', '192.0.2.7/64', '192.0.2', '2001:db8:7:1', '~', 'abcdefghijkl'])
     t.equal(await lift(strange), 400, strange);
-  t.equal((await ask('GET', '/admin/v1/bans/addresses?cursor=QUJD')).status, 400);
+  t.equal((await ask('GET', '/admin/v1/bans/addresses?cursor=e30')).status, 400);
   t.match(logged(), /"route":"\/admin\/v1\/bans\/addresses\/\{id\}","status":204/);
   t.notMatch(logged(), /192\.0\.2|db8/i);
 });

@@ -15,6 +15,7 @@ import {
 } from './fixture.js';
 import { createReporter } from '../../../../src/gateway/store/failures.js';
 import { windowOf } from '../../admission/verdict.js';
+import { liftBan, startBan } from '../../../conformance/cast.js';
 
 const reportsOf = createReporter();
 
@@ -169,11 +170,11 @@ t.test('a ban set by hand holds at once and is gone when lifted', async (t) => {
   await engine.keys.write(recordOf('k'), ENTRY);
   const untilMs = Date.now() + 60_000;
   t.equal(await engine.bans.read('k'), undefined);
-  await engine.bans.start('k', untilMs);
+  await startBan(engine, 'k', untilMs);
   t.strictSame(await engine.bans.read('k'), { keyId: 'k', untilMs, level: 1, note: null });
   t.match((await engine.admit([requestOf('k')]))[0], { outcome: 'banned', bannedUntilMs: untilMs, started: false });
-  t.equal(await engine.bans.lift('k'), true);
-  t.equal(await engine.bans.lift('k'), false);
+  t.equal(await liftBan(engine, 'k'), true);
+  t.equal(await liftBan(engine, 'k'), false);
   t.equal(outcomeOf((await engine.admit([requestOf('k')]))[0]), 'admitted');
 });
 

@@ -4,6 +4,7 @@ import type { Plans } from '../../../../src/gateway/admission/plan.js';
 import type { Store } from '../../../../src/gateway/store/embedded/files/store.js';
 import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
 import { NO_BAN } from '../../admission/ban.js';
+import { startBan } from '../../../conformance/cast.js';
 import {
   addressRequest,
   DAY_MS,
@@ -33,7 +34,7 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
     addressRequest('192.0.2.1', { nowMs: earlierMs }),
     addressRequest('192.0.2.2', { nowMs: NOON_MS }),
   ]);
-  await engine.bans.start('banned', NOON_MS + 1);
+  await startBan(engine, 'banned', NOON_MS + 1);
   await stores.fold.run();
   await engine.admit([requestOf('busy', { nowMs: NOON_MS })]);
 

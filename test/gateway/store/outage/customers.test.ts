@@ -10,6 +10,7 @@ import {
   newCustomer,
   newKey,
   standing,
+  startBan,
 } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { othersOf, windowOf } from '../../admission/verdict.js';
@@ -64,7 +65,7 @@ t.test('a ban that Redis showed stays with its key', async (t) => {
   const { engine } = openGateway(t, server);
   const { id } = await newCustomer(engine, 'free');
   const [first, second] = [await keyOf(engine, id), await keyOf(engine, id)];
-  await engine.bans.start(first.id, now() + 3_600_000);
+  await startBan(engine, first, now() + 3_600_000);
   for (const key of [first, second]) await ask(engine, key, now());
   await learnt(engine, first, second);
   await server.kill();

@@ -13,6 +13,7 @@ import {
   requestOf,
   rowsOf,
   standing,
+  startBan,
 } from '../../../conformance/cast.js';
 import { checkDoors, doorActors } from '../../../conformance/doors.js';
 import { until } from '../../../servers/until.js';
@@ -135,7 +136,7 @@ t.test('a key revoked or changed by another gateway is not good from its copy', 
   await change(there, revoked, { status: 'revoked', secrets: [] });
   await change(there, scoped, { scopes: ['pets:read'] });
   await change(there, limitedTo, { plan: 'calm' });
-  await there.bans.start(kept.id, now() + 600_000);
+  await startBan(there, kept, now() + 600_000);
   await change(there, kept, {});
   await learnt(here, revoked, scoped, limitedTo, kept);
   await server.kill();

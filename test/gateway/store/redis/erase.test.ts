@@ -46,8 +46,7 @@ t.test('after all is erased no name is found anywhere in Redis', async (t: Test)
   await registry.grant(lone.record.id, grant);
   await registry.customers.grant(customer.id, grant, 'ops');
   await registry.change(lone.record.id, { name: 'Ada again' });
-  await engine.bans.start(lone.record.id, Date.now() + 3_600_000, { reason: 'Ada wants it', actor: 'ops' });
-  await registry.note(lone.record.id, 'banned', { reason: 'Ada wants it' });
+  await registry.ban(lone.record.id, 3_600_000, 'Ada wants it', 'ops');
   for (const { token } of [owned, lone])
     await ask(engine, { kind: 'key', ...parseToken(token, 'staging', false)! }, Date.now());
   t.match(await everything(server), /Ada/);

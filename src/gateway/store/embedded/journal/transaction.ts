@@ -102,8 +102,8 @@ export class Transaction {
   /** Notes the end of a ban for counting; 0 takes it out. */
   noteBan(entry: Entry, untilMs: number): void {
     const name = bannedRow(entry);
-    if (untilMs > 0) this.#putRow(name, banEnd(untilMs));
-    else if (this.#row(name) !== undefined) this.#putRow(name, null);
+    if (untilMs > 0) this.putRow(name, banEnd(untilMs));
+    else if (this.#row(name) !== undefined) this.putRow(name, null);
   }
 
   /** A ban of a key began by itself: its history is to have it. */
@@ -120,8 +120,13 @@ export class Transaction {
   isFirst(subjectId: string, crossing: Crossing): boolean {
     const name = marksRow(subjectId);
     const marks = marked(this.#row(name), crossing);
-    if (marks !== null) this.#putRow(name, marks);
+    if (marks !== null) this.putRow(name, marks);
     return marks !== null;
+  }
+
+  /** Writes a row of the file with all else; null removes it. */
+  putRow(name: string, bytes: Buffer | null): void {
+    (this.#rows ??= new Map<string, Buffer | null>()).set(name, bytes);
   }
 
   /** Appends all changes, as the last thing. */
@@ -143,9 +148,5 @@ export class Transaction {
   #row(name: string): Buffer | undefined {
     const changed = this.#rows?.get(name);
     return changed === undefined ? this.#stores.memory.row(name) : (changed ?? undefined);
-  }
-
-  #putRow(name: string, bytes: Buffer | null): void {
-    (this.#rows ??= new Map<string, Buffer | null>()).set(name, bytes);
   }
 }

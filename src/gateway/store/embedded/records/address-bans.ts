@@ -1,11 +1,10 @@
 import type { AddressBan, BanStore } from '../../port.js';
 import { unpackState } from '../../subject-state.js';
 import type { Addresses } from '../addresses.js';
-import { attempt, reading } from '../files/errors.js';
-import { rangeOf } from '../files/rows.js';
+import { attempt } from '../files/errors.js';
 import type { Stores } from '../files/stores.js';
 import { transact } from '../journal/transaction.js';
-import { BANNED_ADDRESSES as KIND, NO_BAN } from './ban-index.js';
+import { BANNED_ADDRESSES, banPage, NO_BAN } from './ban-index.js';
 
 export function addressBansOf(stores: Stores, addresses: Addresses): Pick<BanStore, 'addresses' | 'liftAddress'> {
   const banOf = (address: string): AddressBan | undefined => {
@@ -15,15 +14,7 @@ export function addressBansOf(stores: Stores, addresses: Addresses): Pick<BanSto
     return { address, untilMs: state.bannedUntilMs, level: state.banLevel };
   };
   return {
-    async addresses(cursor, count) {
-      await stores.fold.takeOver();
-      return reading(stores, (durable) => {
-        const range = { ...rangeOf(KIND), start: KIND + (cursor ?? ''), exclusiveStart: true, limit: count };
-        const found = [...durable.getKeys(range)].map((row) => row.slice(KIND.length));
-        const bans = found.map(banOf).filter((ban) => ban !== undefined);
-        return { bans, cursor: found.length < count ? null : found.at(-1)! };
-      });
-    },
+    addresses: (cursor, count) => banPage(stores, BANNED_ADDRESSES, cursor, count, banOf),
     liftAddress: (address) =>
       attempt(stores, () =>
         transact(stores, (transaction) => {

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SubjectState } from '../../../admission/decide.js';
-import type { BansInForce } from '../../port.js';
+import type { BanPage, BansInForce } from '../../port.js';
 import { rangeOf } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
 import { reading } from '../files/errors.js';
 
 /** What a state says of a ban. */
-export type BanState = Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>;
+type BanState = Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>;
 export const NO_BAN: BanState = { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 };
 
 const PAGE_ROWS = 1_000;
@@ -26,6 +26,23 @@ export const BANNED_ADDRESSES = 'na';
 /** Whether a ban of that index is over. */
 export function isBanOver(end: Buffer, nowMs: number): boolean {
   return end.readDoubleLE() <= nowMs;
+}
+
+/** A page of the bans of that index, by who is banned; `banOf` says whether a ban is in force. */
+export async function banPage<B>(
+  stores: Stores,
+  kind: string,
+  cursor: string | null,
+  count: number,
+  banOf: (who: string) => B | undefined,
+): Promise<BanPage<B>> {
+  await stores.fold.takeOver();
+  return reading(stores, (durable) => {
+    const range = { ...rangeOf(kind), start: kind + (cursor ?? ''), exclusiveStart: true, limit: count };
+    const found = [...durable.getKeys(range)].map((row) => row.slice(kind.length));
+    const bans = found.map(banOf).filter((ban) => ban !== undefined);
+    return { bans, cursor: found.length < count ? null : found.at(-1)! };
+  });
 }
 
 /** Bans in force, a page at a time. */

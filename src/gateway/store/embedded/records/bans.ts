@@ -1,34 +1,24 @@
-import type { GatewayEvent } from '../../outbox/event.js';
-import type { Ban, BanNote, BanStore } from '../../port.js';
+import type { KeyRecord } from '../../records/key.js';
+import type { AuditEntry } from '../../records/record.js';
+import type { Ban, BanNote, BanStore, KeyChange } from '../../port.js';
 import type { Addresses } from '../addresses.js';
 import { addressBansOf } from './address-bans.js';
-import { BANNED_KEYS, bansInForce, NO_BAN, type BanState } from './ban-index.js';
-import { banNoteRow, rangeOf } from '../files/rows.js';
+import { BANNED_KEYS, banPage, bansInForce, NO_BAN } from './ban-index.js';
+import { banNoteRow, historyRow, rangeOf, recordRow } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
-import { transact } from '../journal/transaction.js';
-import { attempt, inTransaction, reading, translating } from '../files/errors.js';
+import { transact, type Transaction } from '../journal/transaction.js';
+import { attempt, inTransaction, reading } from '../files/errors.js';
+import { bytesOf } from './snapshots.js';
+import { checkVersion } from './versions.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
 
-/** Bans stand in the same row as the buckets; what an operator does to one is on disk when the promise ends. */
+/** Bans stand in the same row as the buckets. */
 export function bansOf(stores: Stores, addresses: Addresses): BanStore {
   return {
     ...addressBansOf(stores, addresses),
     read: (keyId) => attempt(stores, () => banOf(stores, keyId)),
-    start: async (keyId, untilMs, note, event) => {
-      // First the note: it is shown only for the ban whose end it names.
-      await keepNote(stores, keyId, note === undefined ? undefined : { untilMs, ...note });
-      await attempt(stores, () => {
-        change(stores, keyId, { ...NO_BAN, bannedUntilMs: untilMs, banLevel: 1 }, event);
-      });
-      await translating(stores, () => stores.journal.sync());
-    },
-    lift: async (keyId) => {
-      const lifted = await attempt(stores, () => change(stores, keyId, NO_BAN) > Date.now());
-      await keepNote(stores, keyId, undefined);
-      await translating(stores, () => stores.journal.sync());
-      return lifted;
-    },
+    keys: (cursor, count) => banPage(stores, BANNED_KEYS, cursor, count, (keyId) => banOf(stores, keyId)),
     inForce: () => bansInForce(stores, Date.now()),
   };
 }
@@ -48,11 +38,32 @@ function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | 
   return ofBan === untilMs ? note : null;
 }
 
-async function keepNote(stores: Stores, keyId: string, note: StoredNote | undefined): Promise<void> {
-  await inTransaction(stores, (durable) => {
-    if (note !== undefined) durable.putSync(banNoteRow(keyId), Buffer.from(JSON.stringify(note)));
-    else if (durable.getBinaryFast(banNoteRow(keyId)) !== undefined) durable.removeSync(banNoteRow(keyId));
-  });
+/**
+ * Writes a key with a ban by hand, or its end, as one record of the journal; on disk, in the file too, when the promise
+ * ends. In a transaction on the file: no other change of the key is under way.
+ */
+export function writeBan(
+  stores: Stores,
+  record: KeyRecord,
+  entry: AuditEntry,
+  { ban, emit }: KeyChange,
+): Promise<void> {
+  const { id, version } = record;
+  const work = (transaction: Transaction): void => {
+    checkVersion(stores, recordRow(id), record);
+    const subject = transaction.key(id);
+    const untilMs = ban?.untilMs ?? 0;
+    Object.assign(subject.state, NO_BAN, ban && { bannedUntilMs: untilMs, banLevel: 1 });
+    transaction.change(subject);
+    transaction.noteBan(subject, untilMs);
+    transaction.putRow(recordRow(id), bytesOf(record));
+    transaction.putRow(historyRow(id, version), bytesOf(entry));
+    transaction.putRow(banNoteRow(id), ban?.note ? bytesOf({ untilMs, ...ban.note }) : null);
+    for (const event of emit) transaction.emit(event);
+  };
+  return inTransaction(stores, () => transact(stores, work))
+    .then(() => stores.fold.takeOver())
+    .finally(() => (stores.recordsVersion += 1));
 }
 
 /** Lifts some of the bans in force, of keys and addresses; false when there are none. */
@@ -72,17 +83,4 @@ export async function liftSome(stores: Stores, limit: number): Promise<boolean> 
       return true;
     }),
   );
-}
-
-/** Gives the end of the ban that stood before. */
-function change(stores: Stores, keyId: string, ban: BanState, event?: GatewayEvent): number {
-  return transact(stores, (transaction) => {
-    const entry = transaction.key(keyId);
-    const { bannedUntilMs } = entry.state;
-    Object.assign(entry.state, ban);
-    transaction.change(entry);
-    if (event !== undefined) transaction.emit(event);
-    transaction.noteBan(entry, ban.bannedUntilMs);
-    return bannedUntilMs;
-  });
 }

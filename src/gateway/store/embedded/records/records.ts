@@ -1,15 +1,16 @@
-import type { OutboxChange } from '../../outbox/event.js';
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
 import { isCorrection } from '../../records/correction.js';
 import type { KeyRecord } from '../../records/key.js';
 import type { AuditEntry } from '../../records/record.js';
 import type { RecordStore, StoredRecord } from '../../records/record.js';
-import { VersionConflict, type KeyStore } from '../../port.js';
+import { VersionConflict, type KeyChange, type KeyStore } from '../../port.js';
 import { changingRecords, reading } from '../files/errors.js';
 import { AFTER_ALL, banNoteRow, correctedRow, customerRow, historyRow, recordRow, webhookRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { appendPending } from '../journal/pending.js';
+import { writeBan } from './bans.js';
+import { checkVersion } from './versions.js';
 import { bytesOf, historyIn, jsonIn, noteCorrected, putHistory, snapshotsOf } from './snapshots.js';
 
 /** What differs between keys and customers. A change is on disk before it is acknowledged. */
@@ -22,7 +23,7 @@ interface RecordType<Beside> {
   readonly besideRow: (id: string) => string;
 }
 
-const KEYS: RecordType<OutboxChange> = {
+const KEYS: RecordType<KeyChange> = {
   row: recordRow,
   correctedRow: (id) => correctedRow('k', id),
   putBeside(durable, _id, { emit, withdraw }) {
@@ -39,7 +40,12 @@ const CUSTOMERS: RecordType<never> = {
 };
 
 export function keysOf(stores: Stores): KeyStore {
-  return recordsOf<KeyRecord, OutboxChange>(stores, KEYS);
+  const records = recordsOf<KeyRecord, KeyChange>(stores, KEYS);
+  return {
+    ...records,
+    write: (record, entry, change) =>
+      change?.ban === undefined ? records.write(record, entry, change) : writeBan(stores, record, entry, change),
+  };
 }
 
 export function customersOf(stores: Stores): CustomerStore {
@@ -53,11 +59,10 @@ export function customersOf(stores: Stores): CustomerStore {
 function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordType<Beside>): RecordStore<R, Beside> {
   const { row } = type;
   /** In a transaction: the record in place of the version before. */
-  const put = ({ durable, durableCapacity }: Stores, record: R): void => {
-    durableCapacity.claim();
-    const version = (jsonIn(durable, row(record.id)) as R | undefined)?.version ?? 0;
-    if (version !== record.version - 1) throw new VersionConflict(`${record.id} is at version ${version}`);
-    durable.putSync(row(record.id), bytesOf(record));
+  const put = (record: R): void => {
+    stores.durableCapacity.claim();
+    checkVersion(stores, row(record.id), record);
+    stores.durable.putSync(row(record.id), bytesOf(record));
   };
   const putEntry = (record: R, entry: AuditEntry): void => {
     stores.durable.putSync(historyRow(record.id, record.version), bytesOf(entry));
@@ -69,7 +74,7 @@ function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordT
     confirm: () => Promise.resolve(),
     write: (record, entry, beside) =>
       changingRecords(stores, () => {
-        put(stores, record);
+        put(record);
         putEntry(record, entry);
         if (isCorrection(entry)) noteCorrected(stores.durable, type.correctedRow(record.id));
         if (beside !== undefined) type.putBeside(stores.durable, record.id, beside);
@@ -79,7 +84,7 @@ function recordsOf<R extends StoredRecord, Beside>(stores: Stores, type: RecordT
         // Before anything is written: what this transaction has written stays.
         if (historyIn(stores.durable, record.id).length !== history.length - 1)
           throw new VersionConflict(`the history of ${record.id} has changed`);
-        put(stores, record);
+        put(record);
         putHistory(stores.durable, record, history);
         stores.durable.removeSync(type.besideRow(record.id));
       }),

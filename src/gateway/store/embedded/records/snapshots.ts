@@ -14,6 +14,7 @@ import { AFTER_ALL, automaticBanRow, historyRange, historyRow } from '../files/r
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { transact } from '../journal/transaction.js';
+import { recordNow } from './versions.js';
 
 /** Where the rows of a key or a customer stand. */
 interface RowsOf {
@@ -61,13 +62,13 @@ export function snapshotsOf<R extends StoredRecord>(
 }
 
 function compareAll<R extends StoredRecord>(
-  { durable }: Stores,
+  stores: Stores,
   type: RowsOf,
   snapshots: readonly Snapshot<R>[],
 ): readonly Restored[] {
   return snapshots.map((given) => {
-    const record = jsonIn(durable, type.row(given.record.id)) as R | undefined;
-    return comparison(record && { record, history: historyIn(durable, record.id) }, given);
+    const record = recordNow(stores, type.row(given.record.id)) as R | undefined;
+    return comparison(record && { record, history: historyIn(stores.durable, record.id) }, given);
   });
 }
 

@@ -5,12 +5,10 @@ import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
 import { subjectName } from '../names.js';
-import { pageOf } from '../outbox/store.js';
-import { BAN_INDEX, noteBan } from './bans.js';
+import { banPage, noteBan } from './bans.js';
 
 const LIFT = loadScript('records/lift-address', { ...SHARED_ADDRESSES, STATE_BYTES });
 
-/** The index says whom to look at, and the state of each whether the ban is in force. */
 export function addressBans(link: Link, replicas: Replicas): Pick<BanStore, 'addresses' | 'liftAddress'> {
   const read = async (address: string): Promise<AddressBan | undefined> => {
     const group = groupOf(address);
@@ -22,16 +20,7 @@ export function addressBans(link: Link, replicas: Replicas): Pick<BanStore, 'add
     return untilMs > link.storeMs(group) ? { address, untilMs, level } : undefined;
   };
   return {
-    async addresses(cursor, count) {
-      const from = cursor ?? `${Math.round(link.storeMs(BAN_INDEX.address))} `;
-      const page = await pageOf(link, BAN_INDEX.address, 'all', from, count);
-      const bans = await Promise.all(page.map(({ id }) => read(id)));
-      const last = page.length < count ? undefined : page.at(-1);
-      return {
-        bans: bans.filter((ban) => ban !== undefined),
-        cursor: last === undefined ? null : `${last.score} ${last.id}`,
-      };
-    },
+    addresses: (cursor, count) => banPage(link, 'address', cursor, count, read),
     async liftAddress(address) {
       const group = groupOf(address);
       const answer = await replicas.confirmed(group, () => link.run(LIFT, [group], [address]));

@@ -1,16 +1,11 @@
-import type { GatewayEvent } from '../../outbox/event.js';
 import type { AdmissionRequest, Subject } from '../../../admission/port.js';
-import type { BanNote, BansInForce, BanStore } from '../../port.js';
+import type { BanNote, BanPage, BansInForce, BanStore } from '../../port.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import type { Link } from '../link/link.js';
-import { pendingArgs } from '../outbox/fields.js';
-import type { PendingEvents } from '../outbox/pending.js';
-import { eventsName, keyName } from '../names.js';
-import type { Replicas } from '../link/replicas.js';
+import { pageOf } from '../outbox/store.js';
+import { keyName } from '../names.js';
 import { loadScript } from '../link/script.js';
 import { readState, STATE_BYTES, viewOf } from '../../state.js';
-
-const SET_BAN = loadScript('records/set-ban');
 
 const READ_BAN = loadScript('records/read-ban');
 
@@ -24,38 +19,37 @@ const NOTE = loadScript('records/note-ban');
 
 const COUNT = loadScript('records/count-bans');
 
-export function banStore(
-  link: Link,
-  replicas: Replicas,
-  pending: PendingEvents,
-): Omit<BanStore, 'addresses' | 'liftAddress'> {
-  const set = (keyId: string, untilMs: number, note: string, event?: GatewayEvent): Promise<Buffer> => {
-    const names = [keyName(keyId), ...(event === undefined ? [] : [eventsName(keyId)])];
-    const args = [untilMs.toString(), note, ...(event === undefined ? [] : pendingArgs(event))];
-    return replicas.confirmed(keyName(keyId), () => link.run(SET_BAN, names, args));
+export function banStore(link: Link): Pick<BanStore, 'read' | 'keys' | 'inForce'> {
+  const read: BanStore['read'] = async (keyId) => {
+    const answer = await link.run(READ_BAN, [keyName(keyId)], []);
+    const nowMs = answer.readDoubleLE(0);
+    if (answer.length === 8) return undefined;
+    const { bannedUntilMs, banLevel } = readState(viewOf(answer), answer.byteOffset + 8);
+    const note = noteOf(answer.toString('utf8', 8 + STATE_BYTES), bannedUntilMs);
+    return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
   };
   return {
-    async read(keyId) {
-      const answer = await link.run(READ_BAN, [keyName(keyId)], []);
-      const nowMs = answer.readDoubleLE(0);
-      if (answer.length === 8) return undefined;
-      const { bannedUntilMs, banLevel } = readState(viewOf(answer), answer.byteOffset + 8);
-      const note = noteOf(answer.toString('utf8', 8 + STATE_BYTES), bannedUntilMs);
-      return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
-    },
-    async start(keyId, untilMs, note, event) {
-      const stored = note === undefined ? '' : JSON.stringify({ untilMs, ...note });
-      await set(keyId, untilMs, stored, event).finally(() => {
-        if (event !== undefined) pending.add([keyId]);
-      });
-      await noteBan(link, 'key', keyId, untilMs);
-    },
-    async lift(keyId) {
-      const answer = await set(keyId, 0, '');
-      await noteBan(link, 'key', keyId, 0);
-      return answer.toString() === '1';
-    },
+    read,
+    keys: (cursor, count) => banPage(link, 'key', cursor, count, read),
     inForce: () => bansInForce(link),
+  };
+}
+
+/** The index says whom to look at, the earliest end first, and what `read` gives whether a ban is in force. */
+export async function banPage<B>(
+  link: Link,
+  kind: Subject['kind'],
+  cursor: string | null,
+  count: number,
+  read: (who: string) => Promise<B | undefined>,
+): Promise<BanPage<B>> {
+  const from = cursor ?? `${Math.round(link.storeMs(BAN_INDEX[kind]))} `;
+  const page = await pageOf(link, BAN_INDEX[kind], 'all', from, count);
+  const bans = await Promise.all(page.map(({ id }) => read(id)));
+  const last = page.length < count ? undefined : page.at(-1);
+  return {
+    bans: bans.filter((ban) => ban !== undefined),
+    cursor: last === undefined ? null : `${last.score} ${last.id}`,
   };
 }
 

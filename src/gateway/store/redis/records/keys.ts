@@ -9,6 +9,7 @@ import { CORRECTED_KEYS, KEY_INDEX, keyName } from '../names.js';
 import type { PendingEvents } from '../outbox/pending.js';
 import { grantsText } from '../admit/grants.js';
 import { recordsOf, type Overtaking } from './records.js';
+import { noteBan } from './bans.js';
 import type { RecordType } from './record-type.js';
 
 const KEYS: RecordType<KeyRecord> = {
@@ -29,10 +30,12 @@ export function keyStore(
   const records = recordsOf(link, replicas, { ...KEYS, flush: (id) => pending.flush(id) }, raise);
   return {
     ...records,
-    write: (record, entry, events) =>
-      records.write(record, entry, { events }).finally(() => {
-        if (events !== undefined && events.emit.length > 0) pending.add([record.id]);
-      }),
+    write: async (record, entry, change) => {
+      await records.write(record, entry, { change }).finally(() => {
+        if (change !== undefined && change.emit.length > 0) pending.add([record.id]);
+      });
+      if (change?.ban !== undefined) await noteBan(link, 'key', record.id, change.ban?.untilMs ?? 0);
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
-import { VersionConflict } from '../../port.js';
-import type { OutboxChange } from '../../outbox/event.js';
+import { VersionConflict, type KeyChange } from '../../port.js';
+import { NO_CHANGE } from '../../outbox/event.js';
 import { isCorrection } from '../../records/correction.js';
 import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '../../records/record.js';
 import { idsAfter, pageOf } from '../link/ids.js';
@@ -24,10 +24,8 @@ interface Beside {
   readonly over?: number;
   /** Fields and values of the same hash. */
   readonly fields?: readonly string[];
-  readonly events?: OutboxChange | undefined;
+  readonly change?: KeyChange | undefined;
 }
-
-const NO_EVENTS: OutboxChange = { emit: [], withdraw: [] };
 
 /** Writes that skip versions: what Redis lost of a record and a gateway still knows. */
 export interface Overtaking<R extends StoredRecord> {
@@ -45,13 +43,16 @@ export function recordsOf<R extends StoredRecord>(
   const run = async (
     record: R,
     entries: readonly AuditEntry[],
-    { replaces = false, over = record.version - 1, fields = [], events: { emit, withdraw } = NO_EVENTS }: Beside,
+    { replaces = false, over = record.version - 1, fields = [], change = NO_CHANGE }: Beside,
   ): Promise<boolean> => {
     const { id } = record;
+    const { emit, withdraw, ban }: KeyChange = change;
     const names = [nameOf(id), historyName(id), ...(emit.length + withdraw.length === 0 ? [] : [eventsName(id)])];
     const counts = [over, replaces ? 1 : 0, entries.length, withdraw.length, emit.length];
     const args = [
       ...counts.map(String),
+      ban === undefined ? '' : String(ban?.untilMs ?? 0),
+      ban?.note ? JSON.stringify({ untilMs: ban.untilMs, ...ban.note }) : '',
       ...entries.map((entry) => JSON.stringify(entry)),
       ...withdraw.flatMap((event) => [pendingField(event), event]),
       ...emit.flatMap(pendingArgs),

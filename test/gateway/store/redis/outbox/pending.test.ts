@@ -18,6 +18,7 @@ import {
   custom,
   freshId,
   keyOf,
+  liftBan,
   newCustomer,
   newKey,
   NOON_MS,
@@ -244,7 +245,7 @@ t.test('without events nothing is noted', async (t) => {
   const key = await newKey(engine, 'strict');
   await askMany(engine, key, 20, NOON_MS);
   await change(engine, key, { plan: 'calm' });
-  await engine.bans.lift(key.id);
+  await liftBan(engine, key);
   await askMany(engine, key, 3, NOON_MS + 60_000);
   t.same(await toldOf(engine, key.id), []);
   const fields = (await server.command('HKEYS', keyName(key.id))) as readonly string[];
