@@ -35,6 +35,7 @@ FROM runtime AS gateway
 COPY --from=build /app/dist/src/gateway ./dist/src/gateway
 COPY src/gateway/store/redis/scripts ./src/gateway/store/redis/scripts
 COPY config ./config
+COPY docs/runbooks ./docs/runbooks
 EXPOSE 8080 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ADMIN_PORT || 9090}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/src/cli/main.js", "gateway"]

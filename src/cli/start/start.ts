@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../../gateway/config/settings.js';
 import { loadContract, type LoadedContract } from '../../gateway/contract/load.js';
 import { curlArguments } from '../../gateway/credentials.js';
@@ -23,6 +24,9 @@ const PETS_PORT = '8081';
 const EXTRA_GRACE_MS = 3_000;
 /** One Ctrl-C arrives more than once: from the terminal and again through npm. */
 const SAME_SIGNAL_MS = 1_000;
+/** How often a first key is tried to be made. */
+const GREETINGS = 3;
+const GREETING_PAUSE_MS = 1_000;
 
 interface Addresses {
   readonly gateway: string;
@@ -92,16 +96,26 @@ function whereAll(
   ].join('\n');
 }
 
-/** A store that is unavailable keeps the gateway from making keys, not from serving: no reason to stop. */
+/**
+ * A store that is unavailable keeps the gateway from making keys, not from serving: no reason to stop. It may be for a
+ * moment, on a busy machine.
+ */
 async function greet(
   childEnvironment: NodeJS.ProcessEnv,
   greeting: (client: AdminClient) => Promise<void>,
 ): Promise<void> {
-  try {
-    await greeting(new AdminClient(await findAdmin(childEnvironment, undefined)));
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    say(`\nNo key was made: ${error.message}`);
+  for (let tries = GREETINGS; ; tries -= 1) {
+    try {
+      await greeting(new AdminClient(await findAdmin(childEnvironment, undefined)));
+      return;
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      if (tries === 1) {
+        say(`\nNo key was made: ${error.message}`);
+        return;
+      }
+    }
+    await pause(GREETING_PAUSE_MS);
   }
 }
 

@@ -4,32 +4,54 @@ interface Element {
   textContent: string;
   hidden: boolean;
   readonly dataset: { readonly live: string; readonly everyMs: string };
+  contains(other: Element | null): boolean;
+  querySelectorAll(selector: string): Iterable<Element>;
+  addEventListener(type: 'click', listener: () => void): void;
+  focus(options: { readonly preventScroll: boolean }): void;
+}
+interface Details extends Element {
+  open: boolean;
 }
 interface Page {
   readonly document: {
     readonly hidden: boolean;
-    querySelector(selector: '[data-live]' | '[data-live-state]'): Element;
+    readonly activeElement: Element | null;
+    querySelector(selector: '[data-live]' | '[data-live-state]' | '[data-live-pause]'): Element;
     addEventListener(type: 'visibilitychange', listener: () => void): void;
   };
 }
 
 const STATES: Readonly<Record<number, string>> = { 401: 'Your session has ended. Reload the page to sign in.' };
+const FOCUSABLE = 'a, button, summary, [tabindex]';
 
 /** Puts what is so now in place of what the page was sent with, every few seconds, while somebody may see it. */
 function follow({ document }: Page): void {
   const part = document.querySelector('[data-live]');
   const state = document.querySelector('[data-live-state]');
+  const pause = document.querySelector('[data-live-pause]');
   const everyMs = Number(part.dataset.everyMs);
-  let busy = false;
+  let [busy, paused] = [false, false];
   const show = (text: string): void => {
     state.textContent = text;
   };
+  const put = (html: string): void => {
+    const opened = [...(part.querySelectorAll('details') as Iterable<Details>)].map(({ open }) => open);
+    const { activeElement } = document;
+    const focused = part.contains(activeElement) ? [...part.querySelectorAll(FOCUSABLE)].indexOf(activeElement!) : -1;
+    part.innerHTML = html;
+    for (const [n, one] of [...(part.querySelectorAll('details') as Iterable<Details>)].entries())
+      one.open = opened[n] ?? false;
+    [...part.querySelectorAll(FOCUSABLE)][focused]?.focus({ preventScroll: true });
+  };
+  const isWatched = (): boolean => !document.hidden && !paused;
   const refresh = async (): Promise<void> => {
-    if (document.hidden || busy) return;
+    if (busy || !isWatched()) return;
     busy = true;
     try {
       const answer = await fetch(part.dataset.live, { credentials: 'same-origin', redirect: 'error' });
-      if (answer.ok) part.innerHTML = await answer.text();
+      const text = await answer.text();
+      // It may have been paused meanwhile.
+      if (answer.ok && isWatched()) put(text);
       show(answer.ok ? '' : (STATES[answer.status] ?? `Could not refresh: the gateway returned ${answer.status}.`));
     } catch {
       show('Could not refresh: the gateway does not respond.');
@@ -37,6 +59,12 @@ function follow({ document }: Page): void {
       busy = false;
     }
   };
+  pause.hidden = false;
+  pause.addEventListener('click', () => {
+    paused = !paused;
+    pause.textContent = paused ? 'Go on' : 'Pause';
+    void refresh();
+  });
   setInterval(() => void refresh(), everyMs);
   document.addEventListener('visibilitychange', () => void refresh());
 }

@@ -5,6 +5,7 @@ import { KEY_PAGES } from './keys/pages.js';
 import { OVERVIEW_PAGES } from './overview/pages.js';
 import type { Page } from './page.js';
 import { PLAN_PAGES } from './plans/pages.js';
+import { RUNBOOK_PAGES } from './runbooks/pages.js';
 import { SETTINGS_PAGES } from './settings/pages.js';
 import { SIGN_IN_PAGES } from './sign-in/pages.js';
 import { WHY_PAGES } from './why/pages.js';
@@ -21,5 +22,6 @@ export const PAGES: readonly Page[] = [
   ...EVENT_PAGES,
   ...WHY_PAGES,
   ...SETTINGS_PAGES,
+  ...RUNBOOK_PAGES,
   ...SIGN_IN_PAGES,
 ];

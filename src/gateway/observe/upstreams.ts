@@ -100,6 +100,11 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
     (address) => address.reached !== false && !isDown(address),
   );
   share(
+    'petgate_upstream_checked_ratio',
+    'Share of the addresses that a request, or a health check, has tried to reach; the mean over workers.',
+    ({ reached }) => reached !== null,
+  );
+  share(
     'petgate_upstream_open_ratio',
     'Share of the addresses that callers pass over because their requests to them fail; the mean over workers.',
     ({ breaker }) => breaker.isOpen,

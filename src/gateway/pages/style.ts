@@ -1,16 +1,17 @@
-const COLOURS = Array.from({ length: 8 }, (_, n) => n);
+/** Of the parts of a plot, and of the classes of status: 2xx, 3xx, 4xx and 5xx. */
+const COLOURS = [...Array.from({ length: 8 }, (_, n) => `c${n}`), 's2', 's3', 's4', 's5'];
 
 /** The one style sheet of all pages: light, or dark where the reader's system asks for it; phone to wide. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #56616f; --line: #d9dfe7; --axis: #7d8896; --paper: #fff;
   --panel: #f5f7fa; --accent: #0b6b57; --on-accent: #fff; --warn: #96400c; --danger: #b3261e; --good: #0b6b57;
   --c0: #2a78d6; --c1: #eb6834; --c2: #1baf7a; --c3: #eda100; --c4: #e87ba4; --c5: #008300; --c6: #4a3aa7;
-  --c7: #8a8984; }
+  --c7: #8a8984; --s2: #7fa8c9; --s3: #8a8984; --s4: #d98e04; --s5: #b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6ebf2; --soft: #a3afbf; --line: #313b49; --axis: #7d8896; --paper: #12171f; --panel: #1a212c;
     --accent: #4fd1b0; --on-accent: #0c1512; --warn: #f0a35e; --danger: #ff8a80; --good: #4fd1b0;
     --c0: #3987e5; --c1: #d95926; --c2: #199e70; --c3: #c98500; --c4: #d55181; --c5: #3fa33f; --c6: #9085e9;
-    --c7: #8a8984; }
+    --c7: #8a8984; --s2: #5c86a8; --s3: #8a8984; --s4: #d98e04; --s5: #ff6b5e; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
@@ -104,7 +105,8 @@ svg { display: block; width: 100%; min-width: 38rem; height: auto; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: .5rem 0; padding: 0;
   font-size: .9rem; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .4em; }
-${COLOURS.map((n) => `.c${n} { fill: var(--c${n}); } .b${n} { background: var(--c${n}); }`).join('\n')}
+${COLOURS.map((name) => `.${name} { fill: var(--${name}); background: var(--${name}); }`).join('\n')}
+.s1 { fill: var(--s3); background: var(--s3); }
 td.number { white-space: nowrap; }
 @media (max-width: 40rem) {
   dl.facts { grid-template-columns: 1fr; gap: 0; }

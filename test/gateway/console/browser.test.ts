@@ -27,6 +27,7 @@ function pathsOf({ key, customer, refused }: Furnished): ReadonlyMap<string, str
     ['new-customer', '/console/customers/new'],
     ['rehearsal', '/console/plans/rehearse'],
     ['request', `/console/why?id=${refused}`],
+    ['runbook', '/console/runbooks/PetgateUpstreamDown'],
     ['not-found', '/console/nothing'],
     // Whoever signs in was there before: now it knows what happened since.
     overview!,
@@ -64,6 +65,28 @@ t.test('every page in light, dark and on a phone: nothing sticks out, nobody stu
     );
     await page.context().close();
   }
+});
+
+t.test('a refresh leaves open what is open and the focus where it is; Pause stops it', async (t) => {
+  const page = await signedIn({});
+  // A plot comes with the second sample.
+  await page.waitForSelector('[data-live] summary', { timeout: 60_000 });
+  await page.click('[data-live] summary');
+  await page.focus('[data-live] summary');
+  const refreshed = async (): Promise<void> => {
+    await page.evaluate("document.querySelector('[data-live]').firstElementChild.id = 'before'");
+    await page.waitForSelector('#before', { state: 'detached', timeout: 60_000 });
+  };
+  await refreshed();
+  t.ok(await page.evaluate("document.querySelector('[data-live] details').open"));
+  t.equal(await page.evaluate('document.activeElement.tagName'), 'SUMMARY');
+  await page.click('text="Pause"');
+  await page.evaluate("document.querySelector('[data-live]').firstElementChild.id = 'before'");
+  // Twice as long as from one refresh to the next.
+  await page.waitForTimeout(10_500);
+  t.ok(await page.evaluate("document.getElementById('before') !== null"));
+  await page.click('text="Go on"');
+  await page.waitForSelector('#before', { state: 'detached', timeout: 60_000 });
 });
 
 t.test('what is live is refreshed by itself, and says when it is not', async (t) => {

@@ -70,8 +70,8 @@ export const TASKS: readonly Task[] = [
     on: WRITES,
     act: async (person, cast) => {
       await toKey(person, cast);
-      await person.open('Rotate');
-      await person.button('Make a new secret');
+      await person.open('New secret');
+      await person.button('Replace (old secret works 24 h)');
       return /ptg_\w+/;
     },
   },

@@ -32,5 +32,6 @@ function isStep(value: unknown): value is { readonly from: unknown; readonly to:
 }
 
 function textOf(value: unknown): string {
+  if (value === null || value === '') return 'none';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -23,7 +23,16 @@ export function CustomerActions({ visit, customer, problems }: ActionsParts) {
   return (
     <div class="actions">
       {status === 'enabled' ? (
-        <PostForm action={`${path}/disabled`} guard={guard()} button="Disable" inline />
+        <details>
+          <summary>Disable</summary>
+          <PostForm
+            action={`${path}/disabled`}
+            guard={guard()}
+            button="Disable, with all its keys"
+            kind="danger"
+            inline
+          />
+        </details>
       ) : (
         <PostForm action={`${path}/enabled`} guard={guard()} button="Enable" inline />
       )}

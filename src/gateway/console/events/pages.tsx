@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { Event, EventPage } from '../../admin/openapi/schemas.js';
 import { PostForm, type Guard } from '../../pages/components/form.js';
+import { Moment } from '../../pages/components/moment.js';
 import { Notice, Problems } from '../../pages/components/notice.js';
 import { addressOf, Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
+import { pathOf } from '../accounts/account.js';
 import { problemsOf } from '../api.js';
 import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
 
@@ -73,14 +75,21 @@ function Events({ state, events, guard }: EventsParts) {
       columns={[
         { head: 'Event', cell: ({ id }) => <code>{id}</code> },
         { head: 'Type', cell: ({ type }) => type },
-        {
-          head: 'Receiver',
-          cell: ({ data }) => (typeof data['customer'] === 'string' ? `customer ${data['customer']}` : 'operators'),
-        },
-        { head: 'Of', cell: ({ time }) => time },
+        { head: 'About', cell: ({ data }) => aboutOf(data) },
+        { head: 'Of', cell: ({ time }) => <Moment at={time} /> },
         { head: 'Attempts', number: true, cell: ({ attempts }) => attempts },
         { head: 'Last failure', cell: ({ failure }) => failure },
-        { head: 'Due', cell: ({ due, dead }) => (dead === null ? due : `dead since ${dead}`) },
+        {
+          head: 'Due',
+          cell: ({ due, dead }) =>
+            dead === null ? (
+              due !== null && <Moment at={due} />
+            ) : (
+              <>
+                dead since <Moment at={dead} />
+              </>
+            ),
+        },
         ...(guard === null
           ? []
           : [
@@ -97,6 +106,12 @@ function Events({ state, events, guard }: EventsParts) {
       ]}
     />
   );
+}
+
+/** The key, or the customer, that it is about. All go to the operator's webhook. */
+function aboutOf({ key, customer }: OneEvent['data']) {
+  if (typeof key === 'string') return <a href={pathOf('/keys', key)}>{key}</a>;
+  return typeof customer === 'string' && <a href={pathOf('/customers', customer)}>{customer}</a>;
 }
 
 interface AttemptsParts {

@@ -22,7 +22,7 @@ export function KeyActions({
   if (!visit.api.may('PATCH /admin/v1/keys/{id}') || status === 'revoked') return null;
   const path = pathOf('/keys', id);
   const { guard, form } = visit;
-  const [changed, banned, rotated] = ['name', BAN_FIELD, 'overlap'].map((field) => sentWith(field, form, problems));
+  const [changed, banned] = ['name', BAN_FIELD].map((field) => sentWith(field, form, problems));
   return (
     <div class="actions">
       {status === 'enabled' ? (
@@ -35,16 +35,19 @@ export function KeyActions({
       ) : (
         <PostForm action={`${path}/lifted`} guard={guard()} button="Lift the ban" inline />
       )}
-      <details open={rotated !== undefined}>
-        <summary>Rotate</summary>
-        <PostForm action={`${path}/rotated`} guard={guard()} button="Make a new secret">
-          <TextField
-            name="overlap"
-            label="Old secret stays valid for"
-            hint="Such as 0s, 30m, 24h, 7d."
-            value="24h"
-            sent={rotated}
-          />
+      <details>
+        <summary>New secret</summary>
+        <PostForm action={`${path}/rotated`} guard={guard()} button="Replace (old secret works 24 h)" inline>
+          <input type="hidden" name="overlap" value="24h" />
+        </PostForm>
+        <PostForm
+          action={`${path}/rotated`}
+          guard={guard()}
+          button="Leaked: end the old secret now"
+          kind="danger"
+          inline
+        >
+          <input type="hidden" name="overlap" value="0s" />
         </PostForm>
       </details>
       <details open={changed !== undefined}>

@@ -96,6 +96,21 @@ function BanText({ ban: { until, level, reason, by } }: { readonly ban: NonNulla
   );
 }
 
+type Refusal = z.output<typeof ExchangeList>['exchanges'][number];
+type Alike = [Refusal, ...Refusal[]];
+
+/** Those of one status, code and operation together, the last first. */
+function alike(exchanges: readonly Refusal[]): readonly Alike[] {
+  const groups = new Map<string, Alike>();
+  for (const one of exchanges) {
+    const name = [one.status, one.code, one.operation].join(' ');
+    const known = groups.get(name);
+    if (known === undefined) groups.set(name, [one]);
+    else known.push(one);
+  }
+  return [...groups.values()];
+}
+
 /** Null for those who may not see them. */
 async function lastRefusals({ api, id }: Visit) {
   if (!api.may(EXCHANGES)) return null;
@@ -106,15 +121,16 @@ async function lastRefusals({ api, id }: Visit) {
       <Table
         caption="As far as this gateway remembers"
         empty="None is remembered."
-        rows={exchanges}
+        rows={alike(exchanges)}
         columns={[
-          { head: 'When', cell: ({ ended }) => <Moment at={ended} /> },
-          { head: 'Operation', cell: ({ operation }) => operation },
-          { head: 'Status', number: true, cell: ({ status }) => status },
-          { head: 'Code', cell: ({ code }) => code },
+          { head: 'Status', cell: ([{ status }]) => status },
+          { head: 'Code', cell: ([{ code }]) => code },
+          { head: 'Operation', cell: ([{ operation }]) => operation },
+          { head: 'Times', number: true, cell: (all) => all.length },
+          { head: 'Last', cell: ([{ ended }]) => <Moment at={ended} /> },
           {
-            head: 'Request',
-            cell: ({ request }) => <a href={`${CONSOLE}/why?id=${encodeURIComponent(request)}`}>{request}</a>,
+            head: 'Last request',
+            cell: ([{ request }]) => <a href={`${CONSOLE}/why?id=${encodeURIComponent(request)}`}>{request}</a>,
           },
         ]}
       />

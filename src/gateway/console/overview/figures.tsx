@@ -1,5 +1,6 @@
 import type { Child } from '#jsx/jsx-runtime';
 import { fullNumber } from '../../pages/components/figure.js';
+import type { Sample } from '../figures/sample.js';
 import type { Span } from '../figures/window.js';
 
 interface Figure {
@@ -39,16 +40,12 @@ function stateOf({ to }: Span): readonly Figure[] {
     const found = to.series(name).find(({ labels }) => labels[label] === of);
     return found === undefined ? '–' : fullNumber(found.value);
   };
-  const upstreams = to.series('petgate_upstream_up_ratio');
   return [
     { name: 'Keys banned', shown: state('petgate_bans_active', 'subject', 'key') },
     { name: 'Addresses banned', shown: state('petgate_bans_active', 'subject', 'address') },
     { name: 'Under way', shown: to.sum('petgate_exchanges_in_flight') },
     { name: 'Store', shown: storeText(to.value('petgate_store_up'), to.value('petgate_store_degraded')) },
-    {
-      name: 'Upstreams up',
-      shown: `${upstreams.filter(({ value }) => value > 0).length} of ${upstreams.length}`,
-    },
+    { name: 'Upstreams up', shown: upstreamsText(to) },
     { name: 'Days waiting for the archive', shown: to.value('petgate_ledger_waiting') ?? '–' },
     { name: 'Events waiting', shown: state('petgate_events', 'state', 'waiting') },
     { name: 'Events dead', shown: state('petgate_events', 'state', 'dead') },
@@ -58,6 +55,17 @@ function stateOf({ to }: Span): readonly Figure[] {
 function storeText(up: number | undefined, degraded: number | undefined): string {
   if (degraded === 1) return 'degraded';
   return up === 1 ? 'up' : 'down';
+}
+
+/** An upstream that nobody asked yet counts as neither up nor down. */
+function upstreamsText(to: Sample): string {
+  const upstreams = to.by('petgate_upstream_up_ratio', 'upstream');
+  const checked = to.by('petgate_upstream_checked_ratio', 'upstream');
+  const known = [...upstreams].filter(([name]) => checked.get(name) !== 0);
+  const up = known.filter(([, ratio]) => ratio > 0).length;
+  if (known.length === upstreams.size) return `${up} of ${upstreams.size}`;
+  if (known.length === 0) return 'not checked yet';
+  return `${up} of ${upstreams.size}, ${upstreams.size - known.length} not checked yet`;
 }
 
 function percent(part: number, whole: number): string {

@@ -13,6 +13,9 @@ export const OVERVIEW_PAGES: readonly Page[] = [
       live: true,
       content: (
         <>
+          <button hidden type="button" data-live-pause={true}>
+            Pause
+          </button>
           <p class="problem" role="status" data-live-state={true} />
           <div data-live="/console/live" data-every-ms={EVERY_MS}>
             <Overview {...partsOf(visit)} span={await visit.samples.span()} />

@@ -2,12 +2,13 @@ import type { Span } from '../figures/window.js';
 
 /** Something that is wrong now, and the runbook that says what to do. */
 interface Trouble {
-  /** The alert of the same name, and docs/runbooks/<name>.md. */
+  /** The alert of the same name, and docs/runbooks/<name>.md, a page here. */
   readonly runbook: string;
   readonly says: string;
 }
 
-interface Rule extends Trouble {
+interface Rule extends Pick<Trouble, 'runbook'> {
+  readonly says: string | ((span: Span) => string);
   readonly holds: (span: Span) => boolean;
 }
 
@@ -16,7 +17,15 @@ const DAY_S = 86_400;
 const is = (name: string, value: number) => (span: Span) => span.to.value(name) === value;
 const above = (name: string, value: number) => (span: Span) => (span.to.value(name) ?? 0) > value;
 const grew = (name: string) => (span: Span) => span.grown(name) > 0;
-const rule = (runbook: string, says: string, holds: Rule['holds']): Rule => ({ runbook, says, holds });
+const rule = (runbook: string, says: Rule['says'], holds: Rule['holds']): Rule => ({ runbook, says, holds });
+
+const downIn = ({ to }: Span) =>
+  to
+    .series('petgate_upstream_up_ratio')
+    .flatMap(({ labels, value }) => (value === 0 ? [labels['upstream'] ?? ''] : []));
+const failingIn = (span: Span) =>
+  [...span.grownBy('petgate_upstream_failures_total', 'upstream')].flatMap(([name, more]) => (more > 0 ? [name] : []));
+const named = (upstreams: readonly string[]) => `upstream ${upstreams.map((name) => `“${name}”`).join(', ')}`;
 
 /** What one gateway can see by itself of the alerts in grafana/alerts, the gravest first. */
 const RULES: readonly Rule[] = [
@@ -24,10 +33,16 @@ const RULES: readonly Rule[] = [
   rule('PetgateStoreReplaced', 'Redis has lost its data, or is another one.', is('petgate_store_replaced', 1)),
   rule('PetgateStoreDegraded', 'Redis is unavailable: requests are decided here.', is('petgate_store_degraded', 1)),
   rule('PetgateSpoolGrowing', 'Counts wait on disk for Redis.', above('petgate_spool_requests', 0)),
-  rule('PetgateUpstreamDown', 'No address of an upstream can be reached.', ({ to }) =>
-    to.series('petgate_upstream_up_ratio').some(({ value }) => value === 0),
+  rule(
+    'PetgateUpstreamDown',
+    (span) => `No address can be reached of ${named(downIn(span))}.`,
+    (span) => downIn(span).length > 0,
   ),
-  rule('PetgateUpstreamFailing', 'Requests to an upstream fail.', grew('petgate_upstream_failures_total')),
+  rule(
+    'PetgateUpstreamFailing',
+    (span) => `Requests fail to ${named(failingIn(span))}.`,
+    (span) => failingIn(span).length > 0,
+  ),
   rule('PetgateAvailabilityFastBurn', 'More than 1.4 % of the requests end in a 5xx.', (span) => {
     const failed = span.grown('petgate_requests_total', 'class', '5xx');
     return failed > 0.0144 * span.grown('petgate_requests_total');
@@ -73,5 +88,8 @@ const RULES: readonly Rule[] = [
 ];
 
 export function troublesOf(span: Span): readonly Trouble[] {
-  return RULES.filter(({ holds }) => holds(span));
+  return RULES.filter(({ holds }) => holds(span)).map(({ runbook, says }) => ({
+    runbook,
+    says: typeof says === 'string' ? says : says(span),
+  }));
 }

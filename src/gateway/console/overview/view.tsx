@@ -3,6 +3,7 @@ import { Badge, Notice } from '../../pages/components/notice.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
 import type { Span } from '../figures/window.js';
+import { runbookPath } from '../runbooks/pages.js';
 import { Figures } from './figures.js';
 import { troublesOf } from './troubles.js';
 
@@ -31,7 +32,7 @@ export function Overview({ readiness, span, spans }: OverviewParts) {
         </>
       )}
       <Plans span={span} />
-      <Parts readiness={readiness} />
+      <Parts readiness={readiness} span={span} />
     </>
   );
 }
@@ -51,7 +52,7 @@ function Troubles({ span }: Pick<OverviewParts, 'span'>) {
         {troubles.map(({ runbook, says }) => (
           <li>
             {`${says} `}
-            <code>{`docs/runbooks/${runbook}.md`}</code>
+            <a href={runbookPath(runbook)}>{runbook}</a>
           </li>
         ))}
       </ul>
@@ -83,14 +84,24 @@ function Plans({ span }: Pick<OverviewParts, 'span'>) {
   );
 }
 
-function Parts({ readiness }: Pick<OverviewParts, 'readiness'>) {
+/** What workers know of an upstream the process that shows this page does not: the figures do. */
+function partsOf({ parts }: Readiness, { to }: Span): Readiness['parts'] {
+  const checked = to.by('petgate_upstream_checked_ratio', 'upstream');
+  const upstreams = [...to.by('petgate_upstream_up_ratio', 'upstream')].map(([name, ratio]) => {
+    const detail = checked.get(name) === 0 ? 'not checked yet' : `${Math.round(100 * ratio)} % of its addresses up`;
+    return [`upstream:${name}`, { ok: parts[`upstream:${name}`]?.ok !== false && ratio > 0, detail }] as const;
+  });
+  return { ...parts, ...Object.fromEntries(upstreams) };
+}
+
+function Parts({ readiness, span }: Pick<OverviewParts, 'readiness' | 'span'>) {
   return (
     <>
       <h2>Parts</h2>
       <Table
         caption="Whether this gateway can serve, part by part"
         empty="Nothing is known yet."
-        rows={Object.entries(readiness.parts)}
+        rows={Object.entries(partsOf(readiness, span))}
         columns={[
           { head: 'Part', cell: ([name]) => name },
           {

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { PlanList } from '../../admin/openapi/schemas.js';
+import { withCurrency } from '../../../shared/currency.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { Badge } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
@@ -28,10 +30,7 @@ type Plan = z.output<typeof PlanList>['plans'][number];
 function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readonly mayRehearse: boolean }) {
   return (
     <>
-      <p>
-        Plans are in the plans file; a change applies to the next request after its reload. Prices are whole numbers of
-        the currency’s smallest coin.
-      </p>
+      <p>Plans are in the plans file; a change applies to the next request after its reload.</p>
       {mayRehearse && (
         <p>
           <a class="button" href={REHEARSAL}>
@@ -54,11 +53,9 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
           {
             head: 'Keys of their own',
             number: true,
-            cell: ({ name, keys }) => (
-              <a href={addressOf(`${CONSOLE}/keys`, { plan: name })}>{keys.toLocaleString('en-US')}</a>
-            ),
+            cell: ({ name, keys }) => <a href={addressOf(`${CONSOLE}/keys`, { plan: name })}>{fullNumber(keys)}</a>,
           },
-          { head: 'Customers', number: true, cell: ({ customers }) => customers.toLocaleString('en-US') },
+          { head: 'Customers', number: true, cell: ({ customers }) => fullNumber(customers) },
         ]}
       />
     </>
@@ -67,8 +64,6 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
 
 function priceText(price: Plan['price']): string {
   if (price === null) return '';
-  const [monthly, included, perUnit] = [price.monthly, price.included, price.perUnit].map((n) =>
-    n.toLocaleString('en-US'),
-  );
-  return `${monthly} ${price.currency} a month, ${included} units included, ${perUnit} for each more`;
+  const [monthly, perUnit] = [price.monthly, price.perUnit].map((coins) => withCurrency(coins, price.currency));
+  return `${monthly} a month, ${fullNumber(price.included)} units included, ${perUnit} for each more`;
 }

@@ -8,6 +8,7 @@ import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { CONSOLE, page, type Page, type Visit } from '../page.js';
+import { runbookPath } from '../runbooks/pages.js';
 import { SIGN_IN } from '../sign-in/pages.js';
 
 /** Labels of petgate_info, and what they are called here. */
@@ -77,7 +78,7 @@ function Others({ others }: Pick<Gateways, 'others'>) {
           <p>
             {`${drifted.length} of ${others.length} run by something else than this one, so answers depend on the `}
             {'gateway that is asked. What to do: '}
-            <code>docs/runbooks/PetgateConfigDiffers.md</code>.
+            <a href={runbookPath('PetgateConfigDiffers')}>PetgateConfigDiffers</a>.
           </p>
         </Notice>
       )}

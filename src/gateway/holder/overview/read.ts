@@ -16,6 +16,8 @@ const DAY_MS = 86_400_000;
 /** Of a customer's keys, and of what happened to the key, that are shown. */
 const MAX_KEYS = 100;
 const MAX_EVENTS = 50;
+/** A person waits longer for a bill than a program does. */
+const BILL_MS = 5_000;
 
 export interface OverviewParts {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'customers'>;
@@ -57,7 +59,7 @@ export async function readOverview(parts: OverviewParts, { keyId, verdict }: Vis
     readCustomer(engine, customerOf(keyId)),
     engine.keys.history(keyId),
     recall({ key: keyId }),
-    bills.of(keyId, verdict.atMs),
+    bills.of(keyId, verdict.atMs, BILL_MS),
   ]);
   if (record === undefined) return null;
   const [held = record] = await withTerms(engine.customers, [record]);

@@ -34,6 +34,8 @@ const TICKS = 4;
 const LABEL_WIDTH = 76;
 /** Colours the style sheet knows; more parts than that share the last. */
 const COLOURS = 8;
+/** Classes of status have colours of their own, whatever stands beside them. */
+const STATUS_CLASS = /^[1-5]xx$/;
 const INNER = HEIGHT - TOP - BOTTOM;
 
 /** Stacked bars as a drawing, with legend, and the same figures as a table. Free of scripts. */
@@ -120,7 +122,9 @@ function Column({ bar, names, left, slot, yOf, write }: ColumnParts) {
     const figure = bar.parts.get(name) ?? 0;
     const [top, bottom] = [yOf(below + figure), yOf(below)];
     below += figure;
-    return figure > 0 && <rect class={colourOf(index)} x={x} y={top} width={width} height={round(bottom - top)} />;
+    return (
+      figure > 0 && <rect class={colourOf(name, index)} x={x} y={top} width={width} height={round(bottom - top)} />
+    );
   });
   const each = names.filter((name) => bar.parts.has(name)).map((name) => `${name} ${write(bar.parts.get(name)!)}`);
   return (
@@ -137,7 +141,7 @@ function Legend({ names, pale }: { readonly names: readonly string[]; readonly p
     <ul class="legend">
       {names.map((name, index) => (
         <li>
-          <span class={`swatch b${Math.min(index, COLOURS - 1)}`} />
+          <span class={`swatch ${colourOf(name, index)}`} />
           {name}
         </li>
       ))}
@@ -146,8 +150,8 @@ function Legend({ names, pale }: { readonly names: readonly string[]; readonly p
   );
 }
 
-function colourOf(index: number): string {
-  return `c${Math.min(index, COLOURS - 1)}`;
+function colourOf(name: string, index: number): string {
+  return STATUS_CLASS.test(name) ? `s${name.charAt(0)}` : `c${Math.min(index, COLOURS - 1)}`;
 }
 
 function sumOf({ parts }: Bar): number {

@@ -26,7 +26,7 @@ export interface Address {
   readonly pool: Pool;
   /** Tunnels open to it; they are no load of the pool. */
   tunnels: number;
-  /** Whether the last attempt got a connection; null before the first. */
+  /** Whether the last attempt got a connection, or before the first one the first health check; null before either. */
   reached: boolean | null;
   /** Whether it says that it wants requests; true while nobody asked. */
   healthy: boolean;

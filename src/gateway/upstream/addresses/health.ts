@@ -22,6 +22,8 @@ export function watchAddress(
 
   const ask = async (): Promise<void> => {
     failures = (await isHealthy(pool, path, deadlineMs)) ? 0 : failures + 1;
+    // From the first request on, requests say it.
+    address.reached ??= failures === 0;
     const healthy = failures < FAILURES_IN_A_ROW;
     if (healthy && !address.healthy) address.breaker.probeNow();
     address.healthy = healthy;

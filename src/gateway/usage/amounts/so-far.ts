@@ -16,7 +16,7 @@ const KEPT_MS = 60_000;
 const MAX_KEPT = 1_000;
 /** Keys of one customer that are added up for whoever holds one of them. */
 const MAX_KEYS = 1_000;
-/** How long an answer waits for a sum. It is added up all the same, and known for the next one. */
+/** How long a response of the API waits for a sum. It is added up all the same, and known for the next one. */
 const WAIT_MS = 250;
 
 /** What is owed for a month that still grows, as if the payer keeps its plan to the end. */
@@ -49,10 +49,10 @@ export class BillsSoFar {
    * As of a minute ago at most. Null where no plan that counts has a price; `unknown` while it is not added up, as of a
    * customer with many keys, or the store does not say.
    */
-  async of(keyId: string, nowMs: number): Promise<BillSoFar | 'unknown' | null> {
+  async of(keyId: string, nowMs: number, waitMs = WAIT_MS): Promise<BillSoFar | 'unknown' | null> {
     if ([...this.#plans().values()].every(({ price }) => price === undefined)) return null;
     const bill = this.#sumOf(payerOf(keyId), nowMs);
-    return Promise.race([bill.catch(() => 'unknown' as const), pause(WAIT_MS, 'unknown' as const)]);
+    return Promise.race([bill.catch(() => 'unknown' as const), pause(waitMs, 'unknown' as const)]);
   }
 
   #sumOf(payer: string, nowMs: number): Promise<BillSoFar | null> {

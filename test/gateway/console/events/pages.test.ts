@@ -12,6 +12,7 @@ t.test('events are listed by state, and delivered again from the page', async (t
   const { event = '' } = hiddenIn(text, PAGE);
   t.match(event, /^[0-9A-Za-z]{12}-/);
   t.match(text, 'petgate.key.created');
+  t.match(text, /<a href="\/console\/keys\/\w{12}">/, 'with what it is about');
   t.match(await submit(PAGE, PAGE), { status: 200, text: 'It is delivered again now.' });
   t.match((await get(`${PAGE}?state=dead`)).text, 'No event is dead.');
   t.match(await get(`${PAGE}?state=odd`), { status: 400, text: 'must be one of' });

@@ -13,7 +13,7 @@ t.test('the overview says what is wrong, with the runbook, and whether each part
   });
   const { get, signIn } = visitor();
   const { text } = await signIn();
-  t.match(text, 'docs/runbooks/PetgateStoreAway.md');
+  t.match(text, '<a href="/console/runbooks/PetgateStoreAway">');
   t.match(text, '12,345');
   t.match(text, '&lt;script>');
   t.match(text, '&lt;b>away&lt;/b>');

@@ -1,4 +1,6 @@
 import t from 'tap';
+import type { Plan } from '../../../../src/gateway/admission/plan.js';
+import { NO_BAN } from '../../admission/ban.js';
 import { openConsole } from '../visitor.js';
 
 t.test('plans are shown with limits and who is on them', async (t) => {
@@ -10,6 +12,22 @@ t.test('plans are shown with limits and who is on them', async (t) => {
   t.equal(status, 200);
   t.match(text, /<a href="\/console\/keys\?plan=free">1<\/a>/);
   t.match(text, '60 per minute, 1,000 per day');
+});
+
+t.test('prices are shown as they are paid, whatever coins the currency has', async (t) => {
+  const plan = (name: string, currency: string): [string, Plan] => [
+    name,
+    {
+      ...{ name, limits: { minute: 60, day: 1_000 }, refill: 'interval', ban: NO_BAN },
+      price: { monthly: 1_900, included: 10_000, perUnit: 2, currency },
+    },
+  ];
+  const { visitor } = await openConsole(t, {}, { plans: () => new Map([plan('euro', 'EUR'), plan('yen', 'JPY')]) });
+  const { get, signIn } = visitor();
+  await signIn();
+  const { text } = await get('/console/plans');
+  t.match(text, '19.00 EUR a month, 10,000 units included, 0.02 EUR for each more');
+  t.match(text, '1,900 JPY a month, 10,000 units included, 2 JPY for each more');
 });
 
 t.test('other plans are tried on a month, and what is wrong with them is named by line', async (t) => {

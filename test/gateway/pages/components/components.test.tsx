@@ -81,3 +81,14 @@ t.test('a plot has every figure in a table beside it', (t) => {
   t.match(renderToString(<BarPlot label="None" axis="Day" bars={[]} />), 'Nothing.');
   t.end();
 });
+
+t.test('a class of status has one color, whatever stands beside it', (t) => {
+  for (const classes of [['5xx'], ['2xx', '5xx'], ['2xx', '3xx', '4xx', '5xx']]) {
+    const bars = [{ label: '1 Nov', parts: new Map(classes.map((name) => [name, 1])) }];
+    const html = renderToString(<BarPlot label="Requests" axis="Day" bars={bars} />);
+    for (const name of classes)
+      t.match(html, new RegExp(`<span class="swatch s${name.charAt(0)}"></span>${name}`), name);
+    t.equal(html.match(/<rect class="s\d"/g)?.length, classes.length);
+  }
+  t.end();
+});

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Child } from '#jsx/jsx-runtime';
+import { packageRoot } from '../../../shared/package-root.js';
+import { AdminRefusal } from '../../admin/answer.js';
+import { CONSOLE, page, type Page } from '../page.js';
+
+const NAME = /^Petgate\w{1,60}$/;
+
+/** What to do about an alert, also where nobody can reach the internet. */
+export const RUNBOOK_PAGES: readonly Page[] = [
+  page('GET /runbooks/{id}', 'any', 'Runbook', {
+    serve: async ({ id }) => {
+      // Few visits need it, and no start does.
+      const { lexer } = await import('marked');
+      const [, ...blocks] = lexer(read(id)) as readonly Token[];
+      return { title: id, content: <Blocks tokens={blocks} /> };
+    },
+  }),
+];
+
+export function runbookPath(name: string): string {
+  return `${CONSOLE}/runbooks/${name}`;
+}
+
+function read(name: string): string {
+  try {
+    if (NAME.test(name)) return readFileSync(join(packageRoot, 'docs/runbooks', `${name}.md`), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  throw new AdminRefusal(404, 'not_found', 'There is no runbook of this name.');
+}
+
+/** A token of Markdown, as far as this page reads it. */
+interface Token {
+  readonly type: string;
+  readonly text?: string;
+  readonly tokens?: readonly Token[];
+  /** Of a list. */
+  readonly items?: readonly Token[];
+  readonly ordered?: boolean;
+  /** Of a link. */
+  readonly href?: string;
+}
+type TokensParts = Pick<Token, 'tokens'>;
+
+/** Of Markdown what runbooks use; all of it is text to the page. */
+function Blocks({ tokens }: Required<TokensParts>) {
+  return <>{tokens.map(blockOf)}</>;
+}
+
+function blockOf(token: Token): Child {
+  switch (token.type) {
+    case 'heading':
+      return (
+        <h2>
+          <Words {...token} />
+        </h2>
+      );
+    case 'paragraph':
+      return (
+        <p>
+          <Words {...token} />
+        </p>
+      );
+    case 'list': {
+      const items = token.items?.map(({ tokens }) => (
+        <li>
+          <Blocks tokens={tokens ?? []} />
+        </li>
+      ));
+      return token.ordered === true ? <ol>{items}</ol> : <ul>{items}</ul>;
+    }
+    case 'code':
+      return <pre>{token.text}</pre>;
+    case 'space':
+      return null;
+    default:
+      return <Words tokens={token.tokens ?? [token]} />;
+  }
+}
+
+function Words({ tokens = [] }: TokensParts) {
+  return <>{tokens.map(wordsOf)}</>;
+}
+
+function wordsOf(token: Token): Child {
+  const inner = token.tokens === undefined ? token.text : <Words {...token} />;
+  switch (token.type) {
+    case 'codespan':
+      return <code>{inner}</code>;
+    case 'strong':
+      return <strong>{inner}</strong>;
+    case 'em':
+      return <em>{inner}</em>;
+    case 'link':
+      return linkTo(token.href ?? '', inner);
+    default:
+      return inner;
+  }
+}
+
+/** Another runbook is a page here; of other documents it is said where they are. */
+function linkTo(href: string, inner: Child) {
+  const [file = ''] = href.split('#');
+  const name = file.replace(/\.md$/, '');
+  if (NAME.test(name)) return <a href={runbookPath(name)}>{inner}</a>;
+  return (
+    <>
+      {inner} (<code>{file.replace(/^\.\.\//, 'docs/')}</code>)
+    </>
+  );
+}
