@@ -14,7 +14,7 @@ t.test('what is nested reads as words, not as JSON; control characters never rea
   ] as const)
     t.equal(readable(value), words);
   t.equal(recordOf({ id: 'a', limits: { day: 5 } }), 'id      a\nlimits  day 5');
-  t.equal(recordOf({ secrets: [{ ends: null }, { ends: '2027' }] }), 'secrets  no end; until 2027');
+  t.equal(recordOf({ secrets: [{ ends: null }, { ends: '2027' }] }), 'secrets  never expires; until 2027');
   t.end();
 });
 
