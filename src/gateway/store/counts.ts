@@ -26,6 +26,11 @@ export interface StoredRow extends UsageRow {
 /** Names of the counts of usage, in the order in which they are shown. */
 export const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'] as const;
 
+/** Something for each count, such as the form of its figure. */
+export function forEachCount<T>(value: T): Record<(typeof COUNTS)[number], T> {
+  return Object.fromEntries(COUNTS.map((name) => [name, value])) as Record<(typeof COUNTS)[number], T>;
+}
+
 /** Names of what is added to counts by hand, as reports show it beside them. */
 export const CORRECTED = ['correctedRequests', 'correctedUnits'] as const;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_LIMIT } from '../../admission/bucket.js';
 import type { SubjectState } from '../../admission/decide.js';
-import { COUNTS, type StoredRow } from '../../store/counts.js';
+import { COUNTS, forEachCount, noCounts, type StoredRow } from '../../store/counts.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
@@ -64,7 +64,7 @@ const STATE = z.strictObject({
   ...{ day: BUCKET, month: BUCKET, windows: z.record(OPERATION, BUCKET) },
   ...{ strikes: COUNT, strikesSinceMs: MOMENT, bannedUntilMs: MOMENT, banLevel: COUNT },
 });
-const COUNTED = { requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT };
+const COUNTED = forEachCount(COUNT);
 const ROW = z.strictObject({
   ...{ key: KEY_ID, day: DAY, plan: PLAN, operation: OPERATION },
   ...COUNTED,
@@ -167,7 +167,7 @@ function stateIn({ windows, ...state }: StoredState): SubjectState {
 }
 
 export function noSums(): Sums {
-  return { customers: 0, keys: 0, tokens: 0, requests: 0, units: 0, limited: 0, banned: 0, failed: 0 };
+  return { customers: 0, keys: 0, tokens: 0, ...noCounts() };
 }
 
 /** Adds what a line of these kinds holds. */

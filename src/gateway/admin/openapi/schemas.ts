@@ -6,6 +6,7 @@ import { customerChange, newCustomer } from '../../accounts/customers/registry.j
 import { limits, NO_RULES, text, type Shape } from '../../accounts/fields.js';
 import { newGrant } from '../../accounts/grants.js';
 import { REFUSED_AS } from '../../accounts/state.js';
+import { forEachCount } from '../../store/counts.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { duration } from '../../config/schema/values.js';
 import { ROLES } from '../../store/records/admin-token.js';
@@ -83,7 +84,7 @@ export const KeyPage = answer('KeyPage', { keys: z.array(Key), cursor: CURSOR })
 const CHANGED = z.record(TEXT, z.unknown());
 const ENTRY = z.object({ at: MOMENT, actor: TEXT.nullable(), action: TEXT, changed: CHANGED });
 export const History = answer('History', { history: z.array(ENTRY) });
-const COUNTED = { requests: COUNT, units: COUNT, limited: COUNT, banned: COUNT, failed: COUNT };
+const COUNTED = forEachCount(COUNT);
 export const StoreImport = answer('StoreImport', {
   ...{ added: COUNT, changed: COUNT, unchanged: COUNT },
   newer: COUNT.describe('Changed here since the export: they stay'),

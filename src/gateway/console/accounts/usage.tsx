@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import { forEachCount } from '../../store/counts.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { CONSOLE, type Visit } from '../page.js';
@@ -10,7 +11,7 @@ const REPORT = 'GET /admin/v1/usage';
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 const daily = z.object({
-  rows: z.array(z.object({ day: z.string(), requests: z.int(), limited: z.int(), banned: z.int(), failed: z.int() })),
+  rows: z.array(z.object({ day: z.string(), ...forEachCount(z.int()) })),
 });
 
 /** Usage of a key or customer by day, as a plot and as a table; null for those who may not see it. */

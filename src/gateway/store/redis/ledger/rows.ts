@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
-import type { StoredRow } from '../../counts.js';
+import { noCounts, type StoredRow } from '../../counts.js';
 import type { StoredPart } from '../../ledger.js';
 import { activeDays } from './active-days.js';
 import { chunksOf } from './archived-days.js';
@@ -180,11 +180,7 @@ export function rowsIn(
         plan: label.slice(0, planEnd),
         operation: label.slice(planEnd + 1),
         day: name,
-        requests: 0,
-        units: 0,
-        limited: 0,
-        banned: 0,
-        failed: 0,
+        ...noCounts(),
       };
       found.set(label, row);
     }
