@@ -3,20 +3,20 @@ import { closedHeaders, rateHeaders, retryAfterS } from './admission/headers.js'
 import { addVary, lowerName } from './edge/fields.js';
 import { problemOf, xmlOf, type Refusal } from './refusal.js';
 
-/** `Retry-After` in seconds when no verdict can be had. */
+/** `Retry-After` in seconds if there is no verdict. */
 const CLOSED_RETRY_S = 1;
 
 /** The form of errors. */
 export interface ErrorForm {
   /** `problem`: as problems (RFC 9457), whatever a client accepts. The others: for clients that accept them. */
   readonly form: 'petgate' | 'problem' | 'nested' | 'xml';
-  /** The path of the page that explains them. */
+  /** Path of the page that explains them. */
   readonly docs: string;
-  /** Of what people ask for with a browser; null where there are no such pages. */
+  /** For requests from browsers; null if there are no such pages. */
   readonly page?: RefusalPage | null;
 }
 
-/** The refusal as a page, with its fields, flat; null for whoever asked for none. */
+/** Renders the refusal as a page, with its fields, flat; null if the client did not ask for one. */
 export type RefusalPage = (
   exchange: Exchange,
   refusal: Refusal,
@@ -26,7 +26,7 @@ const ACCEPT = 'accept';
 const PROBLEM = 'application/problem+json';
 const ACCEPTS_PROBLEM = /(?:^|,)\s*application\/problem\+json\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:[,;]|$)))/i;
 
-/** What every answer carries, flat: rates (`ownRates`, or the verdict's), request id, the operation's headers, CORS. */
+/** Headers of every response, flat: rates (`ownRates` or the verdict's), request ID, the operation's headers, CORS. */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
   const { verdict, decidedMs, headers, cors } = exchange.logEntry;
   const rates =
@@ -41,7 +41,7 @@ export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]):
   return rates;
 }
 
-/** The fields and body of a refusal; also for answers written past Node's HTTP server. */
+/** Fields and body of a refusal; also for responses that bypass Node's HTTP server. */
 export function renderRefusal(
   exchange: Exchange,
   refusal: Refusal,
@@ -64,7 +64,7 @@ export function renderRefusal(
   return { headers, body };
 }
 
-/** For programs. Adds what the answer says of it to its fields. */
+/** For programs. Adds the content type and length to the fields. */
 function bodyOf(exchange: Exchange, refusal: Refusal, { form, docs }: ErrorForm, headers: string[]): string {
   const asProblem = form === 'problem' || acceptsProblem(exchange.headers);
   if (asProblem && form !== 'problem') addVary(headers, 'Accept');
@@ -74,18 +74,18 @@ function bodyOf(exchange: Exchange, refusal: Refusal, { form, docs }: ErrorForm,
   return form === 'nested' ? refusal.nested : refusal.body;
 }
 
-/** Whether a client names the form in Accept. */
+/** Whether Accept names this form. */
 function acceptsProblem(headers: readonly string[]): boolean {
   for (let index = 0; index < headers.length; index += 2) {
     const name = headers[index]!;
-    // Most names are of another length, which is compared faster than their letters.
+    // Most names differ in length, which is faster to compare than their letters.
     if (name.length === ACCEPT.length && lowerName(name) === ACCEPT && ACCEPTS_PROBLEM.test(headers[index + 1]!))
       return true;
   }
   return false;
 }
 
-/** The one renderer of refusals. After an answer has started it cuts: an orderly end would pass for a whole answer. */
+/** Renders every refusal. After a response has started it resets: a clean end would make it look complete. */
 export function refuse(exchange: Exchange, refusal: Refusal, form: ErrorForm): void {
   exchange.logEntry.refusal = refusal;
   if (exchange.client.started) {

@@ -18,14 +18,14 @@ import type { InForce } from './workers/message.js';
 interface AppParts extends Pick<Lasting, 'internalToken' | 'log' | 'now' | 'recent' | 'recall'> {
   readonly contract: Contract;
   readonly settings: Settings;
-  /** Of the public listener; plain HTTP when left out or null. */
+  /** For the public listener; plain HTTP if absent or null. */
   readonly certificate?: Certificate | null;
   readonly engine: ServingEngine;
 }
 
 export type App = ReturnType<typeof createApp>;
 
-/** The composition root: what outlives a reload, and the handler that each reload builds anew. Does not listen yet. */
+/** The composition root: what survives a reload, and the handler that each reload rebuilds. Does not listen yet. */
 export function createApp(parts: AppParts) {
   const { settings, engine, contract, log } = parts;
   const metrics = createMetrics({
@@ -67,18 +67,18 @@ export function createApp(parts: AppParts) {
     listener,
     metrics,
     upstreams: (): Upstreams => built.upstreams,
-    /** Puts it into force for every exchange, and a certificate for every connection, that begins from now on. */
+    /** Applies it to every new exchange; a certificate applies to every new connection. */
     apply: ({ settings: next, certificate: inForce, contract: offered }: InForce): void => {
       const { upstreams: before, handler } = built;
       metrics.nameOperations(namesOf(offered));
       ({ plans } = next);
       built = buildHandler(lasting, offered, next, openUpstreams(usedBy(offered, next), events, before));
-      // Longer than an exchange of the old handler can take to get to its upstream.
+      // Longer than an exchange of the old handler needs to reach its upstream.
       retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);
       certificate = inForce;
       listener.retune(certificate);
     },
-    /** Writes what is still to be written and lets go of the upstreams. The engine stays open. */
+    /** Flushes what is pending and closes the upstreams. The engine stays open. */
     close: async (): Promise<void> => {
       const lost = await failures.flush();
       if (lost > 0) log.error({ count: lost }, 'reports of failed requests were lost: the store is unavailable');
@@ -87,7 +87,7 @@ export function createApp(parts: AppParts) {
   };
 }
 
-/** Upstreams that some operation uses: nobody waits for any other, and none is watched. */
+/** Upstreams that an operation uses: the others are neither waited for nor watched. */
 function usedBy({ routes }: Contract, { upstreams }: Settings): Settings['upstreams'] {
   const used = new Set(routes.operations.map(({ upstream }) => upstream));
   return Object.fromEntries(Object.entries(upstreams).filter(([name]) => used.has(name)));

@@ -7,14 +7,14 @@ import { readSecrets, type Secrets } from './secrets.js';
 import type { InForce } from './workers/message.js';
 import { createLog, type Log } from '../shared/log.js';
 
-/** What every gateway process starts from; what may change while it runs is the reloader's. */
+/** What every gateway process starts with; what can change at run time is in the reloader. */
 export interface Base<Store = Engine> extends InForce, Secrets {
-  /** The one in force. */
+  /** The contract in force. */
   contract: Contract;
-  /** What its operations cost, and the scopes that they need; they change with it. */
+  /** Costs and scopes of its operations; they change with it. */
   readonly costs: Map<string, number>;
   readonly scopes: string[];
-  /** Set by the process that serves the public, or keeps those that do. Resolves once all of it is in force. */
+  /** Set by the process that serves the public or supervises the workers. Resolves once all of it is in force. */
   apply: (next: InForce) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Store;
@@ -28,7 +28,7 @@ export function openBase<Store>(
 ): Base<Store> {
   const log = createLog('gateway', settings.log.level);
   const { dataFolder, events } = settings;
-  // Workers send none.
+  // Workers send no events.
   const secrets = readSecrets(environment, { dataFolder, events: cluster.isPrimary ? events : null });
   const base: Base<Store> = {
     ...secrets,
@@ -53,7 +53,7 @@ function setContract(base: Base<unknown>, contract: Contract): void {
   base.scopes.splice(0, Infinity, ...new Set(operations.flatMap(({ scope }) => scope ?? [])));
 }
 
-/** Throws ConfigError for plans that the store refuses, and StoreUnavailable while it can't say so. */
+/** Throws ConfigError for plans that the store refuses, StoreUnavailable if it cannot be asked. */
 export async function askStore({ engine }: Base, { settings, plans }: Sources): Promise<void> {
   const refusal = await engine.refusal?.(settings.plans);
   if (refusal === undefined || refusal === null) return;

@@ -1,18 +1,18 @@
-/** Where clients send their key: one of `credentials` in the settings. */
+/** Where clients send their key: an entry of `credentials` in the settings. */
 export type CredentialLocation =
   | 'bearer'
   | { readonly header: string }
   | { readonly query: string }
   | { readonly basic: 'username' | 'password' }
-  /** Another scheme of Authorization with the key behind it, such as `token`. */
+  /** Another Authorization scheme followed by the key, such as `token`. */
   | { readonly scheme: string };
 
 export type CredentialLocations = readonly CredentialLocation[];
 
-/** How messages of the catalogue say to send a key. */
+/** How the catalogue's messages describe sending a key. */
 const CATALOGUED = '"Authorization: Bearer <API_KEY>"';
 
-/** The header field that has the key; null: it is in the query. */
+/** The header field with the key; null if it is in the query. */
 export function fieldOf(location: CredentialLocation): string | null {
   if (location === 'bearer' || 'basic' in location || 'scheme' in location) return 'Authorization';
   return 'header' in location ? location.header : null;
@@ -22,14 +22,14 @@ export function readsAuthorization(location: CredentialLocation): boolean {
   return fieldOf(location)?.toLowerCase() === 'authorization';
 }
 
-/** Whether clients send the key here only once they were asked for it. */
+/** Whether clients send the key only after a challenge. */
 export function asksForLogin(location: CredentialLocation): boolean {
   return location !== 'bearer' && 'basic' in location;
 }
 
 /**
- * The challenges of WWW-Authenticate (RFC 9110 §11.6.1). What is in no scheme of IANA's is `ApiKey`. Basic comes first:
- * Python's clients read the first one alone, and those of registries take Bearer for the address of a token server.
+ * The challenges of WWW-Authenticate (RFC 9110 §11.6.1). Whatever has no scheme at IANA is `ApiKey`. Basic comes first:
+ * Python clients read only the first one, and registry clients take Bearer for the address of a token server.
  */
 export function challengesOf(locations: CredentialLocations, realm: string, bearerError: string): string {
   const ordered = [...locations.filter(asksForLogin), ...locations.filter((location) => !asksForLogin(location))];
@@ -43,7 +43,7 @@ export function challengesOf(locations: CredentialLocations, realm: string, bear
   return challenges.join(', ');
 }
 
-/** A message of the catalogue, as true of these locations. */
+/** Adapts a message of the catalogue to these locations. */
 export function worded(message: string, locations: CredentialLocations): string {
   return message.replace(CATALOGUED, () => {
     const words = locations.map((location) => {
@@ -56,7 +56,7 @@ export function worded(message: string, locations: CredentialLocations): string 
   });
 }
 
-/** What follows `curl` to send `key`, for a shell; `quote` makes one word of a text for it. */
+/** Arguments for `curl` that send `key`; `quote` turns a text into one shell word. */
 export function curlArguments(
   [location = 'bearer']: CredentialLocations,
   url: string,

@@ -10,59 +10,59 @@ import type { Refusal } from './refusal.js';
  */
 export interface Client {
   readonly gone: boolean;
-  /** True once a status line was written: from then on a failure can only abort. */
+  /** True once the status line has been written: after that, a failure can only abort. */
   readonly started: boolean;
   readonly bytesOut: number;
-  /** Who is at the other end of the connection: the caller, or a proxy. Undefined once it was reset. */
+  /** The other end of the connection: the caller or a proxy. Undefined after a reset. */
   readonly peerAddress: string | undefined;
   readonly isEncrypted: boolean;
-  /** Called once if the client leaves before its answer ended. */
+  /** Called once, if the client leaves before its response has ended. */
   onGone(listener: () => void): void;
-  /** Before admission: a place for its body (`declared` bytes; null: chunked), and room; or why there is none. */
+  /** Reserves memory for the body before admission (`declared` bytes; null: chunked), or returns the refusal. */
   reserveBody(declared: number | null, maxBytes: number): Refusal | null;
-  /** The body, or why there is none: too large, late, broken (a refusal), or the client left. */
+  /** Returns the body, or a refusal (too large, late, broken), or that the client left. */
   readBody(declared: number | null, maxBytes: number): Promise<Body | Refusal | 'gone'>;
-  /** A whole answer. Headers are flat `[name, value, …]`. */
+  /** Sends a whole response. Headers are flat: `[name, value, …]`. */
   send(status: number, headers: string[], body: Buffer | string): void;
-  /** A streamed answer: start, then write (false asks to wait for drain), then end. */
+  /** A streamed response: `start`, then `write` (false: wait for drain), then `end`. */
   start(status: number, headers: string[]): void;
-  /** @param from gets the chunk back once it is written */
+  /** @param from gets the chunk back once it has been written */
   write(chunk: Buffer, from?: ChunkSource | null): boolean;
   onDrain(listener: () => void): void;
   end(): void;
-  /** Cuts the connection, or the stream of HTTP/2: the only honest end for an answer that broke after it started. */
+  /** Resets the connection or the HTTP/2 stream: the only honest end of a response that broke off. */
   abort(): void;
-  /** Only of a client that may have a tunnel instead of an answer. */
+  /** Present if the client may get a tunnel instead of a response. */
   readonly handshake?: Handshake;
 }
 
-/** The body of a request: all of it, or how a long one begins. */
+/** A request body: all of it, or the beginning of a long one. */
 export interface Body {
   readonly bytes: Buffer;
-  /** What follows; null: `bytes` is all. */
+  /** The remainder; null if `bytes` is the whole body. */
   readonly rest: BodyRest | null;
 }
 
-/** What is still to come of a body. It is read once, and only as fast as it is taken. */
+/** The remainder of a body. It is read once, and only as fast as the reader takes it. */
 export interface BodyRest {
-  /** Of the whole body, as its client declared it and is held to; null: only its end will tell. */
+  /** Length of the whole body, as declared and enforced; null if only its end shows it. */
   readonly length: number | null;
-  /** That have come so far, the beginning included. */
+  /** Bytes received so far, including the beginning. */
   readonly bytes: number;
-  /** Whether it is the client that it waits for, and nobody else. */
+  /** Whether it is waiting for the client, not for the upstream. */
   readonly awaitsClient: boolean;
-  /** It came to its end, broke off, or was stopped. */
+  /** It ended, broke off, or was stopped. */
   readonly isOver: boolean;
   watch(watcher: BodyWatcher): void;
-  /** Called once it is over, also where it is so already. */
+  /** Called once it is over; immediately if it already is. */
   onOver(listener: () => void): void;
-  /** Reads on into `sink`, which hears of the end of a whole body alone. */
+  /** Continues into `sink`, which learns of the end only if the body is complete. */
   readInto(sink: BodySink): void;
   pause(): void;
   resume(): void;
-  /** It lasted too long. */
+  /** It took too long. */
   break(refusal: Refusal): void;
-  /** No more of it is wanted. */
+  /** Stops reading: the remainder is not needed. */
   stop(): void;
 }
 
@@ -72,25 +72,25 @@ export interface BodySink {
 }
 
 export interface BodyWatcher {
-  /** Who it waits for has changed. */
+  /** It now waits for the other side. */
   onMoved(): void;
-  /** Called at once where it is broken already. */
+  /** Called immediately if the body has already broken off. */
   onBroken(refusal: Refusal): void;
 }
 
 export interface ChunkSource {
-  /** Nobody reads this chunk any more: its memory may serve again. Whoever can't know lets it be. */
+  /** Optional: returns a chunk that is no longer read, so that its memory can be reused. */
   release(chunk: Buffer): void;
 }
 
-/** A client that asks for a WebSocket (RFC 6455 §4). */
+/** A client that requests a WebSocket (RFC 6455 §4). */
 export interface Handshake {
   readonly key: string;
-  /** An end for one attempt at a tunnel; as long as it isn't opened, the client knows nothing of it. */
+  /** Returns a client end for one attempt; until it is opened, the client sees nothing of it. */
   createEnd(): ClientEnd;
 }
 
-/** The client's end of a tunnel. The first thing written into it, once it is open, is the head of the answer. */
+/** The client's end of a tunnel. Once it is open, the response head is written first. */
 export interface ClientEnd extends Duplex {
   open(): void;
 }
@@ -98,85 +98,85 @@ export interface ClientEnd extends Duplex {
 export type TunnelClose = 'client' | 'upstream' | 'idle' | 'lifetime' | 'key' | 'shutdown';
 
 export interface Tunnel {
-  /** `performance.now()` when the client was answered 101. */
+  /** `performance.now()` when 101 was sent to the client. */
   readonly openedMs: number;
-  /** Bytes that came from the client, and went to it, after the heads. */
+  /** Bytes from and to the client, without the heads. */
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly closedBy: TunnelClose | null;
 }
 
-/** One request and what became of it so far. Each later type adds what its step found out. */
+/** One request and its state so far. Each later type adds what its step found out. */
 export interface Exchange {
-  /** X-Request-Id, the client's when it was well-formed. */
+  /** X-Request-Id: the client's, if it was well-formed. */
   readonly id: string;
   readonly traceparent: string;
-  /** False: a new trace began here, so the caller's tracestate must not travel on. */
+  /** False if a new trace began here: the caller's tracestate must not be forwarded. */
   readonly traceContinued: boolean;
-  /** Of HTTP, as the request said it: `1.0`, `1.1`, `2`; null of one that could not be read. */
+  /** HTTP version of the request: `1.0`, `1.1`, `2`; null if it could not be parsed. */
   readonly version: string | null;
   readonly method: string;
-  /** Normal form, no query. */
+  /** In normal form, without the query. */
   readonly path: string;
-  /** With its `?`, or empty. */
+  /** With its `?`; empty if there is none. */
   readonly query: string;
-  /** As they came, flat; after `strip` only what may travel on. */
+  /** As received, flat; after `strip`, only what may be forwarded. */
   readonly headers: readonly string[];
-  /** All of them as they came, for the gateway's own pages. Never logged or forwarded. */
+  /** All of them as received, for the gateway's own pages. Never logged or forwarded. */
   readonly received: readonly string[];
-  /** The value of Host; null of HTTP/1.0 without one. */
+  /** The value of Host; null for HTTP/1.0 without one. */
   readonly host: string | null;
-  /** How the client called, and by which name: as it reached the listener, or as a trusted proxy says. */
+  /** Scheme and name that the client used: as seen by the listener, or reported by a trusted proxy. */
   readonly scheme: 'http' | 'https';
   readonly publicHost: string | null;
-  /** The key, as Authorization says it, wherever it was sent; null when there is none. Never logged or forwarded. */
+  /** The key in the form of Authorization, wherever it was sent; null without one. Never logged or forwarded. */
   readonly authorization: string | null;
-  /** The client's Authorization where no key is read from it: for upstreams that ask for it. Never logged. */
+  /** The client's Authorization if keys are read elsewhere, for upstreams that need it. Never logged. */
   readonly clientAuthorization: string | null;
-  /** Whether a body follows, by its framing. */
+  /** Whether a body follows, according to the framing. */
   readonly hasBody: boolean;
-  /** Declared by Content-Length, bytes; null when chunked. */
+  /** Content-Length in bytes; null if chunked. */
   readonly contentLength: number | null;
-  /** The caller's address, and its bucket form (an IPv6 by its /64). */
+  /** The caller's address, and the address of its bucket (IPv6: the /64). */
   readonly address: string;
   readonly addressBucket: string;
-  /** `performance.now()` when the request was complete enough to decide on. */
+  /** `performance.now()` when the request could be decided. */
   readonly startedMs: number;
-  /** What was wrong already when the request came in. */
+  /** What was wrong with the request on arrival. */
   readonly fault: Refusal | null;
   readonly client: Client;
-  /** Filled in by the steps; `finish` records it in metrics and the access log. */
+  /** Filled in by the steps; `finish` writes it to metrics and the access log. */
   readonly logEntry: ExchangeLog;
 }
 
-/** What metrics and the access log know of an exchange when it ends. */
+/** What metrics and the access log record about an exchange. */
 export interface ExchangeLog {
   operation: string;
-  /** The verdict whose figures the answer shows; null while none was reached or the store is unavailable. */
+  /** The verdict that the response headers show; null before admission, or if the store is unavailable. */
   verdict: StandingVerdict | null;
   decidedMs: number;
   admissionMs: number;
   upstreamMs: number;
   upstream: string | null;
   refusal: Refusal | null;
-  /** The setting that ended its response early; null where none did. */
+  /** The setting that cut the response short; null if none did. */
   setting: string | null;
-  /** Units that the contract asks for; 0 of what is let pass, or refused, for nothing. */
+  /** Cost in units by the contract; 0 for what is free, whether passed or refused. */
   contractCost: number;
-  /** Whether a token was taken, and counted in the ledger. null: nobody knows, the store's connection died first. */
+  /** Whether units were charged and counted. Null if unknown: the connection to the store broke first. */
   counted: boolean | null;
-  /** Ends when it is known what the store did of an admission that was given up; null of all others. */
+  /** Resolves when the outcome of an abandoned admission is known; null for all others. */
   late: Promise<void> | null;
-  /** The key, where there is no verdict: its admission was given up, or its plan is not in force. */
+  /** The key if there is no verdict: its admission was abandoned, or its plan is not in force. */
   keyId: string | null;
-  /** Why a credential was no good, for the log. */
+  /** Why the credential was not valid, for the log. */
   credential: string | null;
   headers: readonly string[];
-  /** The CORS fields of its answer, flat; null while CORS is not configured. */
+  /** CORS fields of the response, flat; null if CORS is not configured. */
   cors: readonly string[] | null;
-  /** What became of the handshake; null on everything that is answered. */
+  /** The outcome of a WebSocket handshake; null for an ordinary response. */
   tunnel: Tunnel | null;
-  /** Of a long body; null of all others. */
+  /** For a long body; null for all others. */
   rest: Pick<BodyRest, 'bytes'> | null;
 }
 
@@ -186,51 +186,51 @@ declare const identified: unique symbol;
 declare const admitted: unique symbol;
 
 export type Stripped = Exchange & { readonly [stripped]: true };
-/** Its operation is known, or the refusal that stands unless admission says 401 or 429. */
+/** With its operation, or the refusal to send unless admission answers 401 or 429 first. */
 export type Routed = Stripped & { readonly [routed]: true; readonly requirements: RouteRequirements };
 export type Identified = Routed & {
   readonly [identified]: true;
   readonly subject: Subject;
   readonly credential: Credential;
 };
-/** The permit. Only `admit` makes one, and nothing reaches an upstream without it. */
+/** The permit. Only `admit` creates one, and nothing reaches an upstream without it. */
 export type Admitted = Identified & {
   readonly [admitted]: true;
   readonly operation: Operation;
   readonly verdict: StandingVerdict;
-  /** Held for it at its upstream; null where the gateway answers itself. */
+  /** The slot reserved at its upstream; null if the gateway responds itself. */
   readonly slot: Slot | null;
 };
 
-/** Who asks for what, and the part of an operation's places, and of an address's, that one caller may have. */
+/** Caller and operation, and the share of slots that one caller may use. */
 export interface Asking {
   readonly operation: string;
   readonly caller: string;
   readonly share: number;
 }
 
-/** A place at an upstream, held for a request while it is asked whether that may pass. */
+/** A slot at an upstream, reserved while the request is being admitted. */
 export interface Slot {
   readonly asking: Asking;
-  /** Once: it was refused, or is being sent. */
+  /** Called once: the request was refused, or is being sent. */
   free(): void;
 }
 
 export type Credential = 'missing' | 'no_scheme' | 'unknown_scheme' | 'other_environment' | 'malformed' | 'key';
 
 export interface RouteRequirements {
-  /** What the ledger counts under. */
+  /** The name it has in the ledger. */
   readonly operation: string;
-  /** Whose windows hold and are shown: its own, or of all (`EVERY_OPERATION`) for the operation that shows them. */
+  /** The operation whose windows apply; `EVERY_OPERATION` for the one that shows them all. */
   readonly reportsAs: string;
   readonly scope: string | null;
-  /** Units, unless the key's plan says otherwise; 0 shows the figures alone. */
+  /** Cost in units, unless the key's plan overrides it; 0 only reads the figures. */
   readonly cost: number;
   readonly secured: boolean;
   readonly match: Match | null;
-  /** A CORS preflight for the upstream: nobody's key pays for it, but its caller's address. */
+  /** A CORS preflight for the upstream: charged to the caller's address, not to a key. */
   readonly isPreflight?: true;
-  /** Stands once admission let the request in: 404, 405, 410, 501 or what was wrong from the start. */
+  /** Sent once admission passes: 404, 405, 410, 501, or what was wrong on arrival. */
   readonly refusal: Refusal | null;
 }
 
@@ -238,20 +238,20 @@ const NOTHING: readonly string[] = [];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The four promotions. Each step calls its own and no other: eslint.config.js names the callers. */
+/** The four promotions. Each step may call only its own: eslint.config.js names the callers. */
 export function toStripped(exchange: Exchange, headers: readonly string[]): Stripped {
   (exchange as Mutable<Exchange>).headers = headers;
   return exchange as Stripped;
 }
 
-/** What a request said of its credential, and what is left of it without. */
+/** The credential of a request, and the request without it. */
 type WithoutCredential = Pick<Exchange, 'id' | 'authorization' | 'clientAuthorization' | 'headers' | 'query'>;
 
 export function takeCredential(exchange: Exchange, without: WithoutCredential): Exchange {
   return Object.assign(exchange, without);
 }
 
-/** What nobody asks for once the exchange was answered or forwarded. */
+/** Drops what is no longer needed once the response or the forwarded request is under way. */
 export function releaseRequest(exchange: Exchange): void {
   const done = exchange as Mutable<Exchange>;
   done.headers = NOTHING;
@@ -276,7 +276,7 @@ export function toIdentified(exchange: Routed, subject: Subject, credential: Cre
   return next;
 }
 
-/** There is no place for it: it costs nothing, and `refusal` stands unless admission says 401, 403 or 429. */
+/** No slot is free: it costs nothing, and `refusal` is sent unless admission answers 401, 403 or 429 first. */
 export function shed(exchange: Identified, refusal: Refusal): void {
   (exchange as Mutable<Identified>).requirements = { ...exchange.requirements, cost: 0, refusal };
   exchange.logEntry.contractCost = 0;

@@ -30,14 +30,14 @@ import type { BillsSoFar } from './usage/amounts/so-far.js';
 import type { Log } from '../shared/log.js';
 import { writeLine } from '../shared/log-lines.js';
 
-/** What outlives a change of settings and contract. */
+/** What survives a change of settings and contract. */
 export interface Lasting {
   readonly internalToken: string;
   readonly log: Log;
-  /** Unix ms, for sunset dates; the real clock when left out. */
+  /** Unix ms, for sunset dates; defaults to the real clock. */
   readonly now?: () => number;
   readonly metrics: Metrics;
-  /** Of this process, and how all of the gateway are asked. */
+  /** Recent exchanges of this process, and how to ask all processes of the gateway. */
   readonly recent: RecentExchanges;
   readonly recall: Recall;
   readonly engine: ServingEngine;
@@ -45,11 +45,11 @@ export interface Lasting {
   readonly failures: Failures;
   readonly bills: BillsSoFar;
   readonly ownUsage: OwnAnswer;
-  /** For an upstream with these secrets. */
+  /** Opens an upstream with these secrets. */
   readonly onReplaced: (secrets: readonly string[]) => OnReplaced;
 }
 
-/** All that a request meets under this contract and settings, with the upstreams that it is forwarded to. */
+/** Builds the steps for one contract and its settings, with the upstreams to forward to. */
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
   const { log, metrics, admission, failures, recent } = parts;
   const holder = openHolderPages(parts, contract, settings);
@@ -112,13 +112,13 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   return { handler, upstreams };
 }
 
-/** null: exchanges get no line. */
+/** Returns null if exchanges are not logged. */
 function accessLogOf({ access, level, sampled }: Settings['log'], log: Log): AccessLog | null {
   if (access === 'text') return level === 'silent' ? null : { Line: TextLine, write: writeLine, sampled };
   return access && log.isLevelEnabled('info') ? { Line: AccessLine, write: writeLine, sampled } : null;
 }
 
-/** For what Node refused before a request could be read: the figures of the address, without a token. */
+/** For what Node refused before parsing: the figures of the address, at no cost. */
 async function readVerdict(admission: Admission, exchange: Exchange): Promise<void> {
   const subject = { kind: 'address', address: exchange.addressBucket } as const;
   const verdict = await admission.admit({ subject, operation: MALFORMED, scope: null, cost: 0 }).catch(() => null);
@@ -132,7 +132,7 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
   return match.kind === 'operation' && match.operation.websocket;
 }
 
-/** Whether the key that opened a tunnel, or a stream, could do so now. While the store is unavailable it may. */
+/** Whether the key of an open tunnel or stream is still allowed. Yes while the store is unavailable. */
 async function mayGoOn(
   admission: Admission,
   { subject, requirements: { operation, scope } }: Identified,

@@ -16,9 +16,9 @@ export type Health = ReturnType<typeof watchHealth>;
 const CHECK_MS = 1000;
 
 /**
- * Checks the store by a real admission, because a green PING says nothing about the script. An upstream that is down
- * does not make the gateway unready: its 503 is a better answer than none. Nor does an archive that lacks days.
- * @param archive what is wrong with it; null where nothing is, undefined where there is none
+ * Checks the store with a real admission, because a successful PING proves nothing about the script. An upstream that
+ * is down does not make the gateway unready: a 503 is better than no response. Nor does an archive that lacks days.
+ * @param archive what is wrong with it; null if nothing is, undefined if there is none
  */
 export function watchHealth(
   engine: AdmissionEngine,
@@ -28,9 +28,9 @@ export function watchHealth(
 ) {
   let storeOk = false;
   let storeDetail = 'not checked yet';
-  /** Once a store was seen that keeps its data: one that begins to drop it later is notified of, and served on. */
+  /** True once the store was seen to keep its data: if it starts to evict later, the gateway reports it and stays ready. */
   let keepsData = false;
-  /** It decided by itself before it could ask Redis, and stays ready until it has. */
+  /** The gateway started without Redis and decides by itself; it stays ready until Redis was checked. */
   let beganAlone = false;
   let serving = false;
   let draining = false;
@@ -47,7 +47,7 @@ export function watchHealth(
   };
   const check = async (): Promise<void> => {
     try {
-      // One answer that is late says nothing: balancers would take the gateway away for it.
+      // A single late response proves nothing, and a load balancer would remove the gateway.
       await engine.check().catch(() => engine.check());
       storeOk = true;
       const reason = evicts();
@@ -80,18 +80,18 @@ export function watchHealth(
       if (lacking !== undefined) parts['archive'] = lacking === null ? { ok: true } : { ok: false, detail: lacking };
       return { ready: parts['store']!.ok && serving && !draining, parts };
     },
-    /** The public port is open: from now on ready, if the parts are. */
+    /** The public port is open: ready from now on, if the parts are. */
     serving: () => void (serving = true),
     storeOk: () => storeOk,
-    /** From now on not ready: whoever balances should send requests elsewhere. */
+    /** Not ready from now on: load balancers should send requests elsewhere. */
     drain: () => void (draining = true),
     stop,
   };
 }
 
 /**
- * Admission works. Degraded: the shared store is unavailable, and this gateway decides by itself; one that knows no key
- * can't, and must not replace others that do, as in a roll-out with a wrong password.
+ * Admission works. Degraded: the shared store is unavailable, and this gateway decides by itself. One that knows no
+ * keys cannot, and must not replace others that do, as in a roll-out with a wrong password.
  */
 function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?: true; detail: string } {
   const reason = failover?.degraded() ?? null;

@@ -24,14 +24,14 @@ import { onStopSignal } from '../shared/exit.js';
 
 /**
  * The gateway process: settings → app → listen → signals. Resolves once it serves. Rejects with ConfigError,
- * InvalidSecret, StoreUnavailable or Node's error for a port that cannot be had.
+ * InvalidSecret, StoreUnavailable, or Node's error for a port that is not available.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
   tuneV8();
   if (cluster.isWorker) {
-    // The whole group of processes may be sent it; the primary is the one that acts on it.
+    // The whole process group may receive it; only the primary acts on it.
     process.on('SIGHUP', () => undefined);
-    // New settings may come in the same breath as the first: they wait until there is something to apply them to.
+    // New settings may arrive right after the first: they wait until there is something to apply them to.
     const base: Promise<Base<ServingEngine>> = askPrimary(async (next) => applyAll(await base, next)).then((inForce) =>
       openBase(environment, inForce, storeOfPrimary),
     );
@@ -73,12 +73,12 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   await (base.settings.workers === 1 ? runSingleProcess(base, reloader) : runPrimary(base, reloader));
 }
 
-/** Whether somebody's own limits may have become too small by it. */
+/** Whether a key's own limits may now be too small. */
 function isDearer({ routes }: Contract, { costs }: Base): boolean {
   return routes.operations.some(({ id, cost }) => cost > (costs.get(id) ?? 1));
 }
 
-/** What `check` refuses may be put right in any of these files. */
+/** Files in which an error that `check` reports may have to be corrected. */
 function withFiles<T>(files: readonly string[], check: () => T): T {
   try {
     return check();
@@ -87,10 +87,10 @@ function withFiles<T>(files: readonly string[], check: () => T): T {
   }
 }
 
-/** Of a document with many operations more would drown the log; `petgate config check` prints all. */
+/** For a document with many operations, more would flood the log; `petgate config check` prints all. */
 const FEW = 20;
 
-/** @param contract null where nothing is new in it */
+/** @param contract null if it has not changed */
 function warn({ log }: Base, contract: LoadedContract | null, problems: readonly string[]): void {
   const count = contract?.warnings.length ?? 0;
   if (count > 0)

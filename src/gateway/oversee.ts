@@ -20,12 +20,12 @@ import type { Upstreams } from './upstream/pools.js';
 import { runTask } from './usage/task.js';
 import { onStopSignal } from '../shared/exit.js';
 
-/** What serves the public, in this process or in workers of it. */
+/** Serves the public, in this process or in its workers. */
 interface PublicSide {
   readonly registry: Registry;
   readonly apply: Base['apply'];
   readonly upstreams: () => Upstreams;
-  /** All that was measured, in Prometheus' text form. */
+  /** All metrics, in Prometheus' text format. */
   readonly metrics: () => Promise<string>;
   readonly recall: Recall;
   /** Resolves with the public port once it is open. */
@@ -33,7 +33,7 @@ interface PublicSide {
   readonly drain: () => Promise<void>;
 }
 
-/** The process that reads the files, checks the store and serves the operators. */
+/** The process that reads the files, checks the store and serves operators. */
 export async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promise<void> {
   const { log, engine } = base;
   base.apply = side.apply;
@@ -69,7 +69,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   });
 }
 
-/** Days of the ledger that are over go to the archive; without one, a Redis forgets them. */
+/** Moves past days of the ledger to the archive; without one, Redis expires them. */
 function beginArchive(
   { settings, log, engine }: Base,
   registry: Registry,
@@ -95,7 +95,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
   const { settings, eventKeys: keys, engine, log } = base;
   const { events, environment } = settings;
   if (events === null) return undefined;
-  // It loads undici, which takes a while.
+  // Loading undici takes a while.
   const { openEvents } = await import('./events/open.js');
   return openEvents({
     ...{ settings: events, keys, environment, outbox: engine.outbox, registry, log },
@@ -118,7 +118,7 @@ async function openAdmin(
     emitsEvents: settings.events !== null,
   });
   const ledger = { dataFolder: settings.dataFolder, store: settings.store };
-  // The embedded store is read by the gateway alone, which gives way to requests.
+  // Only the gateway reads the embedded store, and it gives requests priority.
   const reports: Pick<AdminParts, 'report' | 'rehearsal'> =
     engine.name === 'embedded'
       ? {}
@@ -127,7 +127,7 @@ async function openAdmin(
           rehearsal: (script) => runTask({ kind: 'rehearsal', script, settings: ledger }),
         };
   const archive: AdminParts['archive'] = (task) => runTask({ ...task, settings: ledger });
-  // Only here: workers have no such listener, and fastify takes 19 MB.
+  // Imported here: workers have no admin listener, and fastify takes 19 MB.
   const { createAdmin } = await import('./admin/server.js');
   const { createConsole } = await import('./console/open.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];

@@ -1,17 +1,17 @@
 import type { Admitted, Exchange, Identified, Routed, Stripped } from './exchange.js';
 import { isRefusal, type Refusal } from './refusal.js';
 
-/** What each step takes and gives: a wrong order does not compile, and nothing unadmitted can be forwarded. */
+/** Input and output of each step: a wrong order does not compile, and nothing can be forwarded unadmitted. */
 export interface Steps {
-  /** Takes the credential, and drops the header fields that must not travel on (`edge/strip.ts`). */
+  /** Takes the credential and drops header fields that must not be forwarded (`edge/strip.ts`). */
   readonly strip: (exchange: Exchange) => Stripped;
-  /** Finds the operation, and what it requires (`contract/route.ts`). */
+  /** Finds the operation and its requirements (`contract/route.ts`). */
   readonly route: (exchange: Stripped) => Routed;
-  /** Reads who asks (`accounts/identify.ts`). */
+  /** Identifies the caller (`accounts/identify.ts`). */
   readonly identify: (exchange: Routed) => Identified;
-  /** Decides: key, ban, limits and ledger (`admission/admit.ts`). */
+  /** Checks key, ban and limits, and counts in the ledger (`admission/admit.ts`). */
   readonly admit: (exchange: Identified) => Promise<Admitted | Refusal>;
-  /** Sends it to its upstream, and the answer to the client (`upstream/forward.ts`). */
+  /** Sends the request to its upstream and the response to the client (`upstream/forward.ts`). */
   readonly forward: (exchange: Admitted) => Promise<Admitted | Refusal>;
 }
 
@@ -20,14 +20,14 @@ export const STEPS = ['open', 'strip', 'route', 'identify', 'admit', 'forward', 
 )[];
 
 /**
- * READ FIRST. The way of every request:
+ * READ FIRST. The path of every request:
  *
  *     open → strip → route → identify → admit → forward → finish
  *
- * A refusal is a value: it leaves at once, to the one renderer (`answer.ts`). An exception is a bug or a
- * dead dependency. `open` makes the exchange and `finish` ends it, once, always; the listener
- * (`edge/begin.ts`) calls both around the steps in between.
- * @returns the first refusal, which is to be rendered, or the exchange whose client has its answer
+ * A refusal is a value: it goes straight to the only renderer (`answer.ts`). An exception is a bug or a
+ * dead dependency. `open` creates the exchange and `finish` always ends it, once; the listener
+ * (`edge/begin.ts`) calls both around these steps.
+ * @returns the first refusal, to be rendered, or the exchange that was responded to
  */
 export function pipeline(steps: Steps): (exchange: Exchange) => Promise<Admitted | Refusal> {
   return async (exchange) => {

@@ -3,36 +3,36 @@ import { bytesText, durationText } from './config/schema/quantity.js';
 import { REASON_SETTINGS, type UpstreamReason } from './reasons.js';
 import { escapeHtml } from '../shared/escape-html.js';
 
-/** Every refusal the gateway can give is one of the closed catalogue; `refuse` in `answer.ts` alone renders it. */
+/** Every refusal is an entry of the closed catalogue; only `refuse` in `answer.ts` renders it. */
 export type RefusalCode = keyof typeof CATALOGUE;
 
-/** A "no": a code of the catalogue, with the headers that only this occurrence knows. */
+/** A code of the catalogue, with the headers of this occurrence. */
 export interface Refusal {
   readonly code: RefusalCode;
   readonly status: number;
   /** Flat `[name, value, …]`. */
   readonly headers: readonly string[];
-  /** Body, rendered once at load time. */
+  /** The body, rendered once at load time. */
   readonly body: string;
-  /** The same in the form of RFC 9457. */
+  /** The same as RFC 9457 describes it. */
   readonly problem: Problem;
-  /** The same as the member `error`, in which many SDKs look for it. */
+  /** The same as the member `error`, where many SDKs look for it. */
   readonly nested: string;
-  /** The setting that would change it, where only this occurrence knows which. */
+  /** The setting that would change the outcome, if it depends on this occurrence. */
   readonly setting?: string;
-  /** Of a 502: what was wrong with the upstream's response, for operators. */
+  /** For a 502: what was wrong with the upstream's response, for operators. */
   readonly reason?: UpstreamReason;
-  /** Rate fields in place of the verdict's, flat: of a limit that is not the plan's. */
+  /** Rate fields that replace the verdict's, flat: of a limit that is not part of the plan. */
   readonly rates?: readonly string[];
-  /** Seconds a client should wait at least; null when waiting does not help. */
+  /** Minimum number of seconds to wait; null if waiting does not help. */
   readonly retryAfterS: number | null;
-  /** True when the connection cannot be read on and must end after the answer. */
+  /** True if the connection cannot be read any further and must end after the response. */
   readonly closes: boolean;
 }
 
-/** All of a problem that is known at load time; `problemOf` puts it together. */
+/** The parts of a problem that are known at load time; `problemOf` assembles it. */
 interface Problem {
-  /** A registered type, or what follows the address of the page that explains our own: `#not_found`. */
+  /** A registered type, or the fragment of our own on the page that explains it: `#not_found`. */
   readonly type: string;
   /** The members between `type` and `instance`. */
   readonly members: string;
@@ -51,7 +51,7 @@ function wordsOf(code: RefusalCode, status: number, message: string): Words {
   };
 }
 
-/** The types that OpenAI, Anthropic and Stripe have in common, as far as they do. */
+/** The types that OpenAI, Anthropic and Stripe share. */
 const NESTED_TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',
@@ -68,15 +68,15 @@ function membersOf(members: object): string {
 }
 
 /**
- * The refusal as `application/problem+json`.
- * @param docs where types of our own are explained
- * @param id of the request: nothing in it needs an escape
+ * Renders the refusal as `application/problem+json`.
+ * @param docs the page that explains our own types
+ * @param id of the request: nothing in it needs escaping
  */
 export function problemOf({ problem: { type, members } }: Refusal, docs: string, id: string): string {
   return `{"type":"${type.startsWith('#') ? docs : ''}${type}",${members},"instance":"${id}"}`;
 }
 
-/** The refusal as clients of S3 read it. */
+/** Renders the refusal for S3 clients. */
 export function xmlOf({ code, body }: Refusal, id: string): string {
   const message = escapeHtml((JSON.parse(body) as { readonly message: string }).message);
   const members = `<Code>${code}</Code><Message>${message}</Message><RequestId>${id}</RequestId>`;
@@ -95,28 +95,28 @@ function build(code: RefusalCode, status: number = CATALOGUE[code].status): Refu
   };
 }
 
-/** Every refusal of the catalogue, built once. */
+/** All refusals of the catalogue, built once. */
 export const REFUSALS = Object.fromEntries(
   Object.keys(CATALOGUE).map((code) => [code, build(code as RefusalCode)]),
 ) as Readonly<Record<RefusalCode, Refusal>>;
 
-/** The refusal with headers of this occurrence added, flat. */
+/** Adds headers of this occurrence, flat. */
 export function withHeaders(refusal: Refusal, ...headers: string[]): Refusal {
   return { ...refusal, headers: [...refusal.headers, ...headers] };
 }
 
-/** The refusal in words that fit this occurrence. Render it at load time. */
+/** Replaces the message for this occurrence. Call it at load time. */
 export function withMessage(refusal: Refusal, message: string): Refusal {
   return { ...refusal, ...wordsOf(refusal.code, refusal.status, message) };
 }
 
-/** A 413 that names the largest body there may be. */
+/** Returns a 413 that names the largest allowed body. */
 export function bodyTooLarge(maxBytes: number): Refusal {
   const { message } = CATALOGUE.body_too_large;
   return withMessage(REFUSALS.body_too_large, message.replace('1MiB', bytesText(maxBytes)));
 }
 
-/** A time limit of an upstream, and the setting that says it. */
+/** A time limit of an upstream, with its setting. */
 export interface TimeLimit {
   readonly ms: number;
   readonly name: 'deadline' | 'idle' | 'lifetime';
@@ -124,13 +124,13 @@ export interface TimeLimit {
   readonly setting: string;
 }
 
-/** A 504 that names the time limit which was over. */
+/** Returns a 504 that names the exceeded time limit. */
 export function upstreamTimeout({ ms, name, setting }: TimeLimit): Refusal {
   const message = CATALOGUE.upstream_timeout.message.replace('15s (deadline)', `${durationText(ms)} (${name})`);
   return { ...withMessage(REFUSALS.upstream_timeout, message), setting };
 }
 
-/** A 502 with its reason, which operators see and clients don't. */
+/** Returns a 502 with a reason that only operators see. */
 export function upstreamFailed(reason: UpstreamReason, upstream: string): Refusal {
   const setting = REASON_SETTINGS[reason];
   const named = setting === undefined ? {} : { setting: `upstreams.${upstream}.${setting}` };
@@ -140,13 +140,13 @@ export function upstreamFailed(reason: UpstreamReason, upstream: string): Refusa
 const LIMIT_REACHED = new Map<string, Refusal>();
 
 /**
- * A 429 that names the window, as the RateLimit fields do; as a problem it is of the type that their draft defines.
- * There are as many as plans have windows.
+ * Returns a 429 that names the window, as the RateLimit fields do; its problem type is the one of their draft.
+ * There is one for each window of the plans.
  */
 export function limitReached(window: string): Refusal {
   let refusal = LIMIT_REACHED.get(window);
   if (refusal === undefined) {
-    // The catalogue's example is of the minute.
+    // The catalogue's example is for the minute.
     const { status, message } = CATALOGUE.rate_limited;
     const detail = message.replace('"minute"', () => `"${window}"`);
     const title = 'Request cannot be satisfied as assigned quota has been exceeded';
@@ -158,7 +158,7 @@ export function limitReached(window: string): Refusal {
   return refusal;
 }
 
-/** `upstream_error` with the status that the upstream gave, and what else it said, flat. */
+/** Returns `upstream_error` with the upstream's status and further headers, flat. */
 export function upstreamError(status: number, headers: readonly string[]): Refusal {
   return { ...build('upstream_error', status), headers };
 }

@@ -3,11 +3,11 @@ import { readEventSecrets } from './events/secrets.js';
 import { InvalidSecret, findSecret, givenSecret, readSecret } from '../shared/secret-file.js';
 
 export interface Secrets {
-  /** What pets know the gateway by. */
+  /** Identifies the gateway to pets. */
   readonly internalToken: string;
-  /** May do everything with the admin API. */
+  /** Has every right on the admin API. */
   readonly adminToken: string;
-  /** What events are signed with; none without events. */
+  /** Keys that sign events; none without events. */
   readonly eventKeys: readonly Buffer[];
 }
 
@@ -21,14 +21,14 @@ const SAME =
   'with the admin API. Set another of them, such as the output of "openssl rand -hex 32".';
 
 /**
- * The secrets of the environment, else of the data folder; a token that is in neither is made.
- * @throws InvalidSecret with everything that is wrong, a line each, and nothing of the secrets
+ * Returns the secrets from the environment, or else from the data folder; creates a token that is in neither.
+ * @throws InvalidSecret with one line for each problem, and no part of a secret
  */
 export function readSecrets(environment: NodeJS.ProcessEnv, asked: SecretSettings): Secrets {
   return gather(environment, asked, readSecret);
 }
 
-/** Throws as `readSecrets`, and makes nothing. Null where the settings are not known: the environment alone counts. */
+/** Like `readSecrets`, but creates nothing. Without settings (null), reads only the environment. */
 export function checkSecrets(environment: NodeJS.ProcessEnv, asked: SecretSettings | null): void {
   if (asked === null) gather(environment, { dataFolder: '', events: null }, givenSecret);
   else gather(environment, asked, findSecret);
@@ -52,8 +52,8 @@ function gather<Token extends string | null>(
 }
 
 /**
- * What `read` gives; undefined, and one more of `problems`, where it throws an error of one of these names. By name:
- * the caller may not have loaded what throws it.
+ * Returns what `read` returns; undefined, and one more of `problems`, if it throws an error of one of these names. By
+ * name, because the caller may not have loaded the module that throws it.
  */
 export function collect<T>(problems: string[], names: readonly string[], read: () => T): T | undefined {
   try {
