@@ -28,7 +28,7 @@ export function asksForLogin(location: CredentialLocation): boolean {
 }
 
 /**
- * The challenges of WWW-Authenticate (RFC 9110 §11.6.1). Whatever has no scheme at IANA is `ApiKey`. Basic comes first:
+ * The challenges of WWW-Authenticate (RFC 9110 §11.6.1). What has no scheme at IANA is `ApiKey`. Basic comes first:
  * Python clients read only the first one, and registry clients take Bearer for the address of a token server.
  */
 export function challengesOf(locations: CredentialLocations, realm: string, bearerError: string): string {

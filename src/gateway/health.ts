@@ -28,7 +28,7 @@ export function watchHealth(
 ) {
   let storeOk = false;
   let storeDetail = 'not checked yet';
-  /** True once the store was seen to keep its data: if it starts to evict later, the gateway reports it and stays ready. */
+  /** True once the store was seen to keep its data: if it evicts later, the gateway reports it and stays ready. */
   let keepsData = false;
   /** The gateway started without Redis and decides by itself; it stays ready until Redis was checked. */
   let beganAlone = false;

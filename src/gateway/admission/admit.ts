@@ -8,13 +8,13 @@ import { Challenges } from './challenges.js';
 import { StoreUnavailable, type Late } from './port.js';
 import type { StandingVerdict, Verdict } from './verdict.js';
 
-/** Called with every verdict that took or refused what a request costs. */
+/** Called with every verdict that charged a request or refused it. */
 export type OnVerdict = (verdict: StandingVerdict, operation: string) => void;
 
-/** Holds a place at the upstream until it is clear whether the request may pass; where there is none, `shed`s it. */
+/** Reserves a slot at the upstream until the request is admitted or refused; `shed`s the request if none is free. */
 type Reserve = (exchange: Identified) => Slot | null | Promise<Slot | null>;
 
-/** What a 401 says of where keys are read. */
+/** What a 401 says about where to send keys. */
 interface Challenge {
   readonly realm: string;
   readonly credentials: CredentialLocations;
@@ -26,7 +26,7 @@ const UNKNOWN_SCHEME =
 const OTHER_ENVIRONMENT =
   'The API key is one of another environment. Use a key that was made in the environment you call.';
 
-/** What answers OPTIONS; it stands in no contract. */
+/** Responds to OPTIONS, which no contract has. */
 const OPTIONS: Admitted['operation'] = {
   id: 'options',
   method: 'OPTIONS',
@@ -48,9 +48,9 @@ const OPTIONS: Admitted['operation'] = {
 };
 
 /**
- * Fifth step, the gate: asks the store, and gives the permit or the refusal. Without a valid key the caller's address
- * pays: one unit for a 401, the operation's cost where it is public. A fault or a missing path is only revealed to
- * those let in.
+ * Fifth step, the gate: asks the store and returns the permit or the refusal. Without a valid key, the caller's address
+ * pays: one unit for a 401, the operation's cost if it is public. An error or a missing path is shown only to those who
+ * were admitted.
  */
 export function createAdmit(
   admission: Admission,
@@ -78,7 +78,7 @@ export function createAdmit(
 
   const challenges = challenge.credentials.some(asksForLogin) ? new Challenges() : null;
 
-  /** Free, whatever is left to the address: its client sends the key only after this. */
+  /** Free, whatever the address has left: its client sends the key only after this. */
   const challengeFor = async (exchange: Identified, free: Challenges): Promise<Refusal> => {
     const { logEntry } = exchange;
     logEntry.credential = exchange.credential;
@@ -102,12 +102,12 @@ export function createAdmit(
     const { requirements, subject, logEntry } = exchange;
     let end: Admitted | Refusal | null = null;
     try {
-      // One await on the way of a valid key: each costs more than the decision around it.
+      // Only one await for a valid key: each costs more than the decision around it.
       if (subject.kind === 'key' && requirements.isPreflight !== true) {
         const { reportsAs: operation, scope, cost } = requirements;
         const verdict = note(logEntry, await admission.admit({ subject, operation, scope, cost }), onVerdict);
         if (verdict.outcome !== 'unknown_key') return (end = pass(exchange, verdict, onVerdict, slot));
-        // The key is valid: neither its holder nor who else is at this address did anything wrong.
+        // The key is valid: neither its holder nor anyone else at this address did anything wrong.
         if (verdict.reason === 'no_plan' && requirements.secured) {
           logEntry.keyId = subject.id;
           return REFUSALS.plan_unavailable;
@@ -126,7 +126,7 @@ export function createAdmit(
   };
 }
 
-/** The 401 of a caller without a valid key, by what was wrong with it. */
+/** Returns the 401 for a caller without a valid key, by what was wrong with it. */
 function unauthorizedBy({ realm, credentials }: Challenge): Readonly<Record<Credential, Refusal>> {
   const because = (
     code: 'missing_api_key' | 'invalid_api_key',
@@ -149,7 +149,7 @@ function unauthorizedBy({ realm, credentials }: Challenge): Readonly<Record<Cred
   };
 }
 
-/** Writes down what the store said. */
+/** Records what the store said. */
 function note(logEntry: ExchangeLog, verdict: Verdict, onVerdict: OnVerdict): Verdict {
   logEntry.decidedMs = performance.now();
   if (verdict.outcome === 'unknown_key') {
@@ -164,14 +164,14 @@ function note(logEntry: ExchangeLog, verdict: Verdict, onVerdict: OnVerdict): Ve
   return verdict;
 }
 
-/** The refusal of an exchange about which the store gave no answer in time. */
+/** Returns the refusal for an exchange that the store did not decide in time. */
 function undecided(
   { requirements, subject, logEntry }: Identified,
   { late: [late] }: StoreUnavailable,
   onVerdict: OnVerdict,
 ): Refusal {
   logEntry.verdict = null;
-  // Not of the address that pays for an invalid key: it has no ledger.
+  // Not for the address that pays for an invalid key: it has no ledger.
   if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
     logEntry.keyId = subject.id;
     logEntry.late = noteLate(logEntry, late, onVerdict);
@@ -180,7 +180,7 @@ function undecided(
 }
 
 /**
- * Writes down what is heard of an admission that was given up: its client got no verdict, and the ledger may hold one.
+ * Records the outcome of an abandoned admission: its client got no verdict, but the ledger may have counted it.
  */
 async function noteLate(logEntry: ExchangeLog, awaited: Promise<Late>, onVerdict: OnVerdict): Promise<void> {
   const late = await awaited;
@@ -188,7 +188,7 @@ async function noteLate(logEntry: ExchangeLog, awaited: Promise<Late>, onVerdict
   else if (late !== 'undone') note(logEntry, late, onVerdict);
 }
 
-/** What a subject with a standing gets: a ban says no first, then the limits, then scopes. */
+/** Returns the outcome for a known subject: a ban refuses first, then limits, then scopes. */
 function pass(
   exchange: Identified,
   verdict: StandingVerdict,
@@ -199,7 +199,7 @@ function pass(
   const { match, operation } = requirements;
   if (verdict.outcome === 'banned' && (verdict.cost > 0 || hasUpstream(match))) {
     if (verdict.cost === 0) {
-      // It waits for the end of the ban, and for no bucket.
+      // It waits for the end of the ban, not for a bucket.
       logEntry.verdict = { ...verdict, retryAtMs: verdict.bannedUntilMs };
       onVerdict(verdict, operation);
     }
@@ -212,7 +212,7 @@ function pass(
   return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict, slot);
 }
 
-/** What the gateway answers itself stays open to who is banned: own usage and documents. */
+/** The gateway's own operations (usage, docs) stay open during a ban. */
 function hasUpstream(match: RouteRequirements['match']): boolean {
   return match?.kind === 'operation' && match.operation.upstream !== 'gateway';
 }

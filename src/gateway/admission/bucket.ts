@@ -2,12 +2,11 @@ import { DAY_MS } from '../../shared/utc-day.js';
 import { LONGEST_MONTH_MS, monthEndMs, monthStartMs } from '../../shared/utc-month.js';
 
 /**
- * The bucket: `{limit, per, refill}` that remembers what was spent, so that a plan may change in the middle of a
- * window.
+ * The bucket: `{limit, per, refill}`. It stores what was spent, so that a plan can change in mid-window.
  *
- * Spent is kept as a level in parts of a token, so that greedy refill is exact integer arithmetic: one token
- * is `perMs` parts, and `limit` parts trickle back each millisecond. A month never trickles: it counts whole tokens.
- * `(MAX_LIMIT + MAX_COST) × parts` stays below 2^53, so JavaScript and Lua count alike.
+ * The level is in parts of a token, which makes greedy refill exact integer arithmetic: a token is `perMs` parts,
+ * and `limit` parts return each millisecond. A month has no greedy refill: it counts whole tokens.
+ * `(MAX_LIMIT + MAX_COST) × parts` stays below 2^53, so that JavaScript and Lua agree.
  */
 export type Per = 'minute' | 'day' | 'month';
 export type Limit = number | 'unlimited';
@@ -15,49 +14,49 @@ export type Refill = 'interval' | 'greedy';
 export interface Limits {
   readonly minute: Limit;
   readonly day: Limit;
-  /** Left out where no month is counted. */
+  /** Absent if no month is counted. */
   readonly month?: Limit;
 }
 
 export const MINUTE_MS = 60_000;
 export { DAY_MS };
-/** A UTC day is final so long after its end: whatever was admitted in it has ended by then. */
+/** A UTC day is final this long after its end: everything admitted in it has ended by then. */
 export const SETTLE_MS = 3_600_000;
 export const MAX_LIMIT = 100_000_000;
-/** What one request may cost at most. */
+/** The highest cost of a request. */
 export const MAX_COST = 1_000_000;
-/** What a header shows for `unlimited`: the largest integer every client reads exactly. */
+/** Shown in headers for `unlimited`: the largest integer that every client reads exactly. */
 export const UNLIMITED_FIGURE = Number.MAX_SAFE_INTEGER;
 
-/** What a store keeps of one window. `atMs` is the window's start (interval) or the last refill (greedy). */
+/** A window as stored. `atMs` is its start (interval) or the last refill (greedy). */
 export interface BucketState {
   level: number;
   atMs: number;
 }
 
-/** One window as headers show it, after the decision. Times are the store's, in ms. */
+/** A window as headers show it, after the decision. Times are store ms. */
 export interface WindowFigures {
-  /** `minute`, `day`, `month`, or that of an operation's window. */
+  /** `minute`, `day`, `month`, or the name of an operation's window. */
   readonly name: string;
   readonly per: Per;
   readonly limit: Limit;
   readonly remaining: number;
-  /** When it is whole again. */
+  /** When it is full again. */
   readonly resetAtMs: number;
-  /** When the next token comes, of a window that gets them one by one (greedy); left out where that is its reset. */
+  /** When the next token arrives, for greedy refill; absent if that is the reset. */
   readonly nextAtMs?: number;
-  /** What of the limit is granted for a while, and until when it is so much; left out where nothing is. */
+  /** The granted part of the limit, and how long it holds; absent without a grant. */
   readonly granted?: { readonly units: number; readonly untilMs: number };
 }
 
 /**
- * Bucket facts that never change: day and month are those of the UTC calendar, the minute opens with its first request.
+ * Constants of each window: day and month follow the UTC calendar; a minute begins with its first request.
  */
 export interface BucketShape {
   readonly per: Per;
-  /** How long it is; of a month the longest there is. */
+  /** Its length; for a month, the longest one. */
   readonly perMs: number;
-  /** What one token is in a level. */
+  /** Parts of one token. */
   readonly parts: number;
 }
 export const SHAPES: Readonly<Record<Per, BucketShape>> = {
@@ -67,8 +66,8 @@ export const SHAPES: Readonly<Record<Per, BucketShape>> = {
 };
 
 /**
- * Brings `state` up to `nowMs`. A time in the future, of a clock that has stepped back since, is taken as now
- * with all that was spent: so the window is not open again too soon, and ends one window from now at the latest.
+ * Brings `state` up to `nowMs`. A time in the future, from a clock that has since stepped back, counts as now and keeps
+ * what was spent: the window does not reopen too soon, and ends at most one window from now.
  */
 export function settle(state: BucketState, shape: BucketShape, limit: Limit, refill: Refill, nowMs: number): void {
   if (refill === 'greedy' && limit !== 'unlimited') {
@@ -78,19 +77,19 @@ export function settle(state: BucketState, shape: BucketShape, limit: Limit, ref
     return;
   }
   const startMs = windowStartMs(shape, nowMs);
-  // A calendar's window begins with it, so that a time before the present one's start is of an earlier one.
+  // Calendar windows begin with the calendar: a time before the start of the current one belongs to an earlier one.
   const over = shape.per === 'minute' ? nowMs - state.atMs >= shape.perMs : state.atMs < startMs;
   if (over) state.level = 0;
-  // An empty bucket has no window yet: it opens with the next token spent.
+  // A bucket with nothing spent has no window yet: the next token opens it.
   if (state.level === 0 || state.atMs > nowMs) state.atMs = startMs;
 }
 
-/** True when `tokens` may be spent from the settled `state`. */
+/** Whether the settled `state` has `tokens` left. */
 export function holds(state: BucketState, shape: BucketShape, limit: Limit, tokens: number): boolean {
   return limit === 'unlimited' || state.level + tokens * shape.parts <= limit * shape.parts;
 }
 
-/** When `tokens` can be had from a settled bucket that does not hold them, store ms. */
+/** When a settled bucket that lacks `tokens` will have them, store ms. */
 export function tokensAtMs(
   state: BucketState,
   shape: BucketShape,
@@ -98,18 +97,18 @@ export function tokensAtMs(
   refill: Refill,
   tokens: number,
 ): number {
-  // More tokens than the limit are never there; whoever asks for them again waits for a whole window.
+  // A bucket never has more tokens than its limit: such a request waits for a whole window.
   if (refill === 'interval') return shape.per === 'minute' ? state.atMs + shape.perMs : windowEndMs(state, shape);
   return state.atMs + Math.ceil((state.level + tokens * shape.parts - limit * shape.parts) / limit);
 }
 
-/** Spends tokens. An unlimited bucket counts too, so that a plan change in mid-window is right at once. */
+/** Spends tokens. Unlimited buckets count too, so that a plan change in mid-window is exact. */
 export function spend(state: BucketState, shape: BucketShape, tokens: number): void {
   const ceiling = MAX_LIMIT * shape.parts;
   state.level = Math.min(state.level + tokens * shape.parts, ceiling);
 }
 
-/** Limit, remaining and reset of a settled bucket. An untouched minute is full already: it resets now. */
+/** Returns limit, remaining and reset of a settled bucket. A minute with nothing spent resets now. */
 export function figuresOf(
   state: BucketState,
   shape: BucketShape,
@@ -135,7 +134,7 @@ export function figuresOf(
   };
 }
 
-/** When a window that is opened now began: one of the calendar with it. */
+/** The start of a window that opens now: a calendar window starts with its period. */
 export function windowStartMs({ per, perMs }: BucketShape, nowMs: number): number {
   if (per === 'minute') return nowMs;
   return per === 'day' ? nowMs - (nowMs % perMs) : monthStartMs(nowMs);

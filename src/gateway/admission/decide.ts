@@ -4,7 +4,7 @@ import { BAN_MEMORY_MS, type BanRule, type Terms } from './plan.js';
 import type { StandingVerdict } from './verdict.js';
 import { closeWindows, heldBy, settleWindow, type Buckets, type HeldWindow } from './windows.js';
 
-/** What a store remembers of one subject. Times are the store's, in ms; 0 means never. */
+/** The stored state of a subject. Times are store ms; 0 means never. */
 export interface SubjectState extends Buckets {
   strikes: number;
   strikesSinceMs: number;
@@ -25,16 +25,16 @@ export function freshState(): SubjectState {
   };
 }
 
-/** What was ruled; `ban_started`: this very refusal began the ban. */
+/** The ruling; `ban_started`: this refusal started the ban. */
 export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
 
-/** The key that is decided on, with the version of its record; null for an address. */
+/** The key and the version of its record; null for an address. */
 type KeyVersion = { readonly id: string; readonly version: number } | null;
 
 /**
- * The decision, on plain data. Changes `state` in place; the caller writes it back in the same
- * transaction, unless the decision `changesNothing`: then settling it was for the figures alone.
- * @param cost units taken of each window, by the plan (`costOf`)
+ * Decides on plain data. Changes `state` in place; the caller stores it in the same transaction, unless the decision
+ * `changesNothing`: then it was settled only for the figures.
+ * @param cost units charged to each window, by the plan (`costOf`)
  */
 export function decide(
   state: SubjectState,
@@ -51,14 +51,13 @@ export function decide(
   return verdictOf(state, terms, windows, ruling, key, inScope, cost, nowMs);
 }
 
-/** Whether a decision leaves `state` as it is: nothing is asked for, or a ban is in force whose end stays. */
+/** Whether a decision leaves `state` unchanged: it costs nothing, or a ban is in force and keeps its end. */
 export function changesNothing(state: SubjectState, ban: BanRule, cost: number, nowMs: number): boolean {
   return cost === 0 || (nowMs < state.bannedUntilMs && banEndMs(state, ban, nowMs) === state.bannedUntilMs);
 }
 
 /**
- * Settles and charges. The Lua of the redis engine is this, line by line, and the property test
- * drives both in lock step.
+ * Settles and charges. The Redis script does the same line by line; a property test runs both in lock step.
  */
 function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[], cost: number, nowMs: number): Ruling {
   if (terms.expiries !== undefined) settlePast(state.minute, state.day, terms, nowMs);
@@ -80,12 +79,12 @@ function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[],
   return isStrike && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
 }
 
-/** Whether a window would not even hold `tokens` when it is whole. */
+/** Whether `tokens` exceed the limit of a window. */
 function exceeds(windows: readonly HeldWindow[], tokens: number): boolean {
   return windows.some(({ limit }) => limit !== 'unlimited' && tokens > limit);
 }
 
-/** A peek (cost 0) is answered as a request of the least cost would be. */
+/** A peek (cost 0) gets the verdict of the cheapest request. */
 function tokensRequested(cost: number): number {
   return cost === 0 ? 1 : cost;
 }
@@ -95,7 +94,7 @@ function allHold(windows: readonly HeldWindow[], tokens: number): boolean {
   return true;
 }
 
-/** What a ruling means for the one who asked, read off the state it left behind. */
+/** Builds the verdict of a ruling from the state it left. */
 export function verdictOf(
   state: SubjectState,
   terms: Terms,
@@ -113,7 +112,7 @@ export function verdictOf(
   if (ruling === 'admitted')
     return { outcome: 'admitted', keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope };
   const standing = { keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope };
-  // A refusal took nothing, so the buckets still show what it was about.
+  // A refusal charges nothing, so the buckets still show the reason.
   const tokens = tokensRequested(cost);
   const late =
     expiries === undefined
@@ -142,7 +141,7 @@ function figuresOfWindow(window: HeldWindow, expiries: Terms['expiries'], nowMs:
   return figuresOf(bucket, SHAPES[per], limit, refill, name);
 }
 
-/** Counts one refusal; true when it starts a ban. */
+/** Counts a refusal; returns true if it starts a ban. */
 function strike(state: SubjectState, rule: BanRule, nowMs: number): boolean {
   if (state.strikes === 0 || nowMs - state.strikesSinceMs >= rule.withinMs) {
     state.strikes = 0;
@@ -159,8 +158,8 @@ function strike(state: SubjectState, rule: BanRule, nowMs: number): boolean {
 }
 
 /**
- * When the ban in force ends. One that began by strikes is over one length from now at the latest, for the
- * store's clock may have stepped back since. One that operators set has no strikes, and keeps its end.
+ * The end of the ban in force. An automatic ban ends at most one length from now, because the store's clock may have
+ * stepped back since. A ban set by an operator has no strikes and keeps its end.
  */
 function banEndMs(state: SubjectState, rule: BanRule, nowMs: number): number {
   if (state.strikesSinceMs === 0) return state.bannedUntilMs;
@@ -168,8 +167,8 @@ function banEndMs(state: SubjectState, rule: BanRule, nowMs: number): number {
 }
 
 /**
- * The base, times the factor for each level above the first, up to the cap; whole ms at each step.
- * Multiplied step by step, because pow() of a fraction differs between JavaScript and Lua.
+ * The base times the factor for each level above 1, up to the cap, in whole ms. Multiplied step by step, because pow()
+ * of a fraction differs between JavaScript and Lua.
  */
 export function banLengthMs(rule: BanRule, level: number): number {
   let lengthMs = rule.forMs;
@@ -177,12 +176,12 @@ export function banLengthMs(rule: BanRule, level: number): number {
   return Math.min(lengthMs, rule.capMs);
 }
 
-/** What a refusal is about. */
+/** The reason for a refusal. */
 interface Violated {
-  /** Of the windows that don't hold `tokens`, the one that resets last. */
+  /** The window that resets last, of those that lack `tokens`. */
   name: string;
   resetAtMs: number;
-  /** When all of them hold as many, store ms; 0 where all do. */
+  /** When all windows have enough, store ms; 0 if they do now. */
   retryAtMs: number;
 }
 
@@ -204,13 +203,13 @@ function lastViolated(
   return last;
 }
 
-/** Where grants may end meanwhile: when all windows hold, and the places of those that put it off. */
+/** The same if grants may end meanwhile: when all windows have enough, and the indexes of those that delay it. */
 interface Late {
   readonly retryAtMs: number;
   readonly indices: ReadonlySet<number>;
 }
 
-/** A window that holds now may not when the others do, because a grant of it is over then. */
+/** A window that has enough now may not later, when a grant has ended. */
 function foresee(
   windows: readonly HeldWindow[],
   expiries: NonNullable<Terms['expiries']>,

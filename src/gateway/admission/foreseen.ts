@@ -3,13 +3,12 @@ import type { Terms } from './plan.js';
 import type { HeldWindow } from './windows.js';
 import type { GrantExpiry } from './grant-expiries.js';
 
-/** Headers round a moment up to whole seconds; what they promise has to hold then too. */
+/** Headers round times up to whole seconds; their promise has to hold then too. */
 const ROUNDED_MS = 1_000;
 const NONE: readonly GrantExpiry[] = [];
 
 /**
- * What grants that are over by now brought back until they ended, on top of what their limit brings. Of windows that
- * trickle.
+ * What ended grants refilled before they ended, on top of the limit's own refill. For greedy windows.
  */
 export function settlePast(minute: BucketState, day: BucketState, { expiries, refill }: Terms, nowMs: number): void {
   if (expiries === undefined || refill === 'interval') return;
@@ -24,7 +23,7 @@ function broughtBack(expiries: readonly GrantExpiry[] = NONE, fromMs: number, no
   return back;
 }
 
-/** A time during which the limit stays: what it is, and what came back of grants that ended before. */
+/** A period with a constant limit, and the refill from grants that ended before it. */
 interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -32,7 +31,7 @@ interface Stretch {
   readonly back: number;
 }
 
-/** The stretches from a settled bucket on; undefined of a window without a limit. */
+/** The periods that follow a settled bucket; undefined for a window without a limit. */
 function stretchesOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: number): readonly Stretch[] {
   if (limit === 'unlimited') return [];
   const toCome = expiries.filter(({ untilMs }) => untilMs > nowMs);
@@ -45,7 +44,7 @@ function stretchesOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: numb
   return [...stretches, { fromMs, toMs: Infinity, limit: its, back }];
 }
 
-/** The first moment from `fromMs` on at which something has come by a limit that stays in force for that second. */
+/** The earliest time from `fromMs` with refill under a limit that stays in force for that second. */
 function firstAt(stretches: readonly Stretch[], fromMs: number, comesAt: (stretch: Stretch) => number): number {
   for (const stretch of stretches) {
     const atMs = Math.max(fromMs, stretch.fromMs, comesAt(stretch));
@@ -54,7 +53,7 @@ function firstAt(stretches: readonly Stretch[], fromMs: number, comesAt: (stretc
   return fromMs;
 }
 
-/** `figuresOf()` of a window of which grants may end; `window` is settled at `nowMs`. */
+/** `figuresOf()` for a window whose grants may end; `window` is settled at `nowMs`. */
 export function figuresForeseen(
   window: Omit<HeldWindow, 'name'>,
   expiries: readonly GrantExpiry[] = NONE,
@@ -71,7 +70,7 @@ export function figuresForeseen(
   const backAt = (missing: number, its: Stretch): number =>
     bucket.atMs + Math.ceil(Math.max(0, missing - its.back) / its.limit);
   const wholeAt = (its: Stretch): number => backAt(bucket.level, its);
-  // What a lower limit never holds comes when that one is whole.
+  // More than a lower limit holds is available only when that one is full.
   const nextAt = (its: Stretch): number =>
     next > its.limit ? wholeAt(its) : backAt(bucket.level - (its.limit - next) * parts, its);
   return {
@@ -82,7 +81,7 @@ export function figuresForeseen(
   };
 }
 
-/** What of a limit is granted, and until when it is so much; undefined where nothing is. */
+/** The granted part of a limit, and until when; undefined without a grant. */
 function grantedOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: number): WindowFigures['granted'] {
   const toCome = expiries.filter(({ untilMs }) => untilMs > nowMs);
   const first = toCome.find(({ after }) => after !== limit);
@@ -90,7 +89,7 @@ function grantedOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: number
   return { units: limit - Number(toCome.at(-1)!.after), untilMs: first.untilMs };
 }
 
-/** The first moment from `fromMs` on at which `tokens` can be had of a window that was settled at `nowMs`. */
+/** The earliest time from `fromMs` at which a window settled at `nowMs` has `tokens`. */
 export function heldFrom(
   { per, limit, refill, bucket }: HeldWindow,
   expiries: readonly GrantExpiry[] = NONE,

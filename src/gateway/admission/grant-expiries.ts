@@ -1,6 +1,6 @@
 import type { Limit, Per } from './bucket.js';
 
-/** The end of a grant of some window: what it gave, and the limit from then on. */
+/** The end of a window's grant: what it added, and the limit afterwards. */
 export interface GrantExpiry {
   readonly untilMs: number;
   readonly units: number;
@@ -8,12 +8,11 @@ export interface GrantExpiry {
 }
 
 /**
- * The ends of all grants there are by window, in the order of time; those that are over too, until a change forgets
- * them.
+ * The ends of all grants by window, in order of time, including past ones until a change drops them.
  */
 export type GrantExpiries = Readonly<Partial<Record<Per, readonly GrantExpiry[]>>>;
 
-/** One gateway's part of what is granted. @param partOf of one limit */
+/** One gateway's share of the grants. @param partOf share of a limit */
 export function sharedExpiries(expiries: GrantExpiries, partOf: (limit: Limit) => Limit): GrantExpiries {
   const shared = (its: readonly GrantExpiry[] = []): readonly GrantExpiry[] =>
     its.map(({ untilMs, units, after }) => ({ untilMs, units: Number(partOf(units)), after: partOf(after) }));

@@ -3,10 +3,10 @@ import { monthStartMs } from '../../shared/utc-month.js';
 import type { StandingVerdict } from './verdict.js';
 
 /**
- * The rate fields of an answer, flat `[name, value, …]`: the contract's X-RateLimit-* triple for the
- * binding window, and RateLimit / RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) for all.
- * An unlimited window has no form there, and is left out of both.
- * @param sinceMs time since the verdict came: a Reset must not lie in the past after a slow answer
+ * Returns the rate fields of a response, flat: `[name, value, …]`. The contract's X-RateLimit-* triple shows the
+ * binding window, RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) show all. Both omit unlimited
+ * windows, which the draft cannot express.
+ * @param sinceMs time since the verdict: Reset must not be in the past after a slow response
  */
 export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[] {
   const nowMs = verdict.atMs + sinceMs;
@@ -18,9 +18,9 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
 }
 
 /**
- * The time that `r` is meant for, so that a client may send `r` requests in `t` seconds: until the window resets. One
- * that trickles (greedy) brings `r` back in the meantime: of 60 a minute, `r=40;t=40`. Empty, or with a grant that
- * ends: until the next unit, which is never later than Retry-After, nor that than Reset.
+ * The `t` of `r`: a client may send `r` requests in `t` seconds, the time until the window resets. Greedy refill
+ * returns `r` in that time: for 60 per minute, `r=40;t=40`. If nothing is left, or a grant ends: the time until the next unit.
+ * It is never later than Retry-After, which is never later than Reset.
  */
 function effectiveS(window: WindowFigures, nowMs: number): number {
   const { limit, remaining, nextAtMs, resetAtMs, granted } = window;
@@ -29,7 +29,7 @@ function effectiveS(window: WindowFigures, nowMs: number): number {
   return Math.ceil((remaining * secondsOf(window)) / limit);
 }
 
-/** While no verdict can be had, nothing is admitted: that is the limit in force, and it holds `retryS` seconds. */
+/** Without a verdict nothing is admitted: this is the limit in force, for `retryS` seconds. */
 export function closedHeaders(nowMs: number, retryS: number): string[] {
   return [
     'X-RateLimit-Limit',
@@ -45,15 +45,15 @@ export function closedHeaders(nowMs: number, retryS: number): string[] {
   ];
 }
 
-/** Whole seconds until a retry can succeed, at least 1; null when the verdict refuses nothing. */
+/** Whole seconds until a retry can succeed, at least 1; null if nothing was refused. */
 export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number | null {
   if (verdict.outcome === 'admitted') return null;
   return Math.max(1, Math.ceil((verdict.retryAtMs - verdict.atMs - sinceMs) / 1000));
 }
 
 /**
- * The window that will refuse first: on a refusal the violated one that resets last, else the one with fewest requests
- * left.
+ * Returns the binding window: after a refusal the violated one that resets last, otherwise the one with the fewest
+ * requests left.
  */
 function bindingWindow(verdict: StandingVerdict): WindowFigures {
   const { windows } = verdict;
@@ -61,7 +61,7 @@ function bindingWindow(verdict: StandingVerdict): WindowFigures {
   return windows.reduce((binding, window) => refusesFirst(binding, window, verdict.cost));
 }
 
-/** Of two windows the one with fewer requests of this cost left; of equals the one that resets last. */
+/** Returns the window with fewer requests of this cost left; if equal, the one that resets last. */
 function refusesFirst(one: WindowFigures, other: WindowFigures, cost: number): WindowFigures {
   const [left, otherLeft] =
     cost > 1 ? [requestsIn(one, cost), requestsIn(other, cost)] : [one.remaining, other.remaining];
@@ -73,7 +73,7 @@ function requestsIn({ remaining }: WindowFigures, cost: number): number {
   return Math.floor(remaining / cost);
 }
 
-/** While a ban is in force every window is as good as empty, until it ends. */
+/** During a ban, every window counts as empty until the ban ends. */
 function bannedHeaders(windows: readonly WindowFigures[], retryAtMs: number, nowMs: number): string[] {
   const fewest = windows.reduce((least, window) => (window.remaining < least.remaining ? window : least));
   const closed = `r=0;t=${secondsUntil(retryAtMs, nowMs)}`;
@@ -91,7 +91,7 @@ function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: numbe
   ];
 }
 
-/** RateLimit and RateLimit-Policy; nothing where no window has a limit. */
+/** RateLimit and RateLimit-Policy; nothing if no window has a limit. */
 function fieldsOf(windows: readonly WindowFigures[], stateOf: (window: WindowFigures) => string): readonly string[] {
   let [state, policy] = ['', ''];
   for (const window of windows) {
@@ -105,7 +105,7 @@ function fieldsOf(windows: readonly WindowFigures[], stateOf: (window: WindowFig
   return state === '' ? [] : ['RateLimit', state, 'RateLimit-Policy', policy];
 }
 
-/** The name of an operation's window as a String of RFC 9651, which is ASCII: all else is escaped as in addresses. */
+/** The name of an operation's window as a String (RFC 9651), which is ASCII: the rest is percent-encoded. */
 function stringOf(name: string): string {
   let text = texts.get(name);
   if (text === undefined) {
@@ -114,10 +114,10 @@ function stringOf(name: string): string {
   }
   return text;
 }
-/** Plans say which windows there are. */
+/** Plans determine which windows exist. */
 const texts = new Map<string, string>();
 
-/** How long the window is; a month ends with its reset. */
+/** Length of the window; a month ends with its reset. */
 function secondsOf({ per, resetAtMs }: WindowFigures): number {
   if (per === 'month') return (resetAtMs - monthStartMs(resetAtMs - 1)) / 1000;
   return per === 'day' ? 86_400 : 60;

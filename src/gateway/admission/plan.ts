@@ -16,66 +16,65 @@ export interface BanRule {
   readonly capMs: number;
 }
 
-/** How long a ban that is over still makes the next one longer. */
+/** How long after its end a ban lengthens the next one. */
 export const BAN_MEMORY_MS = 86_400_000;
 
-/** Which shares of day and month are warned of where a plan doesn't say, percent. */
+/** Default of `warn_at`: shares of day and month, percent. */
 export const WARN_AT: readonly number[] = [50, 80, 100];
 
-/** What a plan costs, in whole numbers of the currency's smallest coin. Reports know it, and admission does not. */
+/** The price of a plan, in the currency's smallest unit. Used in reports, not in admission. */
 export interface Price {
-  /** Owed for a UTC month. */
+  /** Base price per UTC month. */
   readonly monthly: number;
-  /** Units of a month that it pays. */
+  /** Units per month that the base price includes. */
   readonly included: number;
-  /** Owed for each unit beyond. */
+  /** Price of each unit beyond those. */
   readonly perUnit: number;
   /** ISO 4217. */
   readonly currency: string;
 }
 
-/** A plan of `config/plans.yaml`. `custom` limits stand on each key itself. */
+/** A plan of `config/plans.yaml`. With `custom`, each key has its own limits. */
 export interface Plan {
   readonly name: string;
   readonly limits: Limits | 'custom';
   readonly refill: Refill;
   readonly ban: BanRule;
-  /** What some operations cost on this plan, and their own windows; left out where it speaks of none. */
+  /** Costs and windows of single operations on this plan; absent if it has none. */
   readonly operations?: OperationsTerms | undefined;
-  /** True: who has it keeps it, and nobody else gets it. */
+  /** True: keys on it stay, but no other key can be put on it. */
   readonly retired?: boolean | undefined;
   /**
-   * Shares of day and month, percent, ascending: whoever uses so much of them is notified of in an event. `WARN_AT`
-   * where it is left out.
+   * Shares of day and month, percent, ascending, at which an event is emitted. Defaults to `WARN_AT`.
    */
   readonly warnAt?: readonly number[] | undefined;
-  /** Left out where nobody said one: what is owed on it is not known then. */
+  /** Absent if none is set: amounts are unknown then. */
   readonly price?: Price | undefined;
 }
 
-/** The plan of whoever shows no valid key; its subject is an address. */
+/** The plan of requests without a valid key; its subject is an address. */
 export const ANONYMOUS_PLAN = 'anonymous';
 export type Plans = ReadonlyMap<string, Plan>;
 
-/** Of each plan; null where it has none. */
+/** Prices by plan; null if it has none. */
 export function pricesOf(plans: Plans): Readonly<Record<string, Price | null>> {
   return Object.fromEntries([...plans].map(([name, { price }]) => [name, price ?? null]));
 }
-/** They are part of the text of the admission script in Redis. */
+/** These are part of the admission script's text in Redis. */
 export const MAX_PLANS = 1_000;
 
-/** What binds one subject: its plan with the limits that hold for it. */
+/** The terms of a subject: its plan, with the limits in force. */
 export interface Terms {
   readonly plan: string;
   readonly limits: Limits;
   readonly refill: Refill;
   readonly ban: BanRule;
   readonly operations?: OperationsTerms | undefined;
-  /** Of terms with grants: when they end. */
+  /** When its grants end, if it has any. */
   readonly expiries?: GrantExpiries;
 }
 
-/** The terms of a key on `planName`; undefined when the plan is gone or asks for limits the key lacks. */
+/** Returns the terms of a key on `planName`; undefined if the plan is gone, or needs limits that the key lacks. */
 export function termsOf(plans: Plans, planName: string, ownLimits: Limits | null): Terms | undefined {
   const plan = plans.get(planName);
   if (plan === undefined) return undefined;

@@ -1,45 +1,44 @@
 import type { Verdict } from './verdict.js';
 
-/** Who asks. A token carries its id and secret, so neither needs a look-up. */
+/** The caller. A token carries ID and secret, so neither needs a lookup. */
 export type Subject =
   | { readonly kind: 'key'; readonly id: string; readonly secretHash: string }
-  /** `address` is normal form: dotted IPv4, or the first four groups of an IPv6 (its /64). */
+  /** `address` is in normal form: dotted IPv4, or the first four groups of an IPv6 (its /64). */
   | { readonly kind: 'address'; readonly address: string };
 
 export interface AdmissionRequest {
   readonly subject: Subject;
   /**
-   * Operation id of the contract, or `unmatched`; what the ledger counts under. Of a look it may be `EVERY_OPERATION`.
+   * The contract's operation ID, or `unmatched`: its name in the ledger. A peek may use `EVERY_OPERATION`.
    */
   readonly operation: string;
-  /** The scope the operation asks for; null when any valid key will do. */
+  /** The scope that the operation requires; null if any valid key may use it. */
   readonly scope: string | null;
   /**
-   * Units that the contract asks for, unless the key's plan says otherwise; 0 only shows the figures and changes
-   * nothing.
+   * Cost by the contract, unless the key's plan overrides it; 0 only reads the figures and changes nothing.
    */
   readonly cost: number;
-  /** Tests only: stands in for the store's clock, ms. */
+  /** Tests only: replaces the store's clock, ms. */
   readonly nowMs?: number;
 }
 
 /**
- * What became of a request whose caller was gone: its verdict, nothing, or nobody knows, for the connection died first.
+ * The outcome of an abandoned request: its verdict, nothing, or unknown because the connection broke first.
  */
 export type Late = Verdict | 'undone' | 'unknown';
 
-/** The store did not answer in time, or answered that it cannot. Nothing may be assumed of the request. */
+/** The store did not respond in time, or said that it cannot. Assume nothing about the request. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
-  /** Of a batch of which only a part failed: what was decided (and charged) all the same, by place. */
+  /** If only part of a batch failed: the verdicts that were reached (and charged), by index. */
   readonly decided: readonly (Verdict | undefined)[];
-  /** Places of a batch about which nothing was decided and nothing is under way: somebody else may decide them. */
+  /** Indexes of a batch that were not decided and are not in flight: they may be decided elsewhere. */
   readonly notSent: readonly number[];
-  /** Of a batch, by place, what may have been decided: what is heard of it later. */
+  /** By index of a batch: resolves later with the outcome of what may have been decided. */
   readonly late: readonly (Promise<Late> | undefined)[];
-  /** Places of a batch of failure reports that are in the ledger all the same. */
+  /** Indexes of failure reports that the ledger has. */
   readonly accepted: readonly number[];
-  /** The call had no effect and will have none: it never left, or was refused as a whole. */
+  /** The call had no effect and will have none: it was not sent, or was refused as a whole. */
   readonly noEffect: boolean;
 
   constructor(
@@ -62,10 +61,10 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * What decides: an engine of the store. Rejects with StoreUnavailable within the deadline when the store is
+ * Decides requests: an engine of the store. Rejects with StoreUnavailable within the deadline if the store is
  * unavailable.
  */
 export interface Decider {
-  /** Decides a whole batch, in order, each request as one atomic step. Answers in the same order. */
+  /** Decides a batch in order, each request as one atomic step. Returns verdicts in the same order. */
   admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]>;
 }

@@ -1,58 +1,58 @@
 import type { WindowFigures } from './bucket.js';
 
-/** Where a subject stands after the decision. `atMs` is the store's clock at that moment. */
+/** A subject's figures after the decision. `atMs` is the store's clock at that moment. */
 export interface Standing {
-  /** The key's id; null for an address. */
+  /** ID of the key; null for an address. */
   readonly keyId: string | null;
-  /** Version of the key's record that the decision used; null for an address. */
+  /** Version of the key's record that was used; null for an address. */
   readonly recordVersion: number | null;
   readonly plan: string;
-  /** All that hold for the request: the minute, the day, then the others. */
+  /** All windows of the request: minute, day, then the others. */
   readonly windows: readonly WindowFigures[];
-  /** Units that the request takes of each window, by plan and contract; 0 of one that only shows the figures. */
+  /** Units charged to each window, by plan and contract; 0 if only the figures were read. */
   readonly cost: number;
   readonly atMs: number;
-  /** False: the key is valid, and lacks the operation's scope. It is charged all the same. */
+  /** False: the key is valid but lacks the operation's scope. It is charged anyway. */
   readonly inScope: boolean;
-  /** Decided by this gateway alone, from its share of each limit; left out otherwise. */
+  /** True if this gateway decided by itself, with its share of each limit; otherwise absent. */
   readonly local?: true;
 }
 
-/** What the request costs was taken from all its windows and counted, or it costs nothing. */
+/** The cost was charged to all windows and counted, or there is no cost. */
 export interface AdmittedVerdict extends Standing {
   readonly outcome: 'admitted';
 }
 
-/** A window does not hold what the request costs; nothing was taken. */
+/** A window has less left than the request costs; nothing was charged. */
 export interface LimitedVerdict extends Standing {
   readonly outcome: 'limited';
-  /** The name of the violated window that resets last. */
+  /** Name of the violated window that resets last. */
   readonly violated: string;
-  /** The first moment a retry can succeed, store ms. */
+  /** The earliest time a retry can succeed, store ms. */
   readonly retryAtMs: number;
-  /** The request costs more than a window holds when it is whole: no retry succeeds, and it was no strike. */
+  /** The request costs more than the limit of a window: no retry can succeed, and it does not count as a strike. */
   readonly exceeds: boolean;
 }
 
-/** A ban is in force, or began with this very refusal; nothing was taken. */
+/** A ban is in force, or started with this refusal; nothing was charged. */
 export interface BannedVerdict extends Standing {
   readonly outcome: 'banned';
   readonly bannedUntilMs: number;
   /** 1 for a first ban, 2 for the next within a day of its end, … */
   readonly level: number;
-  /** True when this refusal began the ban. */
+  /** True if this refusal started the ban. */
   readonly started: boolean;
-  /** The first moment a retry can succeed: the end of the ban, or later when a bucket is empty longer. */
+  /** The earliest time a retry can succeed: the end of the ban, or later if a bucket is empty for longer. */
   readonly retryAtMs: number;
 }
 
 /**
- * `closed`: the key's customer is. `unseen`: while Redis is unavailable, of a key, or a secret of it, that is not known
- * here; never leaves the admission.
+ * `closed`: the key's customer is closed. `unseen`: while Redis is unavailable, this gateway does not know the key or
+ * its secret; used only inside admission.
  */
 export type UnknownReason = 'unknown' | 'disabled' | 'expired' | 'revoked' | 'closed' | 'no_plan' | 'unseen';
 
-/** The key is not valid; nothing was taken or counted. Ask about the caller's address next. */
+/** The key is not valid; nothing was charged or counted. Ask about the caller's address next. */
 export interface UnknownKeyVerdict {
   readonly outcome: 'unknown_key';
   /** For the log, never for the client. */

@@ -1,42 +1,42 @@
 import { settle, SHAPES, windowStartMs } from './bucket.js';
 import type { BucketState, Limit, Limits, Per, Refill } from './bucket.js';
 
-/** What was spent of each window. */
+/** What was spent in each window. */
 export interface Buckets {
   readonly minute: BucketState;
   readonly day: BucketState;
-  /** Counted whether the plan has a month or not, so that it is right as soon as one has. */
+  /** Counted even if the plan has no month, so that it is correct as soon as one has. */
   readonly month: BucketState;
-  /** Those of operations' own windows by name; null without any. */
+  /** Windows of single operations, by name; null if there are none. */
   operationWindows: Map<string, BucketState> | null;
 }
 
-/** A window that requests take from. */
+/** A window that requests are charged to. */
 export interface Window {
-  /** `minute`, `day`, `month`, or the operation's id and what it counts per: `createPet-minute`. */
+  /** `minute`, `day`, `month`, or operation and period: `createPet-minute`. */
   readonly name: string;
   readonly per: Per;
   readonly limit: Limit;
 }
 
-/** What a plan says of one operation. */
+/** A plan's terms for one operation. */
 export interface OperationTerms {
-  /** Units that a request takes of each window; null where the contract says it. */
+  /** Cost in units; null for the contract's. */
   readonly cost: number | null;
   readonly windows: readonly Window[];
 }
 export type OperationsTerms = ReadonlyMap<string, OperationTerms>;
 
-/** In place of an operation's id, of a request that costs nothing: shows the windows of all. */
+/** Instead of an operation ID, in a peek: shows the windows of all operations. */
 export const EVERY_OPERATION = '*';
 
-/** A window that holds for a request, with what was spent of it. */
+/** A window of a request, with what was spent in it. */
 export interface HeldWindow extends Window {
   readonly refill: Refill;
   readonly bucket: BucketState;
 }
 
-/** Terms with windows, or prices, of their own. */
+/** Terms with windows or costs of single operations. */
 interface Priced {
   readonly limits: Limits;
   readonly refill: Refill;
@@ -45,7 +45,7 @@ interface Priced {
 
 const NO_WINDOWS: readonly Window[] = [];
 
-/** What a plan file says of operations, as admission wants it; undefined when it says nothing. */
+/** Converts the operations of a plans file for admission; undefined if there are none. */
 export function operationTerms(
   operations: Readonly<
     Record<string, { readonly cost?: number | undefined } & Partial<Record<Per, Limit | undefined>>>
@@ -63,12 +63,12 @@ export function operationTerms(
   return terms.set(EVERY_OPERATION, { cost: null, windows: [...terms.values()].flatMap(({ windows }) => windows) });
 }
 
-/** What a request costs under these terms: nothing, where the contract says so. */
+/** The cost of a request under these terms; always 0 if the contract says 0. */
 export function costOf(operations: OperationsTerms | undefined, operation: string, cost: number): number {
   return cost === 0 || operations === undefined ? cost : (operations.get(operation)?.cost ?? cost);
 }
 
-/** The windows that hold for an operation beside minute and day. */
+/** The windows of an operation besides minute and day. */
 export function windowsOf(
   { limits, operations }: Pick<Priced, 'limits' | 'operations'>,
   operation: string,
@@ -77,7 +77,7 @@ export function windowsOf(
   return limits.month === undefined ? own : [{ name: 'month', per: 'month', limit: limits.month }, ...own];
 }
 
-/** All windows that hold for an operation, with what is spent of each: minute and day first. */
+/** All windows of an operation, with what is spent in each: minute and day first. */
 export function heldOf(
   { minute, day }: Pick<Buckets, 'minute' | 'day'>,
   terms: Priced,
@@ -97,7 +97,7 @@ export function heldOf(
   return held;
 }
 
-/** The same with the buckets of a subject, new ones among them. */
+/** The same with the subject's buckets, including new ones. */
 export function heldBy(buckets: Buckets, terms: Priced, operation: string): readonly HeldWindow[] {
   return heldOf(buckets, terms, operation, ({ name }) => {
     if (name === 'month') return buckets.month;
@@ -108,13 +108,14 @@ export function heldBy(buckets: Buckets, terms: Priced, operation: string): read
   });
 }
 
-/** A month comes back as a whole, on every plan. */
+/** A month is refilled at its end, on every plan. */
 export function refillOf(per: Per, refill: Refill): Refill {
   return per === 'month' ? 'interval' : refill;
 }
 
 /**
- * Brings a window up to `nowMs`. An operation's that was not asked for a whole period is whole, also one that trickles.
+ * Brings a window up to `nowMs`. An operation's window is full after a whole period without requests, with greedy
+ * refill too.
  */
 export function settleWindow({ name, per, limit, refill, bucket }: HeldWindow, nowMs: number): void {
   const shape = SHAPES[per];
@@ -123,7 +124,7 @@ export function settleWindow({ name, per, limit, refill, bucket }: HeldWindow, n
 }
 
 /**
- * Forgets windows that say no more than none would: so a subject has as many as its plan, and some of the one before.
+ * Drops windows that carry no information: a subject has those of its plan, and some of the plan before.
  */
 export function closeWindows(buckets: Buckets, nowMs: number): void {
   const windows = buckets.operationWindows;
@@ -132,13 +133,13 @@ export function closeWindows(buckets: Buckets, nowMs: number): void {
   if (windows.size === 0) buckets.operationWindows = null;
 }
 
-/** Whether nothing is spent of a window at `nowMs`, whatever its limit is by then. */
+/** Whether nothing is spent in a window at `nowMs`, whatever its limit is by then. */
 export function isWindowOver(name: string, { level, atMs }: BucketState, nowMs: number): boolean {
   const shape = SHAPES[perOf(name)];
   return level === 0 || (shape.per === 'month' ? atMs < windowStartMs(shape, nowMs) : nowMs - atMs >= shape.perMs);
 }
 
-/** What the window of this name counts per. */
+/** The period of the window of this name. */
 export function perOf(name: string): Per {
   if (name.endsWith('month')) return 'month';
   return name.endsWith('day') ? 'day' : 'minute';
