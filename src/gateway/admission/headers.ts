@@ -19,8 +19,8 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
 
 /**
  * The `t` of `r`: a client may send `r` requests in `t` seconds, the time until the window resets. Greedy refill
- * returns `r` in that time: for 60 per minute, `r=40;t=40`. If nothing is left, or a grant ends: the time until the next unit.
- * It is never later than Retry-After, which is never later than Reset.
+ * returns `r` in that time: for 60 per minute, `r=40;t=40`. If nothing is left, or a grant ends: the time until the
+ * next unit, never later than Retry-After, which is never later than Reset.
  */
 function effectiveS(window: WindowFigures, nowMs: number): number {
   const { limit, remaining, nextAtMs, resetAtMs, granted } = window;

@@ -9,18 +9,18 @@ import type { Traffic } from './traffic.js';
 interface Beginning {
   readonly client: ServedClient;
   readonly head: Head;
-  /** What is wrong with the request and cannot be seen in its head. */
+  /** An error in the request that its head does not show. */
   readonly fault: Refusal | null;
-  /** Refused, without a look at it: there are too many already. */
+  /** Refused unread: too many are in flight. */
   readonly overloaded: boolean;
-  /** Called once, when the client has its answer or left. */
+  /** Called once, when the client has its response or has left. */
   readonly onClosed?: () => void;
 }
 
 /**
- * Takes an exchange from its head to its end, over HTTP/1, HTTP/2 and as a WebSocket handshake alike. What it holds is
- * free once its client has its answer or is gone: over HTTP/2 clients may leave undecided requests by the thousand, for
- * a frame each. It is finished only when it was decided as well, so that what was counted is reported.
+ * Takes an exchange from its head to its end, for HTTP/1, HTTP/2 and WebSocket handshakes. Its resources are released
+ * once the client has its response or is gone: over HTTP/2, clients can abandon thousands of undecided requests,
+ * for one frame each. It is finished only when it was also decided, so that everything counted is reported.
  */
 export function begin(
   { client, head, fault, overloaded, onClosed }: Beginning,
@@ -53,17 +53,17 @@ async function run(exchange: Exchange, handler: Handler, overloaded: boolean): P
     handler.onBug(error, exchange);
     refuseOrCut(exchange, handler);
   }
-  // The answer may wait for its client for long.
+  // The response may wait a long time for its client.
   releaseRequest(exchange);
   if (exchange.logEntry.tunnel !== null) handler.tunnelOpened(exchange);
 }
 
-/** Comes after all that was read in this turn: a request that is complete by then keeps its connection. */
+/** Runs after everything read in this turn: a request that is complete by then keeps its connection. */
 function shed(): Promise<Refusal> {
   return new Promise((resolve) => setImmediate(() => resolve(REFUSALS.overloaded)));
 }
 
-/** After a fault of ours even the refusal may fail; one cut connection is better than a dead gateway. */
+/** After an internal error even the refusal may fail; one reset connection is better than a dead gateway. */
 function refuseOrCut(exchange: Exchange, { errors }: Handler): void {
   try {
     refuse(exchange, REFUSALS.internal_error, errors);

@@ -4,14 +4,14 @@ import { ownText } from '../../shared/own-text.js';
 
 export type AddressReader = ReturnType<typeof createAddressReader>;
 
-/** Stands for a peer that was gone before its address could be read. */
+/** Stands for a peer that left before its address could be read. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
-/** Of a longer field, the address must not keep all of it in memory where it is remembered. */
+/** An address cut from a longer field must not keep the whole field in memory. */
 const SHORT_FIELD = 128;
 
 /**
- * Reads the caller's address: the socket's (undefined once it was reset), or what trusted proxies say of it.
- * @param trustedProxies addresses or CIDR blocks whose X-Forwarded-For is believed
+ * Reads the caller's address: the socket's (undefined after a reset), or the one that trusted proxies report.
+ * @param trustedProxies addresses or CIDR blocks whose X-Forwarded-For is trusted
  */
 export function createAddressReader(trustedProxies: readonly string[]) {
   const isTrusted = createNetworks(trustedProxies);
@@ -21,11 +21,11 @@ export function createAddressReader(trustedProxies: readonly string[]) {
     read(remote: string | undefined, forwardedFor: string | null): string {
       let address = peerAddress(remote ?? '');
       if (forwardedFor === null || trustedProxies.length === 0) return address;
-      // From the nearest hop outwards: each is believed as long as the one who says it is trusted.
+      // From the nearest hop outwards: an entry counts as long as the hop that reported it is trusted.
       const hops = forwardedFor.split(',');
       while (hops.length > 0 && isTrusted(address)) {
         const hop = hops.pop()!.trim();
-        // An empty element of a list is none (RFC 9110 §5.6.1).
+        // Empty list elements are ignored (RFC 9110 §5.6.1).
         if (hop === '') continue;
         const next = plainAddress(hop);
         if (next === null) return address;
@@ -36,12 +36,12 @@ export function createAddressReader(trustedProxies: readonly string[]) {
   };
 }
 
-/** The bucket an address falls into: an IPv4 itself, an IPv6 its /64, the least a caller can be given. */
+/** The bucket of an address: an IPv4 itself, an IPv6 its /64, the smallest block a caller is assigned. */
 export function bucketOf(address: string): string {
   return address.includes(':') ? expandIPv6(address).slice(0, 4).join(':') : address;
 }
 
-/** How many peers are remembered. Beyond it a peer costs its reading each time. */
+/** Peers remembered. Beyond that, a peer is parsed each time. */
 const MAX_PEERS = 1000;
 const peers = new Map<string, string>();
 
@@ -53,7 +53,7 @@ function peerAddress(remote: string): string {
   return address;
 }
 
-/** Without port, brackets, zone or IPv4-in-IPv6 spelling; null when it is no address. */
+/** Without port, brackets, zone or IPv4-in-IPv6 notation; null if it is no address. */
 function plainAddress(text: string): string | null {
   const bare =
     /^\[(.*)\](:\d+)?$/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text);

@@ -8,17 +8,17 @@ import type { InFlight, Traffic } from './traffic.js';
 
 type Read = Body | Refusal | 'gone';
 
-/** How long an answer may need to be taken before its exchange is one that waits for its client. */
+/** After this time an untaken response counts as waiting for its client. */
 const SLOW_MS = 50;
 
-/** The client's side of an exchange, whichever HTTP it came by: the places it takes, and the body it sends. */
+/** The client's side of an exchange over any HTTP version: its slots, and the body it sends. */
 export abstract class ServedClient implements Client, InFlight {
   gone = false;
   caller = '';
   state: InFlight['state'] = 'active';
   bodyBytes = 0;
   bytesOut = 0;
-  /** Called once, when its answer ended or it left; always. */
+  /** Always called once, when the response has ended or the client has left. */
   onClosed: () => void = () => undefined;
   abstract readonly status: number;
   abstract readonly started: boolean;
@@ -31,7 +31,7 @@ export abstract class ServedClient implements Client, InFlight {
   #onDrain: (() => void) | null = null;
   #settleBody: ((read: Read) => void) | null = null;
   #rest: ArrivingRest | null = null;
-  /** Set once the body is known never to come whole. */
+  /** Set once the body is known to be incomplete. */
   #broken: Refusal | null = null;
   #slow: NodeJS.Timeout | undefined;
 
@@ -47,14 +47,14 @@ export abstract class ServedClient implements Client, InFlight {
   abstract end(): void;
   abstract abort(): void;
   protected abstract isWhole(): boolean;
-  /** The body is read from now on: a client that expects 100 Continue gets it. */
+  /** Reading of the body begins: a client that expects 100 Continue gets it. */
   protected abstract beginBody(): void;
-  /** The rest of its body is timed piece by piece from now on, and no more as a whole. */
+  /** From now on the remainder of the body is timed piece by piece, not as a whole. */
   protected abstract beginRest(): void;
-  /** Whether its body, which has come to an end, did not merely break off. */
+  /** Whether the body that ended is complete and did not break off. */
   protected abstract endedWhole(): boolean;
 
-  /** Whether more of a long body may come. */
+  /** Whether more of a long body may arrive. */
   get isStreaming(): boolean {
     return this.#rest !== null && !this.#rest.isOver;
   }
@@ -64,7 +64,7 @@ export abstract class ServedClient implements Client, InFlight {
     else this.#onGone = listener;
   }
 
-  /** Nothing more is sent to this client. */
+  /** Sends nothing more to this client. */
   leave(): void {
     this.gone = true;
     this.#rest?.stop();
@@ -106,7 +106,7 @@ export abstract class ServedClient implements Client, InFlight {
     });
   }
 
-  /** It waits for its client no more, and holds so many bytes of its body. */
+  /** It no longer waits for its client, and holds this many bytes of its body. */
   #settleWith(read: Read, heldBytes: number): void {
     if (this.#settleBody === null) return;
     this.#traffic.resume(this, heldBytes);
@@ -141,7 +141,7 @@ export abstract class ServedClient implements Client, InFlight {
     drain?.();
   }
 
-  /** An answer that is not taken soon waits for its client; where there is no place for that it is cut. */
+  /** A response that is not taken soon waits for its client; it is reset if no slot is free for that. */
   protected waitSoon(onWaiting: () => void = () => undefined): void {
     this.#slow = setTimeout(() => {
       if (this.#traffic.wait(this, this.limits)) onWaiting();

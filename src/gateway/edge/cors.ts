@@ -5,10 +5,10 @@ import { lowerName, onlyValueOf } from './fields.js';
 export type Cors = ReturnType<typeof createCors>;
 
 const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
-/** The answer to one origin must not be taken for that to another, also where none was sent. */
+/** Caches must not reuse the response for another origin, nor for requests without one. */
 const VARY = ['Vary', 'Origin'] as const;
 
-/** Which origins may read answers (Fetch, "CORS protocol"). Worked out at load time, but for the caller's origin. */
+/** Which origins may read responses (Fetch, "CORS protocol"). Built at load time, except for the caller's origin. */
 export function createCors(
   { origins, headers, expose, max_age: maxAgeMs, credentials }: CorsSettings,
   locations: CredentialLocations,
@@ -27,9 +27,9 @@ export function createCors(
   ];
   const fieldsOf = origins === '*' ? forAnybody(rest) : forListed(origins, rest);
   return {
-    /** What an answer to a request with these header fields says, whatever its status. Both flat `[name, value, …]`. */
+    /** Fields of any response to a request with these header fields. Both flat: `[name, value, …]`. */
     fieldsFor: fieldsOf,
-    /** What the answer of a preflight adds; `allow` are the methods of its path. Empty for every other OPTIONS. */
+    /** Further fields of a preflight response; `allow` has the path's methods. Empty for any other OPTIONS. */
     preflightFields(headers: readonly string[], allow: string): readonly string[] {
       const asked =
         onlyValueOf(headers, 'access-control-request-method') !== null && onlyValueOf(headers, 'origin') !== null;
@@ -39,7 +39,7 @@ export function createCors(
   };
 }
 
-/** The fields that pages may send, and those that their keys are in. */
+/** The fields that pages may send, including those with keys. */
 function withFields(headers: readonly string[], locations: CredentialLocations): readonly string[] {
   const known = new Set(headers.map(lowerName));
   const fields = new Set(locations.flatMap((location) => fieldOf(location) ?? []));
@@ -48,7 +48,7 @@ function withFields(headers: readonly string[], locations: CredentialLocations):
 
 type FieldsOf = (headers: readonly string[]) => readonly string[];
 
-/** One answer for all: it varies by nothing, and caches may keep it. */
+/** The same for all origins: caches may keep it. */
 function forAnybody(rest: readonly string[]): FieldsOf {
   const fields = [ALLOW_ORIGIN, '*', ...rest];
   return () => fields;
@@ -66,12 +66,12 @@ function forListed(origins: readonly string[], rest: readonly string[]): FieldsO
   };
 }
 
-/** `*.` stands for one label or more, never for none. */
+/** `*.` matches one or more labels. */
 function patternOf(origin: string): string {
   return origin.replace(/[.+[\]]/g, '\\$&').replace('*\\.', '(?:[a-z0-9_-]+\\.)+');
 }
 
-/** The Origin fields in the first bytes of a request that could not be read, flat. */
+/** Origin fields in the first bytes of an unparsable request, flat. */
 export function originIn(packet: Buffer | undefined): string[] {
   const head = packet?.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
   const fields = head.split('\r\n').slice(1);

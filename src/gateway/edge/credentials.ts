@@ -3,19 +3,19 @@ import { takeCredential, type Exchange } from '../exchange.js';
 import { fieldKey, lowerName, remembered } from './fields.js';
 import { withoutCredential } from './trace.js';
 
-/** What a request has where keys are read. What came twice is empty, as of Authorization: two credentials are none. */
+/** What a request has where keys are read. A repeated field counts as empty, as with Authorization. */
 interface Presented {
   readonly authorization: string | null;
   readonly fields: Map<string, string>;
   readonly parameters: Map<string, string>;
 }
-/** The key as a bearer token; empty where it can't be one; null where nothing was sent there. */
+/** The key as a bearer token; empty if it cannot be one; null if nothing was sent. */
 type Read = (presented: Presented) => string | null;
 
 const BEARER = /^bearer(?: |$)/i;
 const BASIC = /^basic(?: +([A-Za-z0-9+/_-]+=*) *$| |$)/i;
 
-/** Takes off a request what is a credential, or could be; null where keys are bearer tokens alone. */
+/** Removes everything that is or may be a credential; null if keys are only bearer tokens. */
 export function credentialTaker(locations: CredentialLocations): ((exchange: Exchange) => Exchange) | null {
   if (locations.every((location) => location === 'bearer')) return null;
   const reads = locations.map(reader);
@@ -37,12 +37,12 @@ export function credentialTaker(locations: CredentialLocations): ((exchange: Exc
       const [name, value] = [exchange.headers[index]!, exchange.headers[index + 1]!];
       const key = watchedAs(name);
       if (key !== null) note(presented.fields, key, value);
-      // The page may have been asked for with a key.
+      // The page may have been requested with a key.
       else headers.push(name, names.size > 0 && lowerName(name) === 'referer' ? withoutKeys(value, names) : value);
     }
     let key: string | null = null;
     for (let index = 0; index < reads.length && key === null; index += 1) key = reads[index]!(presented);
-    // What was said in another way says only what is wrong with it, and Bearer must not pass for a key.
+    // Another scheme only tells what is wrong, and Bearer must not pass for a key.
     if (key === null && readsIt && authorization !== null)
       key = BEARER.test(authorization) ? `Not-${authorization}` : authorization;
     const clientAuthorization = readsIt ? null : authorization;
@@ -60,14 +60,14 @@ function reader(location: CredentialLocation): Read {
     const name = parameterKey(location.query);
     return ({ parameters }) => asBearer(parameters.get(name));
   }
-  // Whatever has a scheme is no key as it stands.
+  // A value with a scheme is not a bare key.
   if (readsAuthorization(location))
     return ({ authorization }) => (authorization?.includes(' ') === true ? null : asBearer(authorization ?? undefined));
   const name = fieldKey(location.header);
   return ({ fields }) => asBearer(fields.get(name));
 }
 
-/** The key behind this scheme, in any case, after one or more spaces (RFC 9110 §11.4). */
+/** The key after this scheme (case-insensitive) and one or more spaces (RFC 9110 §11.4). */
 function schemeReader(scheme: string): Read {
   const before = `${scheme.toLowerCase()} `;
   return ({ authorization }) => {
@@ -82,7 +82,7 @@ function asBearer(key: string | undefined): string | null {
   return key === '' ? '' : `Bearer ${key}`;
 }
 
-/** RFC 7617 §2: what stands before the first colon is the user name. */
+/** RFC 7617 §2: the user name ends at the first colon. */
 function basicKey(authorization: string | null, part: 'username' | 'password'): string | null {
   if (authorization === '') return '';
   const match = BASIC.exec(authorization ?? '');
@@ -97,7 +97,7 @@ function note(values: Map<string, string>, key: string, value: string): void {
   values.set(key, values.has(key) ? '' : value);
 }
 
-/** The same for all names that servers read as one parameter: of any case, `a.b` and `a b` as `a_b`, `a[]` as `a`. */
+/** The same for names that servers treat as one parameter: case-insensitive, `a.b` and `a b` as `a_b`, `a[]` as `a`. */
 function parameterKey(name: string): string {
   const [own = ''] = decoded(name).trim().split('[', 1);
   return own.replace(/[ .]/g, '_').toLowerCase();
@@ -109,12 +109,12 @@ function decoded(text: string): string {
     .replace(/%(?:u00)?([0-9a-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** The query without these parameters, whose values are noted; the rest of it stays as it was sent. */
+/** The query without these parameters, whose values are collected; the remainder is unchanged. */
 function takeParameters(query: string, names: ReadonlySet<string>, values: Map<string, string>): string {
   if (query === '') return '';
   const kept: string[] = [];
   for (const piece of query.slice(1).split('&')) {
-    // Some servers part parameters at `;` too. A key may contain one: nothing behind it is kept either.
+    // Some servers also separate parameters at `;`. A key may contain one: drop what follows it as well.
     const parts = piece.split(';');
     const at = parts.findIndex((part) => names.has(parameterKey(part.split('=', 1)[0]!)));
     if (at !== 0) kept.push(at === -1 ? piece : parts.slice(0, at).join(';'));

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import { bucketOf } from './client-address.js';
 
-/** The part of all client connections that is kept free for addresses that have few. */
+/** Share of the client connections kept free for addresses that have few. */
 const SPARE = 1 / 100;
-/** So many connections of an address are looked at to find an idle one. */
+/** Connections of an address examined to find an idle one. */
 const MAX_LOOKS = 100;
 
-/** Client connections by address. Near the limit the address that has the most loses one for each that comes. */
+/** Client connections by address. Near the limit, the address with the most loses one for each new one. */
 export class Crowd {
-  /** Each set in the order in which they were accepted, or last found busy. */
+  /** Each set in the order of acceptance, or of when it was last found busy. */
   readonly #byAddress = new Map<string, Set<Socket>>();
   readonly #isBusy: (socket: Socket) => boolean;
   #size = 0;

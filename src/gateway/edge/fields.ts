@@ -1,7 +1,7 @@
-/** How many field names each question is remembered for. Beyond it an answer is worked out each time. */
+/** Field names cached per question. Beyond that, each is decided again. */
 const MAX_NAMES = 1000;
 
-/** `decide`, worked out once for each name: clients and servers repeat few spellings. */
+/** `decide`, cached by name: clients and servers use few spellings. */
 export function remembered<Answer>(decide: (name: string) => Answer): (name: string) => Answer {
   const answers = new Map<string, Answer>();
   return (name) => {
@@ -15,21 +15,21 @@ export function remembered<Answer>(decide: (name: string) => Answer): (name: str
 
 export const lowerName = remembered((name) => name.toLowerCase());
 
-/** Whether it is this name, which is in lower case. Most are not even as long. */
+/** Whether it is this name, which is in lower case. Most differ in length. */
 function isNamed(name: string, wanted: string): boolean {
   return name.length === wanted.length && (name === wanted || lowerName(name) === wanted);
 }
 
 /**
- * The same for all names that a server may read as one field: CGI and WSGI know no difference between `-` and `_`, and
- * some drop those at the end.
+ * The same for all names that a server may read as one field: CGI and WSGI treat `-` and `_` alike, and some drop
+ * trailing ones.
  */
 export const fieldKey = remembered((name) => name.toLowerCase().split(/[-_]+/).filter(Boolean).join('-'));
 
-/** What no field value may hold: Node's `writeHead` throws at it, and an upstream could read another field in it. */
+/** Not allowed in field values: Node's `writeHead` throws, and an upstream could read another field in it. */
 export const ODD_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Fields that belong to one connection only (RFC 9110 §7.6.1), both ways. */
+/** Fields of a single connection (RFC 9110 §7.6.1), in both directions. */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -43,7 +43,7 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** The names a Connection field lists, in lower case. */
+/** The names in a Connection field, in lower case. */
 export function connectionOptions(value: string): readonly string[] {
   return value
     .toLowerCase()
@@ -51,7 +51,7 @@ export function connectionOptions(value: string): readonly string[] {
     .map((option) => option.trim());
 }
 
-/** The names that the Connection fields list, beside what they mostly say. Null when there are none. */
+/** The unusual names in the Connection fields. Null if there are none. */
 export function namedByConnection(headers: readonly string[]): readonly string[] | null {
   let named: readonly string[] | null = null;
   for (let index = 0; index < headers.length; index += 2) {
@@ -62,7 +62,7 @@ export function namedByConnection(headers: readonly string[]): readonly string[]
   return named;
 }
 
-/** The value of a field that came exactly once: two of a kind are nobody's. Flat `[name, value, …]`. */
+/** The value of a field that occurs exactly once; repeated fields are ambiguous. Flat: `[name, value, …]`. */
 export function onlyValueOf(headers: readonly string[], wanted: string): string | null {
   let value: string | null = null;
   for (let index = 0; index < headers.length; index += 2) {
@@ -73,12 +73,12 @@ export function onlyValueOf(headers: readonly string[], wanted: string): string 
   return value;
 }
 
-/** Whether this Accept asks for a page, as a browser's does: programs send a type of their own, or any. */
+/** Whether this Accept asks for a page, as browsers do: programs ask for their own type, or any. */
 export function wantsHtml(accept: string): boolean {
   return /(?:^|,)\s*text\/html\s*(?:$|,|;(?!\s*q=0(?:\.0*)?\s*(?:$|,)))/i.test(accept);
 }
 
-/** Adds to what a response varies by, each name once and in one field: not every cache reads a second. */
+/** Adds names to Vary, each once and in one field: some caches ignore a second field. */
 export function addVary(headers: string[], value: string): void {
   for (let index = 0; index < headers.length; index += 2) {
     if (headers[index] !== 'Vary') continue;

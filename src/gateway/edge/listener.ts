@@ -22,8 +22,8 @@ interface Security {
 
 /**
  * The public server: HTTP/1.1 and WebSocket, and with TLS HTTP/2.
- * @param security null: without TLS, and so without HTTP/2
- * @param onUnproxied called for each connection closed for lack of a good PROXY header; null: none is expected
+ * @param security null: no TLS, and therefore no HTTP/2
+ * @param onUnproxied called for each connection closed without a valid PROXY header; null: none is expected
  */
 export function createListener(
   current: () => Handler,
@@ -31,7 +31,7 @@ export function createListener(
   onUnproxied: ((why: ProxyRefusal) => void) | null,
 ) {
   const accepted = new Bag<Socket>();
-  // Those that may send requests: with TLS, after the handshake, and as the socket that hides it.
+  // Sockets that can send requests: with TLS, the ones after the handshake.
   const sockets = new Bag<Socket>();
   const traffic = new Traffic();
   const upgrades = new Upgrades(current, traffic);
@@ -43,7 +43,7 @@ export function createListener(
     security?.certificate ?? null,
     http2 === null ? null : (socket) => http2.take(socket),
   );
-  // With TLS requests come on a socket of their own, around the accepted one.
+  // With TLS, requests arrive on another socket, which wraps the accepted one.
   const secured = new WeakMap<Socket, Socket>();
   const crowd = new Crowd((socket) => {
     const served = secured.get(socket) ?? socket;
@@ -55,31 +55,31 @@ export function createListener(
     if (!isHttp2(socket)) trackConnection(keep(socket, sockets), traffic, current().limits);
   });
   if (onUnproxied !== null) expectProxyHeaders(server, current, onUnproxied);
-  // Behind it: a connection counts from its first moment.
+  // After it: a connection counts from the start.
   server.on('connection', (socket: Socket) => {
     keep(socket, accepted);
     crowd.add(socket, current().limits.connections);
   });
   return {
     server,
-    /** Exchanges in flight, those that wait for their client included. */
+    /** Exchanges in flight, including those that wait for their client. */
     inFlight: () => traffic.active + traffic.waiting,
-    /** Those that wait for their client: for the rest of its body, or until it takes the answer. */
+    /** Exchanges that wait for their client: for the rest of its body, or until it takes the response. */
     waiting: () => traffic.waiting,
     tunnels: () => upgrades.count,
-    /** Bounds connections and times by the limits that hold now; with TLS, new connections get this certificate. */
+    /** Applies the current limits; with TLS, new connections get this certificate. */
     retune: (next: Certificate | null) => {
       tune(server, current().limits);
       http2?.retune();
       if (server instanceof TlsServer && next !== null) server.setSecureContext(handshakeRules(next));
     },
-    /** From now on every answer ends its connection. */
+    /** From now on, every response ends its connection. */
     drain: () => {
       traffic.draining = true;
       http2?.drain();
       for (const socket of sockets.items()) endAfterCurrent(socket);
     },
-    /** Ends every connection now. */
+    /** Ends all connections now. */
     destroy: () => {
       upgrades.closeAll('shutdown');
       for (const socket of accepted.items()) socket.destroy();
@@ -93,7 +93,7 @@ function endAfterCurrent(socket: Socket): void {
   else current.closeAfter();
 }
 
-/** In `bag` as long as it is open. */
+/** Keeps it in `bag` while it is open. */
 function keep(socket: Socket, bag: Bag<Socket>): Socket {
   const entry = bag.add(socket);
   return socket.on('close', () => bag.remove(entry));

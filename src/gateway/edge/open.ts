@@ -10,13 +10,13 @@ import { AUTHORITY, parseTarget, refusedCharacter } from './target.js';
 export interface Head {
   readonly method: string;
   readonly target: string;
-  /** `1.0`, `1.1` or `2`; what else a client may say is refused. Null of one that could not be read. */
+  /** `1.0`, `1.1` or `2`; anything else is refused. Null if it could not be parsed. */
   readonly version: string | null;
-  /** As they came, flat `[name, value, …]`; of HTTP/2 as HTTP/1.1 would say them. */
+  /** As received, flat: `[name, value, …]`; HTTP/2 in the form of HTTP/1.1. */
   readonly fields: readonly string[];
-  /** The socket's peer; undefined once it was reset. */
+  /** The socket's peer; undefined after a reset. */
   readonly remote: string | undefined;
-  /** Whether the request goes on behind its head; null where its fields alone say so, which is HTTP/1. */
+  /** Whether a body follows the head; null for HTTP/1, where the fields decide. */
   readonly goesOn: boolean | null;
 }
 
@@ -24,7 +24,7 @@ export function headOf({ method = '', url = '', httpVersion, rawHeaders, socket 
   return { method, target: url, version: httpVersion, fields: rawHeaders, remote: socket.remoteAddress, goesOn: null };
 }
 
-/** The fields that framing, identity and tracing hang on. */
+/** The fields for framing, identity and tracing. */
 const WATCHED = [
   'host',
   'authorization',
@@ -39,18 +39,18 @@ const WATCHED = [
 ] as const;
 type Watched = (typeof WATCHED)[number];
 
-/** How a field is watched: by its name, as each spells it. */
+/** Watched fields, by name as spelled. */
 const watchedAs = remembered((name) => WATCHED.find((watched) => watched === lowerName(name)) ?? null);
 
-/** Their values, the last one where a field came more than once, and all of X-Forwarded-For; and which did. */
+/** Their values (the last one of a repeated field, all of X-Forwarded-For), and which were repeated. */
 type WatchedFields = Record<Watched, string | null> & { doubled: Watched[] | null };
 
 const DIGITS = /^\d{1,15}$/;
 
 /**
- * First step: what came over the wire becomes plain data. Node's parsers let much through that a server behind may read
- * otherwise (bodies on GET, two Hosts, odd versions), so framing, Host, version and target are checked here again; what
- * is wrong, `fault` included, stands as the exchange's `fault`.
+ * First step: turns what was received into plain data. Node's parsers accept much that an upstream may read differently
+ * (bodies on GET, two Hosts, odd versions), so framing, Host, version and target are checked again here. Any error,
+ * including `fault`, becomes the exchange's `fault`.
  */
 export function open(
   head: Head,
@@ -80,7 +80,7 @@ export function open(
     host: seen.host,
     scheme: (isForwarded ? schemeIn(seen['x-forwarded-proto']) : null) ?? (client.isEncrypted ? 'https' : 'http'),
     publicHost: (isForwarded ? hostIn(seen['x-forwarded-host']) : null) ?? seen.host,
-    // Two credentials count as none: readers differ in which one they pick.
+    // Two credentials count as none: servers differ in which one they use.
     authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,
     clientAuthorization: null,
     hasBody: (head.goesOn ?? (seen['transfer-encoding'] !== null || length !== null)) && !isZero(length),
@@ -140,7 +140,7 @@ function readFields(raw: readonly string[]): WatchedFields {
   return seen;
 }
 
-/** What the first proxy was asked by, as X-Forwarded-Proto lists it; null for anything else. */
+/** The scheme at the first proxy in X-Forwarded-Proto; null for anything else. */
 function schemeIn(list: string | null): Exchange['scheme'] | null {
   const scheme = list?.split(',', 1)[0]!.trim().toLowerCase();
   return scheme === 'http' || scheme === 'https' ? scheme : null;
@@ -180,7 +180,7 @@ function hostValid(seen: WatchedFields, version: string): boolean {
   return seen.host === null ? version === '1.0' : !isDoubled(seen, 'host') && AUTHORITY.test(seen.host);
 }
 
-/** One framing or none: exactly `chunked`, never on 1.0, never beside Content-Length (RFC 9112 §6). */
+/** At most one framing: exactly `chunked`, never with HTTP/1.0 or Content-Length (RFC 9112 §6). */
 function framingValid(seen: WatchedFields, version: string): boolean {
   const { 'transfer-encoding': coding, 'content-length': length } = seen;
   if (isDoubled(seen, 'transfer-encoding') || isDoubled(seen, 'content-length')) return false;

@@ -3,7 +3,7 @@ import { toStripped, type Exchange, type Stripped } from '../exchange.js';
 import { credentialTaker } from './credentials.js';
 import { fieldKey, HOP_BY_HOP, lowerName, namedByConnection, ODD_VALUE, remembered } from './fields.js';
 
-/** Fields only the gateway may say to the upstream, and those its own framing replaces. */
+/** Fields that only the gateway may send to the upstream, and those that its own framing replaces. */
 const OWN: ReadonlySet<string> = new Set([
   'authorization',
   'content-length',
@@ -14,7 +14,7 @@ const OWN: ReadonlySet<string> = new Set([
   'x-real-ip',
   'x-request-id',
 ]);
-/** By which many servers do another operation than the one that was asked for here, and paid. */
+/** These make many servers perform another operation than the one requested and charged here. */
 const OVERRIDES: ReadonlySet<string> = new Set([
   'x-http-method',
   'x-http-method-override',
@@ -22,14 +22,14 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   'x-override-url',
   'x-rewrite-url',
 ]);
-/** By which servers and their libraries take an address or a host that nobody here has checked for the client's. */
+/** Servers and libraries trust these for the client's address or host, which was not checked here. */
 const CLAIMS: ReadonlySet<string> = new Set([
   'cf-connecting-ip',
   'cf-connecting-ipv6',
   'client-ip',
   'fastly-client-ip',
   'forwarded-for',
-  // CGI programs read it as the variable HTTP_PROXY.
+  // CGI programs see it as the variable HTTP_PROXY.
   'proxy',
   'proxy-client-ip',
   'true-client-ip',
@@ -45,7 +45,7 @@ const CLAIMS: ReadonlySet<string> = new Set([
 ]);
 const OWN_PREFIXES = ['x-petgate-', 'x-forwarded', 'x-original-'] as const;
 
-/** Cookies of the gateway's own pages say who is signed in there: they are for no upstream. */
+/** Cookies of the gateway's own pages are sessions: never forwarded. */
 const OWN_COOKIES = 'petgate-';
 const OWN_COOKIE = /^(?:__Secure-)?petgate-/;
 
@@ -62,9 +62,9 @@ const fateOf = remembered((name) => {
 });
 
 /**
- * Second step: only what may travel on is left. Credentials go, wherever the settings look for them; hop-by-hop fields,
- * with those that Connection names; then whatever could pass for the gateway's word, or turns the request into another
- * one, also when spelled with `_`, which many servers read as `-`; and the cookies of its own pages.
+ * Second step: keeps only what may be forwarded. Removes credentials, wherever the settings look for them; hop-by-hop
+ * fields, including those named by Connection; fields that could be mistaken for the gateway's own or that change the
+ * operation, also if spelled with `_`, which many servers read as `-`; and cookies of its own pages.
  */
 export function createStrip(locations: CredentialLocations): (exchange: Exchange) => Stripped {
   const take = credentialTaker(locations);

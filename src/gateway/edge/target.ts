@@ -1,27 +1,27 @@
-/** A request target in normal form: `path` as it is routed and forwarded, `query` with its `?` or empty. */
+/** A request target in normal form: `path` as routed and forwarded, `query` with its `?`, or empty. */
 interface Target {
   readonly path: string;
   readonly query: string;
 }
 
-/** What a target may not hold raw: anything but visible ASCII, and what other servers read as something else. */
+/** Not allowed unescaped: anything but visible ASCII, and what other servers read differently. */
 const ODD = /[^\x21-\x7e]|[#\\"<>^`{|}]/;
-/** What browsers leave raw (WHATWG URL, path and query states) is escaped here. */
+/** Browsers leave these unescaped (WHATWG URL, path and query states); escaped here. */
 const RAW_IN_PATH = /[\^|]/g;
 const RAW_IN_QUERY = /[\\^`{|}]/g;
-/** An escaped control character: the end of a text or of a line for whoever decodes it. */
+/** An escaped control character: once decoded, it ends a string or a line. */
 const ESCAPED_CONTROL = /%(?:[01][0-9A-Fa-f]|7[Ff])/;
 const LONE_PERCENT = /%(?![0-9A-Fa-f]{2})/;
 const PERCENT = /%(..?)?/g;
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
-/** Host and port, without userinfo (RFC 9110 §4.2.4 asks to distrust it); the value of Host too. */
+/** Host and port, without userinfo (to be distrusted, RFC 9110 §4.2.4); also the value of Host. */
 export const AUTHORITY = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 const ABSOLUTE = /^https?:\/\/([^/?]*)(.*)$/is;
 
 /**
- * Normal form of a target (RFC 3986 §6.2.2), so that what is routed is what is forwarded. `*` stays for OPTIONS. Of the
- * absolute form (RFC 9112 §3.2.2) only path and query count: its authority stands for Host.
- * @returns null when it is another form (authority) or scheme, or not valid
+ * Returns the normal form of a target (RFC 3986 §6.2.2), so that the routed path is the forwarded one. `*` stays for
+ * OPTIONS. Only path and query of the absolute form (RFC 9112 §3.2.2) are used: its authority is the Host.
+ * @returns null for the authority form, another scheme, or an invalid target
  */
 export function parseTarget(target: string, method: string): Target | null {
   if (target === '*' && method === 'OPTIONS') return { path: '*', query: '' };
@@ -29,12 +29,12 @@ export function parseTarget(target: string, method: string): Target | null {
   if (target.charCodeAt(0) === 47 /* slash */) return parseOrigin(target);
   const [, authority = '', rest = ''] = ABSOLUTE.exec(target) ?? [];
   if (!AUTHORITY.test(authority)) return null;
-  // OPTIONS of a bare authority asks about the server as a whole (RFC 9112 §3.2.4).
+  // OPTIONS with only an authority is about the whole server (RFC 9112 §3.2.4).
   if (rest === '' && method === 'OPTIONS') return { path: '*', query: '' };
   return parseOrigin(rest.startsWith('/') ? rest : `/${rest}`);
 }
 
-/** What a message says of the first character of a target that is refused; null where none is. */
+/** How a message names the first invalid character of a target; null if there is none. */
 export function refusedCharacter(target: string): string | null {
   const control = ESCAPED_CONTROL.exec(target)?.[0];
   if (control !== undefined) return `The request target contains ${control}, a control character. Remove it.`;
@@ -66,7 +66,7 @@ function parseOrigin(given: string): Target | null {
   return decoded === null ? null : { path: removeDotSegments(decoded), query };
 }
 
-/** Without escapes that need not be, and those in capitals; null when one escapes nothing. */
+/** Drops unneeded escapes and writes the others in capitals; null if one is malformed. */
 export function normalPath(path: string): string | null {
   const broken: string[] = [];
   const decoded = path.replace(PERCENT, (escape) => {

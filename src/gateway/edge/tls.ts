@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../config/certificate.js';
 
-/** Why a handshake failed; a metric calls it so. */
+/** Why a handshake failed; a metric label. */
 export const HANDSHAKE_FAILURES = [
   'left',
   'timeout',
@@ -14,7 +14,7 @@ export const HANDSHAKE_FAILURES = [
 ] as const;
 type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
-/** Forward secrecy and AEAD alone: with TLS 1.2 what Mozilla calls intermediate, without DHE. */
+/** Only forward secrecy and AEAD: for TLS 1.2, Mozilla's intermediate list without DHE. */
 const CIPHERS = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -27,7 +27,7 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-/** What every handshake is held to: TLS 1.2 or newer, strong ciphers, no second handshake on a connection. */
+/** For every handshake: TLS 1.2 or newer, strong ciphers, no renegotiation. */
 export function handshakeRules(certificate: Certificate): ServerOptions {
   return {
     ...certificate.pem(),
@@ -38,8 +38,8 @@ export function handshakeRules(certificate: Certificate): ServerOptions {
 }
 
 /**
- * As node:http's server, over TLS. A handshake that fails is cut: nobody can be answered before it, and Node would take
- * plain HTTP for a request that could not be read.
+ * Like node:http's server, over TLS. Resets failed handshakes: no response is possible before, and Node would report
+ * plain HTTP as an unparsable request.
  * @param handshakeMs for a whole handshake, however alive it looks
  * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
  */
@@ -61,7 +61,7 @@ export function createTlsServer(
   return server;
 }
 
-/** Node's own listener, which serves HTTP/1.1, sees only those that chose that, or nothing. */
+/** Node's own listener for HTTP/1.1 sees only connections that chose it, or chose nothing. */
 function divert(server: Server, onHttp2: (socket: TLSSocket) => void): void {
   const serves = server.listeners('secureConnection');
   server.removeAllListeners('secureConnection');

@@ -1,10 +1,10 @@
 import type { EdgeLimits } from '../config/settings.js';
 
-/** The client's side of an exchange, as far as it takes a place. */
+/** The client's side of an exchange, as far as it occupies a slot. */
 export interface InFlight {
   /** The bucket of its address. */
   caller: string;
-  /** Worked on, or waiting for its client: for the rest of its body, or until its answer is taken. */
+  /** In progress, or waiting for its client: for the rest of its body, or until it takes the response. */
   state: 'active' | 'waiting' | 'ended';
   bodyBytes: number;
 }
@@ -15,18 +15,18 @@ interface CallerShare {
 }
 
 /**
- * What is under way on a listener. Exchanges that wait for their client have places of their own, of which one caller
- * gets a part: clients that let the gateway wait take nothing from others.
+ * Exchanges on a listener. Those that wait for their client have slots of their own, and each caller only a share:
+ * slow clients take nothing from others.
  */
 export class Traffic {
-  /** Exchanges that are worked on; an open tunnel is none. */
+  /** Exchanges in progress; open tunnels do not count. */
   active = 0;
   waiting = 0;
-  /** Requests that wait for the answer to the one before theirs on their connection. */
+  /** Pipelined requests that wait for the response before theirs. */
   pipelined = 0;
   draining = false;
   #bodyBytes = 0;
-  /** Of callers that something waits for. */
+  /** Callers that exchanges wait for. */
   readonly #shares = new Map<string, CallerShare>();
 
   begin(exchange: InFlight): void {
@@ -34,7 +34,7 @@ export class Traffic {
     this.active += 1;
   }
 
-  /** The exchange waits for its client from now on; false when there is no place for it, and nothing changed. */
+  /** The exchange now waits for its client; returns false, unchanged, if no slot is free. */
   wait(exchange: InFlight, limits: EdgeLimits): boolean {
     if (exchange.state !== 'active') return true;
     const share = this.#shares.get(exchange.caller) ?? { waiting: 0, bodyBytes: 0 };
@@ -49,10 +49,10 @@ export class Traffic {
     return true;
   }
 
-  /** Keeps room for a body; false when it is too large to be held beside the others. */
+  /** Reserves memory for a body; returns false if it does not fit next to the others. */
   hold(exchange: InFlight, bytes: number, limits: EdgeLimits): boolean {
     const share = exchange.state === 'waiting' ? this.#shares.get(exchange.caller)! : null;
-    // One body has room in any case.
+    // A single body always fits.
     if (this.#bodyBytes + bytes > Math.max(limits.bodiesBytes, bytes)) return false;
     if (share !== null && share.bodyBytes + bytes > Math.max(limits.callerShare * limits.bodiesBytes, bytes))
       return false;
@@ -62,7 +62,7 @@ export class Traffic {
     return true;
   }
 
-  /** The body came, or never will: what was reserved beyond its length is free. It is worked on, however many are. */
+  /** The body arrived, or never will: releases what it did not need. The exchange is in progress again. */
   resume(exchange: InFlight, bytes: number): void {
     if (exchange.state === 'ended') return;
     if (exchange.state === 'waiting') {
@@ -74,7 +74,7 @@ export class Traffic {
     exchange.bodyBytes = bytes;
   }
 
-  /** The exchange ended, or became a tunnel. Calling it again changes nothing. */
+  /** The exchange ended or became a tunnel. Idempotent. */
   end(exchange: InFlight): void {
     if (exchange.state === 'ended') return;
     if (exchange.state === 'waiting') this.#leave(exchange);

@@ -2,7 +2,7 @@ import type { Client, Exchange } from '../exchange.js';
 import type { Handler } from './handler.js';
 import { open } from './open.js';
 
-/** Stands for a client whose request could not be read; its answer goes to the socket itself. */
+/** A client whose request could not be parsed; the response is written to the socket directly. */
 const NOBODY: Client = {
   gone: false,
   started: true,
@@ -20,7 +20,7 @@ const NOBODY: Client = {
   abort: () => undefined,
 };
 
-/** Stands for an exchange of which nothing was read, or kept. */
+/** An exchange of which nothing was parsed or kept. */
 export function unreadExchange(
   remote: string | undefined,
   { addresses, limits }: Handler,
