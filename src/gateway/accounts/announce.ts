@@ -14,21 +14,21 @@ const TYPES: Readonly<Partial<Record<AuditEntry['action'], EventType>>> = {
   withdrawn: 'petgate.key.changed',
   revoked: 'petgate.key.revoked',
 };
-/** What is notified of changes whose entry names something else than fields. */
+/** The changed fields in events, for changes whose history entry has other names. */
 const CHANGED: Readonly<Partial<Record<AuditEntry['action'], readonly string[]>>> = {
   rotated: ['secrets'],
   granted: ['grants'],
   withdrawn: ['grants'],
 };
 const RANDOM_LENGTH = 12;
-/** How long before its end a key is notified of. */
+/** How long before the end of a key its event is emitted. */
 const EXPIRING_MS = 7 * 86_400_000;
 
 /**
- * What a change of a key means for the outbox: the event that says so, and that of its end, which moves with it.
- * @param before the record as it was; undefined of a new key
- * @param held the record as it is now, with the plan that holds for it
- * @param ban one that begins with it, by hand
+ * Returns the events of a key's change: the change itself, and the key's end, which moves with it.
+ * @param before the record before; undefined for a new key
+ * @param held the record after, with the effective plan
+ * @param ban a ban by hand that starts with it
  */
 export function outboxChange(
   before: KeyRecord | undefined,
@@ -55,7 +55,7 @@ function banByHand(
   return banEvent(id, plan, { untilMs, level: 1, reason: note?.reason ?? null }, atMs);
 }
 
-/** The event of a change of a key; undefined where the change is none of the key itself. */
+/** Returns the event of a change; undefined if the key itself did not change. */
 function eventOf({ id: key, plan }: KeyRecord, entry: AuditEntry): GatewayEvent | undefined {
   const type = TYPES[entry.action];
   if (type === undefined) return undefined;
@@ -64,12 +64,12 @@ function eventOf({ id: key, plan }: KeyRecord, entry: AuditEntry): GatewayEvent 
   return { id: `${key}-${randomBase62(RANDOM_LENGTH)}`, type, atMs: entry.atMs, data };
 }
 
-/** Of a revoked key there is no end any more that anybody should hear of. */
+/** Revoked keys no longer have an end to announce. */
 function endOf(record: KeyRecord | undefined): number | null {
   return record === undefined || record.status === 'revoked' ? null : record.expiresAtMs;
 }
 
-/** Its plan may be another by then: it is left out. */
+/** Without the plan, which may have changed by then. */
 function expiringEvent(key: string, endMs: number, nowMs: number): GatewayEvent {
   return {
     id: expiringId(key, endMs),

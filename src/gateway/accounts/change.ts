@@ -18,7 +18,7 @@ import {
 import type { Body, FieldRules, Prices } from './fields.js';
 import { KeyRefused } from './refused.js';
 
-/** The body that changes a key; what is left out stays. */
+/** The body that changes a key; omitted fields stay. */
 export const keyChange = (rules: FieldRules) => ({
   plan: planIn(rules).optional(),
   name: name.optional(),
@@ -31,10 +31,10 @@ export const keyChange = (rules: FieldRules) => ({
 const NOT_MOVED = {
   customer: z.never("a key can't be moved, because its id contains its customer; create another key").optional(),
 };
-/** In the order in which history shows them, before `expires`. */
+/** In the order of the history, before `expires`. */
 const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const;
 
-/** The record as `body` asks for it; null when that is how it is. Throws KeyRefused. */
+/** Returns the changed record; null if nothing changes. Throws KeyRefused. */
 export function changed(record: KeyRecord, body: Body, rules: FieldRules & Prices): Change<KeyRecord> | null {
   refuseRevoked(record);
   const known = keyChange({ ...rules, has: record.plan });
@@ -49,7 +49,7 @@ export function changed(record: KeyRecord, body: Body, rules: FieldRules & Price
   return changeTo(next, 'changed', changesOf(record, next));
 }
 
-/** The record revoked; null when it is already. */
+/** Returns the revoked record; null if it is revoked already. */
 export function revoked(record: KeyRecord): Change<KeyRecord> | null {
   const next: KeyRecord = { ...record, status: 'revoked', secrets: [] };
   return changeTo(next, 'revoked', differences(record, next, ['status']));
@@ -61,7 +61,7 @@ export function refuseRevoked({ status }: KeyRecord): void {
     throw new KeyRefused('conflict', ['the key is revoked, and that is final; create a new one']);
 }
 
-/** Throws KeyRefused for a key that has its limits from a customer. */
+/** Throws KeyRefused for a customer's key, which has the customer's limits. */
 export function refuseCustomers({ id }: KeyRecord): void {
   const customer = customerOf(id);
   if (customer !== null)

@@ -9,7 +9,7 @@ import { orMissing, quote, readFields, text, VISIBLE, type Body } from './fields
 import { KeyRefused } from './refused.js';
 import { isCustomerId } from './token.js';
 
-/** Of one key or customer: they stand in its history, which is read for every report. */
+/** Maximum per key or customer: they are in its history, which every report reads. */
 const MAX_CORRECTIONS = 1_000;
 const MAX_FIGURE = 1_000_000_000_000;
 const ID_LENGTH = 12;
@@ -44,19 +44,19 @@ export const newCorrection = (today: string) => ({
     .describe('The plan to bill it on. Default: the plan at the end of that day'),
 });
 
-/** Whom a correction is of, and what it is measured by. */
+/** The subject of a correction, and what it is checked against. */
 interface CorrectedRecord<R> {
   readonly record: R;
   readonly history: readonly AuditEntry[];
-  /** Of its customer, or of all keys of it, which the same id must not correct too. */
+  /** Corrections of its customer, or of the customer's keys: they must not have the same ID. */
   readonly related: readonly CorrectionOf[];
-  /** The plan that the payer had at the end of a day; null for none. */
+  /** The payer's plan at the end of a day; null if it had none. */
   readonly planOn: (day: string) => string | null;
   /** Whether the payer may owe something on this plan in the month of the day. */
   readonly isPlanKnown: (plan: string, day: string) => Promise<boolean>;
 }
 
-/** The correction, and the change that makes it; null where it is made already. Rejects with KeyRefused. */
+/** Returns the correction and its change; null if it exists already. Rejects with KeyRefused. */
 export async function corrected<R extends StoredRecord>(
   { record, history, related, planOn, isPlanKnown }: CorrectedRecord<R>,
   body: Body,
@@ -70,7 +70,7 @@ export async function corrected<R extends StoredRecord>(
   const before = [...made, ...related].find((one) => one.id === id);
   if (before !== undefined) {
     const again = { ...before, day, requests, units, plan: asked.plan ?? before.plan, subject: record.id };
-    // Erasing leaves no reason.
+    // Erasing removes the reason.
     const said = { ...again, reason: before.reason === '' ? '' : reason };
     if (isDeepStrictEqual(said, before)) return { correction: before, change: null };
     throw new KeyRefused('correction_exists', [
@@ -97,7 +97,7 @@ function wordsOf({ subject, day, plan, requests, units, reason }: CorrectionOf):
   return `${figures} of ${whose} ${subject} on ${day}, plan ${plan}, ${JSON.stringify(reason)}`;
 }
 
-/** Whose usage a body corrects. Throws KeyRefused for any problem with it. */
+/** Returns whose usage a body corrects. Throws KeyRefused. */
 export function subjectIn(body: Body, nowMs: number): { readonly key?: string; readonly customer?: string } {
   const { key, customer } = readCorrection(body, nowMs);
   if (key !== undefined && customer === undefined) return { key };

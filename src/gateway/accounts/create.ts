@@ -8,24 +8,24 @@ import { expiresAfter, limits, limitsOn, name, note, planIn, readFields, scopesI
 import type { Body, FieldRules, Prices } from './fields.js';
 import { KeyRefused } from './refused.js';
 
-/** What a new key is measured by. */
+/** The rules for a new key. */
 interface CreateRules extends FieldRules, Prices {
   readonly customers: CustomerStore;
-  /** Whether tokens of another form may be brought in. */
+  /** Whether tokens of another form may be imported. */
   readonly acceptImported: boolean;
 }
 
-/** What was asked for, checked. */
+/** The checked request. */
 interface NewKey extends Pick<KeyRecord, 'plan' | 'name' | 'note' | 'limits' | 'scopes' | 'expiresAtMs'> {
-  /** A token of another form that is brought in; null: one is made. */
+  /** An imported token of another form; null to create one. */
   readonly imported: string | null;
-  /** The customer's id; null for a key on its own. */
+  /** The customer's ID; null for a key without one. */
   readonly customer: string | null;
 }
 
 const TOKEN_FORM = 'must be 16 to 512 visible ASCII characters that do not begin with ptg_ or pta_';
 
-/** The body that makes a key. */
+/** The body that creates a key. */
 export const newKey = (rules: FieldRules) => ({
   plan: planIn(rules).optional().describe('Required without a customer'),
   name,
@@ -41,7 +41,7 @@ export const newKey = (rules: FieldRules) => ({
   customer: z.string().optional().describe('Whose plan and limits it shares'),
 });
 
-/** What is asked for, checked. Rejects with KeyRefused. */
+/** Checks the request. Rejects with KeyRefused. */
 export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey> {
   const problems: string[] = [];
   const isCustomers = Object.hasOwn(body, 'customer');
@@ -59,7 +59,7 @@ export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey
   return { plan, name, note, limits: own, scopes, expiresAtMs, imported, customer: customer?.id ?? null };
 }
 
-/** What the history shows of a new key. */
+/** Fields of a new key in its history. */
 export function asHistoryShows(asked: NewKey): AuditEntry['changed'] {
   const { customer, plan, name, note, limits, scopes, expiresAtMs } = asked;
   return {

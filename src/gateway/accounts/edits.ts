@@ -8,16 +8,16 @@ export const NO_FREE_ID = 'no free id was found; try again';
 /** A record with its change, for the history. */
 export interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
   readonly next: R;
-  /** Of a key a ban by hand, or its end, in the same step. */
+  /** For keys: a ban by hand, or its end, in the same step. */
   readonly ban?: KeyChange['ban'];
 }
 
-/** The change to `next`; null where nothing changed. */
+/** Returns the change to `next`; null if nothing changed. */
 export function changeTo<R>(next: R, action: AuditEntry['action'], changed: AuditEntry['changed']): Change<R> | null {
   return Object.keys(changed).length === 0 ? null : { next, action, changed };
 }
 
-/** Tries again when somebody else wrote in between; rejects with KeyRefused and `givenUp` when that goes on. */
+/** Retries if another write came first; rejects with KeyRefused and `givenUp` if that continues. */
 export async function untilWritten<Result>(attempt: () => Promise<Result>, givenUp: string): Promise<Result> {
   try {
     return await untilUncontested(attempt);
@@ -26,7 +26,7 @@ export async function untilWritten<Result>(attempt: () => Promise<Result>, given
   }
 }
 
-/** Those of `fields` in which `next` differs, from what to what, as history shows them. */
+/** Returns `{from, to}` for each of `fields` that differs, as in the history. */
 export function differences<R>(record: R, next: R, fields: readonly (keyof R & string)[]): Record<string, unknown> {
   const changed: Record<string, unknown> = {};
   for (const field of fields) {
@@ -36,7 +36,7 @@ export function differences<R>(record: R, next: R, fields: readonly (keyof R & s
   return changed;
 }
 
-/** A moment as history shows it. */
+/** A time as in the history. */
 export function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }

@@ -11,7 +11,7 @@ import type { KeyRegistry } from './registry.js';
 /** The part of both stores that erasing needs. */
 type ErasableStore<R extends StoredRecord> = Pick<RecordStore<R, never>, 'history' | 'rewrite'>;
 
-/** Fields of the history that say nothing of a person. Any other may be a text, and goes. */
+/** History fields without personal data. Any other may be text, and is removed. */
 const IMPERSONAL: ReadonlySet<string> = new Set([
   'plan',
   'customer',
@@ -42,8 +42,8 @@ const ERASED_AT_ONCE = 32;
 const EVENTS_AT_ONCE = 500;
 
 /**
- * Takes name and notes of a key that is ended for ever out of its record and out of all of its history, and says so
- * there. Who did what and when stays, as the id and all figures do. Repeating it does no harm. Rejects with KeyRefused.
+ * Removes name and notes of a revoked key from its record and its whole history, and records that. Who did what and
+ * when stays, as do the ID and all figures. Idempotent. Rejects with KeyRefused.
  */
 export async function eraseKey(parts: ErasureParts, id: string, actor: string): Promise<void> {
   const { id: known } = await parts.registry.get(id);
@@ -53,7 +53,7 @@ export async function eraseKey(parts: ErasureParts, id: string, actor: string): 
   await forgetReasons(parts.engine.outbox, (key) => key === id);
 }
 
-/** The same of a closed customer, with its reference and all its keys. May break off between two keys: repeat it. */
+/** The same for a closed customer, with its reference and all its keys. If it stops between two keys, repeat it. */
 export async function eraseCustomer({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
   const closed = async (): Promise<CustomerRecord> => {
     const record = await registry.customers.get(id);
@@ -91,7 +91,7 @@ async function eraseOne(
   await erase(engine.keys, ended, await registry.nowMs(), actor);
 }
 
-/** Forgets events that are not delivered and say why an operator banned one of these keys. */
+/** Deletes undelivered events that contain an operator's reason for banning one of these keys. */
 async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolean): Promise<void> {
   for (const state of OUTBOX_STATES)
     for (let cursor: string | null = null, isMore = true; isMore;) {
@@ -103,7 +103,7 @@ async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolea
     }
 }
 
-/** @param read gives the record as it is, or throws where it may not be erased */
+/** @param read returns the record, or throws if it must not be erased */
 async function erase<R extends KeyRecord | CustomerRecord>(
   store: ErasableStore<R>,
   read: () => Promise<R>,
@@ -112,7 +112,7 @@ async function erase<R extends KeyRecord | CustomerRecord>(
 ): Promise<void> {
   await untilWritten(async () => {
     const record = await read();
-    // Both were read one after the other; a change in between is another version.
+    // They are read one after the other; a change in between has another version.
     const history = await store.history(record.id);
     const done: AuditEntry = { atMs, actor, action: 'erased', changed: {} };
     await store.rewrite({ ...impersonal(record), version: record.version + 1 }, [...history.map(bare), done]);

@@ -7,38 +7,38 @@ import { dearestOn, tooSmallFor, type Costs } from './plans/price.js';
 import { KeyRefused } from './refused.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
 
-/** What fields are measured by. */
+/** The rules for fields. */
 export interface FieldRules {
   readonly plans: Plans;
-  /** Every scope the contract knows. */
+  /** Every scope of the contract. */
   readonly scopes: readonly string[];
   readonly nowMs: number;
-  /** The plan it has already, which may be retired. */
+  /** Its current plan, which may be retired. */
   readonly has?: string;
 }
 
-/** What limits of a key's own are measured by. */
+/** The rules for a key's own limits. */
 export interface Prices {
   readonly costs: Costs;
 }
 
 export type Body = Readonly<Record<string, unknown>>;
-/** The fields of a body: what is read, how it is refused and what OpenAPI says of it, all from here. */
+/** The fields of a body: the source of parsing, refusals and OpenAPI. */
 export type Shape = Readonly<Record<string, z.ZodType>>;
-/** What is read of them. */
+/** Their parsed values. */
 export type Checked<Fields extends Shape> = {
   readonly [Name in keyof Fields as undefined extends z.output<Fields[Name]> ? never : Name]: z.output<Fields[Name]>;
 } & { readonly [Name in keyof Fields]?: Exclude<z.output<Fields[Name]>, undefined> };
 type Values<Fields extends Shape> = { -readonly [Name in keyof Fields]?: Exclude<z.output<Fields[Name]>, undefined> };
 
 const LIMITS_EXAMPLE = '{"minute":5000,"day":"unlimited"}';
-// A date without a zone would mean another moment on another machine.
+// A date without a zone would mean another time on another machine.
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-/** For describing a body: rules that no value is ever measured by. */
+/** For describing a body: rules that no value is checked against. */
 export const NO_RULES: FieldRules = { plans: new Map(), scopes: [], nowMs: 0 };
 
-/** The fields of `body` that are valid; every problem with another goes to `problems`, by its name. */
+/** Returns the valid fields of `body`; adds a problem for each other one, by name. */
 export function readFields<Fields extends Shape>(
   body: Body,
   fields: Fields,
@@ -55,7 +55,7 @@ export function readFields<Fields extends Shape>(
   return values as Values<Fields>;
 }
 
-/** All of `body`, by these fields. Throws KeyRefused. */
+/** Parses all of `body` by these fields. Throws KeyRefused. */
 export function required<Fields extends Shape>(body: Body, fields: Fields): Checked<Fields> {
   const problems: string[] = [];
   const values = readFields(body, fields, problems);
@@ -63,13 +63,13 @@ export function required<Fields extends Shape>(body: Body, fields: Fields): Chec
   return values as Checked<Fields>;
 }
 
-/** A problem for each field of `body` that isn't in `allowed`. */
+/** Returns a problem for each field of `body` that is not in `allowed`. */
 export function unknownFields(body: Body, allowed: readonly string[], kind = 'field'): readonly string[] {
   const strangers = Object.keys(body).filter((field) => !allowed.includes(field));
   return strangers.map((field) => `unknown ${kind} ${quote(field)}: ${suggestion(field.slice(0, 64), allowed)}`);
 }
 
-/** A problem where a change says nothing. */
+/** Returns a problem if a change is empty. */
 export function nothingIn(body: Body, fields: Shape): readonly string[] {
   return Object.keys(body).length > 0
     ? []
@@ -80,7 +80,7 @@ function messageOf({ path, message }: z.core.$ZodIssue): string {
   return [...path.filter((key) => typeof key === 'string'), message].join(' ');
 }
 
-/** `schema`, refused where `problemOf` names a problem. */
+/** `schema` with a further check by `problemOf`. */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   problemOf: (value: z.output<Schema>) => string | null,
@@ -91,7 +91,7 @@ export function checked<Schema extends z.ZodType>(
   });
 }
 
-/** The message for a wrong type, where a missing field is named as such. */
+/** The message for a wrong type, or for a missing field. */
 export const orMissing =
   (message: string) =>
   ({ input }: { readonly input?: unknown }): string =>
@@ -99,10 +99,10 @@ export const orMissing =
 
 /** Marks, embeddings, overrides and isolates of bidirectional text, and the two line breaks of Unicode. */
 const REORDERING = /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
-/** Something to be seen: neither blank, nor ignorable, nor the empty pattern of Braille. */
+/** Something visible: neither blank, nor ignorable, nor the empty Braille pattern. */
 export const VISIBLE = /[^\s\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** A text for people. It is shown in lists and logs, where a key or a token must never stand. */
+/** A text for people. It appears in lists and logs, where no key or token may appear. */
 export function text(length: number, form = `must be a text of at most ${length} characters`): z.ZodString {
   const tooLong = ({ input }: { readonly input?: unknown }): string =>
     `at most ${length} characters, this has ${String(input).length}`;
@@ -124,13 +124,13 @@ export const status = z.enum(['enabled', 'disabled'], {
     input === 'revoked' ? 'revoke a key with DELETE; it is final' : 'must be "enabled" or "disabled"',
 });
 
-/** The names of the plans that may be had. */
+/** Names of the plans that can be assigned. */
 export function openPlans(plans: Plans): readonly string[] {
   const open = [...plans.values()].filter(({ name, retired }) => name !== ANONYMOUS_PLAN && retired !== true);
   return open.map(({ name }) => name);
 }
 
-/** A plan that may be had, by its name. */
+/** The name of a plan that can be assigned. */
 export function planIn({ plans, has }: Pick<FieldRules, 'plans' | 'has'>): z.ZodString {
   const names = openPlans(plans);
   return checked(z.string({ error: orMissing(`must be a plan's name: ${names.join(', ')}`) }), (value) => {
@@ -145,7 +145,7 @@ export function planIn({ plans, has }: Pick<FieldRules, 'plans' | 'has'>): z.Zod
 const limit = (or = ', or "unlimited"') =>
   z.union([whole(1, MAX_LIMIT, or), z.literal('unlimited')], { error: wholeError(1, MAX_LIMIT, or) });
 
-/** Limits of its own; null for none. */
+/** A key's own limits; null for none. */
 export const limits = z
   .strictObject(
     { minute: limit(), day: limit(), month: limit(', or "unlimited"; leave it out for none').exactOptional() },
@@ -158,7 +158,7 @@ export const limits = z
   )
   .nullable();
 
-/** Scopes that the contract knows; null for all. */
+/** Scopes of the contract; null for all. */
 export function scopesIn({ scopes }: Pick<FieldRules, 'scopes'>) {
   const form = `must be a list with one or more of ${scopes.join(', ')} (null for all)`;
   const list = z.array(z.string(form), { error: form }).min(1, form);
@@ -170,7 +170,7 @@ export function scopesIn({ scopes }: Pick<FieldRules, 'scopes'>) {
   }).nullable();
 }
 
-/** Unix ms in the future, of a date or of unix ms themselves. @param never what else may stand there */
+/** Unix ms in the future, from a date or unix ms. @param never another allowed value */
 export function momentAfter(nowMs: number, never = '') {
   const error = `must be a date such as "2027-01-31" or "2027-01-31T12:00:00Z", or unix milliseconds${never}`;
   return z.union([z.string(), z.int()], { error }).transform((value, context) => {
@@ -184,14 +184,14 @@ export function momentAfter(nowMs: number, never = '') {
 /** When it ends; null for never. */
 export const expiresAfter = (nowMs: number) => momentAfter(nowMs, ', or null for never').nullable();
 
-/** Unix ms of a date, or of unix ms themselves; undefined of what is neither. */
+/** Unix ms of a date or of unix ms; undefined if it is neither. */
 export function parseMoment(value: unknown): number | undefined {
   const atMs = typeof value === 'string' ? parseDate(value) : value;
-  // 8.64e15 is the last moment a Date can hold.
+  // 8.64e15 is the latest time of a Date.
   return typeof atMs === 'number' && Number.isInteger(atMs) && Math.abs(atMs) <= 8.64e15 ? atMs : undefined;
 }
 
-/** Unix ms; NaN for what is no date, such as 31 February, which Date.parse takes for a day in March. */
+/** Unix ms; NaN for invalid dates such as 31 February, which Date.parse turns into a day in March. */
 function parseDate(value: string): number {
   if (!ISO_DATE.test(value)) return Number.NaN;
   const day = value.slice(0, 10);
@@ -200,8 +200,8 @@ function parseDate(value: string): number {
 }
 
 /**
- * The own limits of a key on `plan`: asked for, else those it had; none on a plan with limits of its own.
- * @param plan undefined when the key's plan is gone from the configuration
+ * Returns the own limits of a key on `plan`: the requested ones, or those it had; none if the plan has limits.
+ * @param plan undefined if the key's plan is gone from the configuration
  */
 export function limitsOn(
   plan: Plan | undefined,
@@ -226,7 +226,7 @@ export function limitsOn(
   return plan === undefined ? before : null;
 }
 
-/** A problem for each window that an operation could never pass. */
+/** Returns a problem for each window that is smaller than an operation's cost. */
 function tooSmall(plan: Plan, own: Limits, costs: Costs): readonly string[] {
   const { operation, cost } = dearestOn(plan, costs);
   return tooSmallFor(cost, own).map(
@@ -234,7 +234,7 @@ function tooSmall(plan: Plan, own: Limits, costs: Costs): readonly string[] {
   );
 }
 
-/** What a caller sent, fit to be repeated: one line, and too short to be a key of any form. */
+/** What a caller sent, safe to repeat: one line, too short to be a key. */
 export function quote(value: string): string {
   return value.length < IMPORTED_MIN_LENGTH
     ? JSON.stringify(value)

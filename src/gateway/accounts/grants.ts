@@ -7,7 +7,7 @@ import type { Change } from './edits.js';
 import { momentAfter, note, readFields, type Body } from './fields.js';
 import { KeyRefused } from './refused.js';
 
-/** What of a key or a customer grants are about. */
+/** The fields of a key or customer that grants use. */
 interface Granted {
   readonly plan: string;
   readonly limits: Limits | null;
@@ -19,7 +19,7 @@ const WINDOWS = ['minute', 'day', 'month'] as const satisfies readonly Per[];
 const grantWindow = z.enum(WINDOWS, `must be one of ${WINDOWS.join(', ')}`);
 const grantUnits = whole(1, MAX_LIMIT);
 
-/** The body that grants more of one window. */
+/** The body that adds to one window. */
 export const newGrant = (nowMs: number) => ({
   window: grantWindow,
   units: grantUnits,
@@ -27,7 +27,7 @@ export const newGrant = (nowMs: number) => ({
   note: note.optional(),
 });
 
-/** The record with more of one window. Throws KeyRefused. @param body `{window, units, until, note?}` */
+/** Returns the record with the grant. Throws KeyRefused. @param body `{window, units, until, note?}` */
 export function granted<R extends Granted>(
   record: R,
   body: Body,
@@ -53,7 +53,7 @@ export function granted<R extends Granted>(
   };
 }
 
-/** The record without the grant of this number. Throws KeyRefused when none is in force. */
+/** Returns the record without this grant. Throws KeyRefused if it is not in force. */
 export function withdrawn<R extends Granted>(record: R, number: string, nowMs: number): Change<R> {
   const held = inForce(record.grants ?? [], nowMs);
   const grant = held.find(({ id }) => id.toString() === number);
@@ -67,7 +67,7 @@ export function withdrawn<R extends Granted>(record: R, number: string, nowMs: n
   };
 }
 
-/** The record without grants that are over; itself where there are none. */
+/** Returns the record without expired grants; the same object if there are none. */
 export function withoutPast<R extends Pick<Granted, 'grants'>>(record: R, nowMs: number): R {
   const { grants } = record;
   if (grants === undefined) return record;
@@ -75,7 +75,7 @@ export function withoutPast<R extends Pick<Granted, 'grants'>>(record: R, nowMs:
   return held.length === grants.length ? record : { ...record, grants: held };
 }
 
-/** Why there is nothing to be added to; empty where there is. */
+/** Returns why nothing can be added; empty if it can. */
 function problemsOn(
   { plan, limits, grants }: Granted,
   plans: Plans,

@@ -2,13 +2,13 @@ import { toIdentified, type Credential, type Identified, type Routed } from '../
 import { ownText } from '../../shared/own-text.js';
 import { isOwnForm, parseToken } from './token.js';
 
-/** Scheme and credential of RFC 6750 §2.1; the scheme in any case, one or more spaces. */
+/** Scheme and credential of RFC 6750 §2.1; the scheme is case-insensitive, one or more spaces. */
 const BEARER = /^bearer +([^ ]+) *$/i;
 const OTHER_SCHEME = /^(?!bearer )[A-Za-z][A-Za-z0-9-]* +[^ ]/i;
 
 /**
- * Fourth step: who asks. A token of good form names its key and proves its secret by hash, so
- * nothing is looked up here; a bad one leaves the caller's address as the subject.
+ * Fourth step: identifies the caller. A well-formed token names its key and proves its secret by hash, without a
+ * lookup; otherwise the subject is the caller's address.
  */
 export function createIdentify(environment: string, acceptImported: boolean): (exchange: Routed) => Identified {
   return (exchange) => {
@@ -22,7 +22,7 @@ export function createIdentify(environment: string, acceptImported: boolean): (e
   };
 }
 
-/** What is wrong with a credential, as far as its form shows it. */
+/** What is wrong with a credential, judging by its form. */
 function flawOf(authorization: string, token: string | null): Credential {
   if (token !== null) return isOwnForm(token) ? 'other_environment' : 'malformed';
   if (isOwnForm(authorization)) return 'no_scheme';
@@ -32,6 +32,6 @@ function flawOf(authorization: string, token: string | null): Credential {
 function bearerOf(authorization: string): string | null {
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7);
   const token = BEARER.exec(authorization)?.[1];
-  // Its id is remembered for longer than all these spaces.
+  // Its ID must not keep all these spaces in memory.
   return token === undefined ? null : ownText(token);
 }

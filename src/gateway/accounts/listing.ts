@@ -1,34 +1,33 @@
 import { customerOf } from '../store/records/customer-id.js';
 import type { KeyRecord, KeyStatus } from '../store/records/key.js';
 
-/** Which keys to list; what is left out doesn't matter. */
+/** Which keys to list; absent fields do not filter. */
 export interface KeyFilter {
   readonly plan?: string;
   readonly status?: KeyStatus;
-  /** What the name begins with. */
+  /** Prefix of the name. */
   readonly namePrefix?: string;
-  /** Whose keys. They are a range of all ids, so that no others are read. */
+  /** The customer. Its keys are a range of IDs, so no others are read. */
   readonly customer?: string;
 }
 
-/** `cursor` is null after the last page. A page may be short, even empty, and not be the last. */
+/** `cursor` is null after the last page. Other pages may be short or empty too. */
 export interface Page<R> {
   readonly records: readonly R[];
   readonly cursor: string | null;
 }
 
 /**
- * Records read for one page at most, so that a rare filter can't hold the gateway up for long: a page
- * costs as many reads as it has keys, and with a filter up to so many (0.1 to 0.5 s). Then it is short,
- * and its cursor goes on from there.
+ * Maximum number of records read for a page, so that a rare filter does not block the gateway (0.1 to 0.5 s). After
+ * that, the page is short and its cursor continues from there.
  */
 const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 500;
 
 /**
- * Up to `count` records after `cursor` that are wanted, by id.
- * @param read the next ones behind an id; fewer than `max` are the last
- * @param isWanted null: all of them
+ * Returns up to `count` matching records after `cursor`, by ID.
+ * @param read returns the records after an ID; fewer than `max` are the last
+ * @param isWanted null: all match
  */
 export async function scan<R extends { readonly id: string }>(
   read: (afterId: string | null, max: number) => Promise<readonly R[]>,
@@ -50,7 +49,7 @@ export async function scan<R extends { readonly id: string }>(
   return { records, cursor: afterId };
 }
 
-/** Of a record with plan and limits as they hold. */
+/** For a record with its effective plan and limits. */
 export function passes(record: KeyRecord, filter: KeyFilter): boolean {
   return (
     (filter.customer === undefined || customerOf(record.id) === filter.customer) &&

@@ -25,7 +25,7 @@ export interface Account extends StoredRecord {
   readonly grants?: readonly Grant[];
 }
 
-/** Plans that a payer was counted on in the month of a day. */
+/** The plans that a payer has counts on, in the month of a day. */
 type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>;
 
 const nothingCounted: PlansCounted = () => Promise.resolve(new Set());
@@ -35,43 +35,43 @@ interface RecordParts<R extends Account> {
   readonly clock: Clock;
   /** Asked each time: a reload may change them. */
   readonly plans: () => Plans;
-  /** By payer: keys and customers have one together. */
+  /** Serializes corrections by payer; shared by keys and customers. */
   readonly corrections: InTurn;
 }
 
-/** What is said of a type of records. */
+/** How messages describe a type of record. */
 interface RecordType {
   readonly name: 'key' | 'customer';
   readonly isId: (text: string) => boolean;
   readonly missing: KeyRefusedKind;
-  /** Where its id stands in a key that was given instead. */
+  /** Where to find its ID, if a whole key was given instead. */
   readonly idInToken: string;
 }
 
-/** Which plan somebody had when, who pays. */
+/** The payer, with the history of its plans. */
 interface PayerHistory {
   readonly record: Payer;
   readonly history: readonly AuditEntry[];
 }
 
-/** A change as it is written; of a new record there is none `before`. */
+/** A change as written; a new record has no `before`. */
 export interface Written<R> extends Pick<Change<R>, 'ban'> {
   readonly before?: R;
   readonly record: R;
   readonly entry: AuditEntry;
 }
 
-/** A change worked out on one version of a record; null when there is nothing to change. */
+/** Computes a change from one version of a record; null if nothing changes. */
 type Edit<R> = (record: R, nowMs: number) => Change<R> | null | Promise<Change<R> | null>;
 
 const EXPORTED_AT_ONCE = 250;
-/** Who did it when nobody gave a name. */
+/** The actor if no name was given. */
 export const ANYBODY = 'admin-api';
 
 /**
- * What the lives of keys and customers have in common. Every change is checked whole before anything is written, and
- * lands in the history. All methods reject with KeyRefused for what the caller can put right, StoreUnavailable when
- * the store is unavailable, ChangeUncertain when no replica confirmed a change.
+ * What keys and customers have in common. Every change is checked completely before it is written, and recorded in the
+ * history. All methods reject with KeyRefused for what the caller can correct, StoreUnavailable if the store is
+ * unavailable, ChangeUncertain if no replica confirmed a change.
  */
 export abstract class RecordRegistry<R extends Account, Filter extends object> {
   protected readonly store: RecordStore<R, never>;
@@ -88,21 +88,21 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     this.#corrections = corrections;
   }
 
-  /** Up to `count` records with an id after `afterId`, by id; the last may leave out what `filter` doesn't want. */
+  /** Up to `count` records after `afterId`, by ID; may omit those that `filter` excludes. */
   protected abstract page(afterId: string | null, count: number, filter: Filter): Promise<readonly R[]>;
 
   protected abstract passes(record: R, filter: Filter): boolean;
 
-  /** Throws KeyRefused for what has ended for ever. */
+  /** Throws KeyRefused for a revoked key or a closed customer. */
   protected abstract refuseEnded(record: R): void;
 
-  /** Throws KeyRefused for what has no limits of its own. */
+  /** Throws KeyRefused if it has no limits of its own. */
   protected abstract refuseShared(record: R): void;
 
-  /** Those of its customer, or of all its keys. */
+  /** The corrections of its customer, or of all its keys. */
   protected abstract relatedCorrections(record: R): Promise<readonly CorrectionOf[]>;
 
-  /** Who pays for its usage, with its history. */
+  /** The payer of its usage, with the payer's history. */
   protected abstract payerOf(record: R, history: readonly AuditEntry[]): Promise<PayerHistory>;
 
   async get(id: string): Promise<R> {
@@ -113,7 +113,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     throw new KeyRefused(missing, [hint]);
   }
 
-  /** The record with plan and limits as they hold: a key may have those of its customer. */
+  /** The record with its effective plan and limits: a customer's key has the customer's. */
   asItHolds(record: R): Promise<R> {
     return Promise.resolve(record);
   }
@@ -124,26 +124,26 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     return scan((afterId, some) => this.page(afterId, some, filter), isWanted, cursor, count);
   }
 
-  /** All that pass `filter`, by id, some at a time. */
+  /** All records that match `filter`, by ID, in batches. */
   async *all(filter: Filter): AsyncGenerator<readonly R[], void> {
     let cursor: string | null = null;
     do {
       const from = cursor;
       const page: Page<R> = await withRetry(() => this.list(filter, from, EXPORTED_AT_ONCE));
       if (page.records.length > 0) yield page.records;
-      // The embedded store answers at once: all pages would be one turn of the event loop.
+      // The embedded store responds immediately: all pages would run in one turn of the event loop.
       await nextTurn();
       ({ cursor } = page);
     } while (cursor !== null);
   }
 
-  /** What happened, in the store's order. */
+  /** The history, oldest first. */
   async history(id: string): Promise<readonly AuditEntry[]> {
     const { id: known } = await this.get(id);
     return this.store.history(known);
   }
 
-  /** More of one window for a while. @param body `{window, units, until, note?}` */
+  /** Adds to one window for some time. @param body `{window, units, until, note?}` */
   async grant(id: string, body: Body, actor = ANYBODY): Promise<R> {
     return this.edit(id, actor, (record, nowMs) => {
       this.refuseEnded(record);
@@ -161,9 +161,9 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   }
 
   /**
-   * Adds to the usage of a day, or takes from it. Those of one payer are made one after the other.
+   * Adds to the usage of a day, or subtracts from it. Corrections of one payer are made one after the other.
    * @param body `{day, requests?, units?, reason, id?, plan?}`
-   * @param plansCounted those that a payer was counted on in the month of a day, for a plan that nothing else knows
+   * @param plansCounted for a plan that is known from the ledger only
    */
   async correct(
     id: string,
@@ -176,7 +176,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
       this.edit(id, actor, async (record, nowMs) => {
         const history = await this.store.history(record.id);
         const payer = await this.payerOf(record, history);
-        // An id that is made here is nobody else's.
+        // A generated ID is unique.
         const related = Object.hasOwn(body, 'id') ? await this.relatedCorrections(record) : [];
         const planOn = (day: string): string | null => planDays(payer.record, payer.history, [day])[0] ?? null;
         const isPlanKnown = async (plan: string, day: string): Promise<boolean> =>
@@ -200,7 +200,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     return this.store.write(record, entry);
   }
 
-  /** Writes a new record. @param make gives it, each time with another id @param advice for where it is uncertain */
+  /** Writes a new record. @param make creates it, each time with a new ID @param advice if the write is uncertain */
   protected insert(make: () => R, entry: AuditEntry, advice: string, taken: string): Promise<R> {
     return untilWritten(async () => {
       const record = make();

@@ -1,10 +1,10 @@
 /**
- * `invalid`: the problems name what to put right. `conflict`: its state forbids it. `correction_exists`: its id is that
- * of another one. Else: there is none.
+ * `invalid`: the problems say what to correct. `conflict`: its state forbids it. `correction_exists`: another one has
+ * its ID. Others: it does not exist.
  */
 export type KeyRefusedKind = 'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'conflict' | 'correction_exists';
 
-/** The registry says no; nothing was changed. `problems` are whole sentences for a person, never with a secret. */
+/** The registry refused; nothing was changed. `problems` are messages for people, never with a secret. */
 export class KeyRefused extends Error {
   override readonly name = 'KeyRefused';
   readonly kind: KeyRefusedKind;

@@ -30,25 +30,25 @@ export interface RegistryParts {
   readonly plans: () => Plans;
   /** Every scope of the contract. */
   readonly scopes: readonly string[];
-  /** What each operation costs by the contract. */
+  /** Cost of each operation by the contract. */
   readonly costs: ReadonlyMap<string, number>;
-  /** Stands in each token. */
+  /** Part of each token. */
   readonly environment: string;
-  /** Whether tokens of another form may be brought in. */
+  /** Whether tokens of another form may be imported. */
   readonly acceptImported: boolean;
-  /** Emits changes as events; left out, there are none. */
+  /** Whether changes are emitted as events; default false. */
   readonly emitsEvents?: boolean;
-  /** The store's clock unless a test says otherwise. */
+  /** Tests only: replaces the store's clock. */
   readonly clock?: Clock;
 }
 
-/** A key with its token, which is shown this once and then nowhere. */
+/** A key with its token, which is shown only once. */
 interface IssuedKey {
   readonly record: KeyRecord;
   readonly token: string;
 }
 
-/** The life of keys: create, find, change, rotate, revoke. */
+/** The life cycle of keys: create, find, change, rotate, ban, revoke. */
 export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   readonly customers: CustomerRegistry;
   readonly planUse: PlanRegistry;
@@ -78,19 +78,19 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     });
   }
 
-  /** The plans that a key or a customer may be given. */
+  /** Plans that can be assigned to a key or customer. */
   get openPlans(): readonly string[] {
     return openPlans(this.#parts.plans());
   }
 
-  /** Every scope that a key may be given. */
+  /** Scopes that can be assigned to a key. */
   get scopes(): readonly string[] {
     return this.#parts.scopes;
   }
 
   /**
-   * @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` brings in a token of another form.
-   * Of a customer `{customer, name, note?, scopes?, expires?}`
+   * @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` imports a token of another form.
+   * For a customer: `{customer, name, note?, scopes?, expires?}`
    */
   async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
     const { environment, acceptImported, engine } = this.#parts;
@@ -118,12 +118,12 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return held;
   }
 
-  /** All that speaks against a key now, by the plans in force (state.ts). */
+  /** All reasons to refuse a key now, by the plans in force (state.ts). */
   reasonsAgainst(key: HeldKey, ban: Ban | undefined, nowMs: number): ReturnType<typeof reasonsAgainst> {
     return reasonsAgainst(key, ban, this.plans(), nowMs);
   }
 
-  /** Every key of a customer, by id. */
+  /** All keys of a customer, by ID. */
   async keysOf(customer: string): Promise<readonly KeyRecord[]> {
     const keys: KeyRecord[] = [];
     for await (const some of this.all({ customer })) keys.push(...some);
@@ -136,10 +136,9 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   }
 
   /**
-   * Gives the key a new secret. Of those before, the one that would be good longest (the first, of equals)
-   * stays good for `overlapMs`, or to its own end when that comes first; any other ends at once. So two are
-   * good at most, and one of them without an end.
-   * @param holding the hash of the secret that its holder showed: only the newest may be replaced by who has it
+   * Gives the key a new secret. The two older ones with the latest ends remain valid for `overlapMs` at most, and not
+   * past their own end; any other ends immediately.
+   * @param holding hash of the secret that the holder presented: holders may replace only the newest
    */
   async rotate(id: string, overlapMs: number, actor = ANYBODY, holding?: string): Promise<IssuedKey> {
     checkOverlap(overlapMs);
@@ -159,12 +158,12 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return { record, token };
   }
 
-  /** Ends the key for ever; the record stays, because the ledger names it. Revoking twice is no error. */
+  /** Ends the key permanently; the record stays, because the ledger refers to it. Idempotent. */
   async revoke(id: string, actor = ANYBODY): Promise<KeyRecord> {
     return this.edit(id, actor, revoked);
   }
 
-  /** Bans a key for so long from now on, whatever ban is in force. */
+  /** Bans a key for `forMs` from now on, whatever ban is in force. */
   async ban(id: string, forMs: number, reason: string | null, actor = ANYBODY): Promise<Ban> {
     let ban: Ban | undefined;
     await this.edit(id, actor, (record, nowMs) => {
@@ -175,7 +174,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return ban!;
   }
 
-  /** Lifts the ban of a key, and forgets what led to it. False, and nothing written, where none is in force. */
+  /** Lifts the ban of a key and resets its strikes. Returns false, and writes nothing, if none is in force. */
   async lift(id: string, bans: Pick<BanStore, 'read'>, actor = ANYBODY): Promise<boolean> {
     let isBanned = false;
     await this.edit(id, actor, async (record) => {
@@ -185,7 +184,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return isBanned;
   }
 
-  /** Brings in many keys, or with `check` says what would come of it. Rejects with ImportRefused. */
+  /** Imports many keys, or only checks them. Rejects with ImportRefused. */
   async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY, check = false): Promise<ImportResult> {
     const { acceptImported } = this.#parts;
     const rules = await this.#rules();
@@ -203,7 +202,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return this.#parts.emitsEvents ?? false;
   }
 
-  /** Plan and limits are filtered as they hold. */
+  /** Filters by the effective plan and limits. */
   protected override async page(
     afterId: string | null,
     count: number,

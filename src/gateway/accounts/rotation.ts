@@ -9,8 +9,9 @@ const OLDER = 2;
 export const MAX_SECRETS = 1 + OLDER;
 
 /**
- * Gives the record a new secret. The two older ones with the latest ends remain valid for at most `overlapMs`, and not
- * past their own end. The history says when the last of them ends (null: none is left), and how many others end now.
+ * Returns the record with a new secret. The two older ones with the latest ends remain valid for `overlapMs` at most,
+ * and not past their own end. The history shows when the last of them ends (null: none is left), and how many others
+ * end now.
  */
 export function rotated(
   record: KeyRecord,
@@ -18,7 +19,7 @@ export function rotated(
   nowMs: number,
   overlapMs: number,
 ): Change<KeyRecord> {
-  // `|| 0`: of two without an end the difference is no number.
+  // `|| 0`: the difference between two without an end is NaN.
   const valid = record.secrets.filter((secret) => endOf(secret) > nowMs).sort((a, b) => endOf(b) - endOf(a) || 0);
   const older = valid
     .slice(0, overlapMs === 0 ? 0 : OLDER)
@@ -29,13 +30,13 @@ export function rotated(
   return { next: { ...record, secrets: [{ hash, endsAtMs: null }, ...older] }, action: 'rotated', changed };
 }
 
-/** Throws KeyRefused for an overlap, in ms, that may not be. */
+/** Throws KeyRefused for an invalid overlap, in ms. */
 export function checkOverlap(overlapMs: number): void {
   if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > MAX_OVERLAP_MS)
     throw new KeyRefused('invalid', ['overlap: must be a duration from 0s to 90d, such as 24h']);
 }
 
-/** The one that stays valid longest, the first of equals: no rotation has replaced it. */
+/** Returns the secret that stays valid longest (the first of equals): no rotation has replaced it. */
 export function newestOf(secrets: readonly SecretHash[]): SecretHash | undefined {
   return secrets.reduce<SecretHash | undefined>(
     (best, secret) => (best === undefined || endOf(secret) > endOf(best) ? secret : best),

@@ -3,12 +3,12 @@ import type { Ban } from '../store/port.js';
 import type { CustomerStatus } from '../store/records/customer.js';
 import type { KeyRecord } from '../store/records/key.js';
 
-/** A key with plan, limits and grants as they hold: those of its customer, where it has one. */
+/** A key with its effective plan, limits and grants: its customer's, if it has one. */
 export interface HeldKey extends KeyRecord {
   readonly customerStatus?: CustomerStatus;
 }
 
-/** Why a key is refused, in the order in which a gateway asks. */
+/** Why a key is refused, in the order of the gateway's checks. */
 export const REFUSED_AS = [
   'revoked',
   'disabled',
@@ -20,7 +20,7 @@ export const REFUSED_AS = [
 ] as const;
 type RefusedAs = (typeof REFUSED_AS)[number];
 
-/** All that speaks against a key now, the first being what it is refused for; empty of one that is good. */
+/** Returns all reasons to refuse a key now, the decisive one first; empty if it is valid. */
 export function reasonsAgainst(
   { status, expiresAtMs, customerStatus = 'enabled', plan, limits }: HeldKey,
   ban: Ban | undefined,

@@ -6,61 +6,61 @@ import { encodeBase62, isBase62From, randomBase62 } from '../../shared/base62.js
 /**
  * The form of a key:
  * `ptg_<environment>_<12 base62 id><26 base62 secret><6 base62 CRC-32 of all before>`.
- * The id of a customer's key has 14 characters, of which the first eight are the customer's id.
- * The checksum only saves the store a question about typing slips; the secret alone is the proof.
+ * The ID of a customer's key has 14 characters; the first eight are the customer's ID.
+ * The checksum only detects typing errors without asking the store; the secret is the proof.
  */
 const SECRET_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
-/** What follows the id. */
+/** What follows the ID. */
 const REST_LENGTH = SECRET_LENGTH + CHECKSUM_LENGTH;
 const OWN_PREFIX = 'ptg_';
-/** Of admin tokens, which are not of one environment: `pta_<id><secret><checksum>`. */
+/** Prefix of admin tokens, which have no environment: `pta_<id><secret><checksum>`. */
 const ADMIN_PREFIX = 'pta_';
-/** Fewer characters are no key of any form. */
+/** No key is shorter. */
 export const IMPORTED_MIN_LENGTH = 16;
 const IMPORTED_MAX_LENGTH = 512;
 
-/** What a token says of itself. Whether the key exists, only the store knows. */
+/** What a token contains. Only the store knows whether the key exists. */
 interface TokenParts {
   readonly id: string;
   /** SHA-256 of the whole token, base64url. */
   readonly secretHash: string;
 }
 
-/** A new token, the only place where it ever stands in full. */
+/** A new token, the only place that ever has it in full. */
 interface NewToken extends TokenParts {
   readonly token: string;
 }
 
-/** Makes a token for a new key, or with `id` another secret for a key there is (rotation). */
+/** Creates a token for a new key or, with `id`, a new secret for an existing one (rotation). */
 export function makeToken(environment: string, id: string = newKeyId(null)): NewToken {
   return issue(`${OWN_PREFIX}${environment}_`, id);
 }
 
-/** Makes an admin token. */
+/** Creates an admin token. */
 export function makeAdminToken(): NewToken {
   return issue(ADMIN_PREFIX, newKeyId(null));
 }
 
-/** An id for a new key, of a customer or of none. */
+/** Returns an ID for a new key, with or without a customer. */
 export function newKeyId(customerId: string | null): string {
   if (customerId === null) return randomBase62(KEY_ID_LENGTH);
   return customerId + randomBase62(CUSTOMER_KEY_ID_LENGTH - CUSTOMER_ID_LENGTH);
 }
 
-/** An id for a new customer. */
+/** Returns an ID for a new customer. */
 export function newCustomerId(): string {
   return randomBase62(CUSTOMER_ID_LENGTH);
 }
 
-/** Reads an admin token without asking anybody; null when it can't be one. */
+/** Parses an admin token without a lookup; null if it cannot be one. */
 export function parseAdminToken(token: string): TokenParts | null {
   return token.startsWith(ADMIN_PREFIX) ? parseIssued(token, ADMIN_PREFIX.length, KEY_ID_LENGTH) : null;
 }
 
 /**
- * Reads a bearer token without asking anybody; null when it can't be a key of `environment`.
- * With `acceptImported`, tokens not beginning with `ptg_` are keys too: 16 to 512 visible ASCII characters.
+ * Parses a bearer token without a lookup; null if it cannot be a key of `environment`.
+ * With `acceptImported`, tokens without the prefix `ptg_` are keys too: 16 to 512 visible ASCII characters.
  */
 export function parseToken(token: string, environment: string, acceptImported: boolean): TokenParts | null {
   if (!token.startsWith(OWN_PREFIX)) return acceptImported ? parseImported(token) : null;
@@ -70,7 +70,7 @@ export function parseToken(token: string, environment: string, acceptImported: b
   return parseIssued(token, idStart, isCustomers ? CUSTOMER_KEY_ID_LENGTH : KEY_ID_LENGTH);
 }
 
-/** Whether `token` is, by form and checksum, a key of some environment. */
+/** Whether `token` has form and checksum of a key, in any environment. */
 export function isOwnForm(token: string): boolean {
   const environment = /^ptg_([a-z]+)_/.exec(token)?.[1];
   return environment !== undefined && parseToken(token, environment, false) !== null;
@@ -89,17 +89,17 @@ function parseIssued(token: string, idStart: number, idLength: number): TokenPar
   return { id: token.slice(idStart, idStart + idLength), secretHash: hashOf(token) };
 }
 
-/** True when `text` has the form of a key id, of a customer's key or of another. */
+/** Whether `text` has the form of a key ID, with or without a customer. */
 export function isKeyId(text: string): boolean {
   return (text.length === KEY_ID_LENGTH || text.length === CUSTOMER_KEY_ID_LENGTH) && isBase62From(text, 0);
 }
 
-/** True when `text` has the form of a customer's id. */
+/** Whether `text` has the form of a customer ID. */
 export function isCustomerId(text: string): boolean {
   return text.length === CUSTOMER_ID_LENGTH && isBase62From(text, 0);
 }
 
-/** True when `text` looks like a whole key or admin token instead of an id: no answer may repeat it. */
+/** Whether `text` looks like a whole key or admin token instead of an ID: no response may repeat it. */
 export function looksLikeToken(text: string): boolean {
   return text.startsWith(OWN_PREFIX) || text.startsWith(ADMIN_PREFIX);
 }
