@@ -5,7 +5,6 @@ import { segment } from '../rest/command.js';
 import { cell, say, styled } from '../output.js';
 import { rowsOf } from '../rest/show.js';
 import { missingIn } from './gateways.js';
-import { CORRECTED, COUNTS } from '../../gateway/store/counts.js';
 import { inCurrency } from '../../shared/currency.js';
 import { dayOf } from '../../shared/utc-day.js';
 
@@ -19,6 +18,9 @@ interface ReportOptions {
   readonly format: 'table' | 'csv' | 'json';
   readonly json?: true;
 }
+
+const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'];
+const CORRECTED = ['correctedRequests', 'correctedUnits'];
 
 export function reportCommand(connect: Connect): Command {
   return new Command('report')

@@ -1,7 +1,7 @@
 /** Cumulative counts of one key, plan, operation and UTC day. */
 export interface UsageCounts {
   readonly requests: number;
-  /** What the requests cost. */
+  /** Total cost of the requests. */
   readonly units: number;
   readonly limited: number;
   readonly banned: number;
@@ -13,28 +13,28 @@ export interface UsageRow extends UsageCounts {
   readonly operation: string;
   /** `2026-11-21` */
   readonly day: string;
-  /** Of a row that corrects: what is to be added. Nothing was counted then, and `key` may be a customer. */
+  /** For a correction: what it adds. The row has no counts, and `key` may be a customer. */
   readonly corrected?: { readonly requests: number; readonly units: number };
 }
 
-/** A row as it is stored, and as it moves from one store to another. */
+/** A row as stored, and as moved from one store to another. */
 export interface StoredRow extends UsageRow {
-  /** It comes on top of what the archive has of the key and day; any other one is whole. */
+  /** On top of what the archive has of the key and day; otherwise the row is whole. */
   readonly isOnTop?: true | undefined;
 }
 
-/** Names of the counts of usage, in the order in which they are shown. */
+/** Names of the usage counters, in display order. */
 export const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'] as const;
 
-/** Something for each count, such as the form of its figure. */
+/** Returns `value` for each counter. */
 export function forEachCount<T>(value: T): Record<(typeof COUNTS)[number], T> {
   return Object.fromEntries(COUNTS.map((name) => [name, value])) as Record<(typeof COUNTS)[number], T>;
 }
 
-/** Names of what is added to counts by hand, as reports show it beside them. */
+/** Names of the corrections, as reports show them next to the counters. */
 export const CORRECTED = ['correctedRequests', 'correctedUnits'] as const;
 
-/** A sum of corrections while it grows. */
+/** A running sum of corrections. */
 export type Corrected = Record<(typeof CORRECTED)[number], number>;
 
 export function noCorrections(): Corrected {
@@ -47,7 +47,7 @@ export function addCorrected(sum: Corrected, { corrected }: Pick<UsageRow, 'corr
   sum.correctedUnits += corrected.units;
 }
 
-/** A sum of counts while it grows. */
+/** A running sum of counters. */
 export type Counts = Record<(typeof COUNTS)[number], number>;
 
 export function noCounts(): Counts {

@@ -3,24 +3,24 @@ import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { FailedRequest, FailureReport, ServingEngine } from './port.js';
 
-/** How long a failure report that the store did not take waits before it is offered again. */
+/** Delay before a failure report that was not accepted is sent again. */
 const RETRY_MS = 1000;
-/** Failures kept while the store is unavailable; beyond it the oldest are dropped, and passed to `onDropped`. */
+/** Failures kept while the store is unavailable; beyond that the oldest are dropped and passed to `onDropped`. */
 const MAX_WAITING = 100_000;
 /**
- * A day is final `SETTLE_MS` after its end: a failure report comes before, with room for clocks that differ, or never.
+ * A day is final `SETTLE_MS` after its end: reports are sent before that, with a margin for differing clocks, or never.
  */
 const ROOM_MS = 300_000;
 
 export interface Failures {
   add(failure: FailedRequest): void;
-  /** Writes what is left; gives how many could not be written. */
+  /** Writes the remaining ones; returns how many could not be written. */
   flush(): Promise<number>;
 }
 
 /**
- * Collects the 5xx ends of one event-loop turn into one store call. What the store may not have taken is
- * offered again, under the same name, until it has. A lost one only leaves a failed request on the bill.
+ * Collects the 5xx of one event-loop turn into one store call. Reports that the store may not have accepted are sent
+ * again under the same name until it has. A lost one leaves a failed request on the bill.
  * @param now unix ms
  */
 export function collectFailures(
@@ -30,13 +30,13 @@ export function collectFailures(
 ): Failures {
   const reportsOf = createReporter();
   let fresh: FailedRequest[] = [];
-  /** Offered and not acknowledged, at most one of a key and day. */
+  /** Sent and not acknowledged, at most one per key and day. */
   let open: readonly FailureReport[] = [];
   let scheduled = false;
   let again: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
-  /** Lets go of what comes too late or is too much. */
+  /** Drops those that are too late or too many. */
   const drop = (): void => {
     const before = countOf(open) + fresh.length;
     const firstDay = dayOf(now() - SETTLE_MS + ROOM_MS);
@@ -79,7 +79,7 @@ export function collectFailures(
   };
 }
 
-/** Puts failures into reports, one for each key and day, with the names of one reporter. */
+/** Groups failures into reports, one for each key and day, named by one reporter. */
 export function createReporter(): (failures: readonly FailedRequest[]) => readonly FailureReport[] {
   const reporter = randomBytes(9).toString('base64url');
   let number = 0;
@@ -105,7 +105,7 @@ function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS);
 }
 
-/** Offers reports; gives those that are to be offered again. */
+/** Sends reports; returns those to send again. */
 async function refused(
   engine: Pick<ServingEngine, 'fail'>,
   reports: readonly FailureReport[],

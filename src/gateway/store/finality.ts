@@ -1,22 +1,22 @@
 import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
 
-/** A gateway's last report of the counts that it may still bring. */
+/** A gateway's last report of counts that it may still deliver. */
 export interface GatewayReport {
   readonly gateway: string;
   readonly host: string;
-  /** The first day of which it may bring counts, days since 1970-01-01. */
+  /** The first day it may have counts for, in days since 1970-01-01. */
   readonly openDay: number;
   /** Store ms. */
   readonly seenMs: number;
-  /** An operator said that it won't come back. */
+  /** An operator said that it will not return. */
   readonly givenUp: boolean;
 }
 
-/** A gateway that was not heard in time, and the days of which it may have counts. */
+/** A gateway that did not report in time, and the days it may have counts for. */
 export interface Missing {
   readonly gateway: string;
   readonly host: string;
-  /** UTC days, both included: `2026-11-21`. A gateway that is cut off admits for a day at most. */
+  /** UTC days, inclusive: `2026-11-21`. An isolated gateway admits for one day at most. */
   readonly from: string;
   readonly to: string;
   readonly seenMs: number;
@@ -24,20 +24,20 @@ export interface Missing {
   readonly finalAtMs: number | null;
 }
 
-/** Which days are final: no gateway can bring counts of them any more. */
+/** Which days are final: no gateway can deliver counts for them any more. */
 export interface Finality {
   /** Days before this one are final. */
   readonly openFrom: string;
-  /** Gateways that keep days open which would be final else. */
+  /** Gateways that keep days from being final. */
   readonly waitingFor: readonly Missing[];
-  /** Gateways without which days became final: given up, or silent for too long. */
+  /** Gateways whose counts may be missing in final days: given up, or silent for too long. */
   readonly without: readonly Missing[];
 }
 
-/** A gateway says so every second: one that was heard so lately is not missing. */
+/** Gateways report every second: one that did so this recently is not missing. */
 const HEARD_MS = 90_000;
 
-/** @param finalAfterMs a gateway that was silent for so long is waited for no longer */
+/** @param finalAfterMs how long to wait for a silent gateway */
 export function finalityOf(reports: readonly GatewayReport[], nowMs: number, finalAfterMs: number): Finality {
   let openDay = dayAt(nowMs - SETTLE_MS);
   const settledDay = openDay;
@@ -64,7 +64,7 @@ export function finalityOf(reports: readonly GatewayReport[], nowMs: number, fin
   return { openFrom: nameOf(openDay), waitingFor, without };
 }
 
-/** Ids of the gateways without whose counts `day` became final, with blanks between; empty where there is none. */
+/** IDs of the gateways whose counts may be missing in `day`, separated by spaces; empty if none. */
 export function withoutOn(day: string, without: readonly Missing[]): string {
   return without
     .filter(({ from, to }) => from <= day && day <= to)

@@ -1,11 +1,11 @@
 /**
- * The format of a store's data: a version that does not know it leaves the store alone.
+ * The format of a store's data: a version that does not know it refuses the store.
  */
 export const FORMAT = '1';
 
 /**
- * From the first correction on. Version 0.3, which knows none, would leave them out of reports, and erasing would take
- * their figures out of a history.
+ * From the first correction on. Version 0.3 does not know corrections: it would omit them from reports, and erase their
+ * figures from a history.
  */
 export const FORMAT_WITH_CORRECTIONS = '2';
 

@@ -1,30 +1,30 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How far a store had got when a gateway last trusted it. A store that has got less far is an older state of it. */
+/** The progress of a store when a gateway last trusted it. A store with less progress is an older state. */
 export interface Progress {
-  /** How often an operator accepted the store as it was. */
+  /** How often an operator accepted the store. */
   readonly accepted: number;
-  /** By mark: how many changes of records it had counted, and how many of them took rights away. */
+  /** By mark: the number of record changes, and of those that removed rights. */
   readonly marks: Readonly<Record<string, { readonly changes: number; readonly restrictions: number }>>;
 }
 
-/** Where the id of the shared store is remembered from one start to the next. */
+/** Remembers the ID of the shared store across restarts. */
 export interface KnownStore {
-  /** null: none yet. */
+  /** Null if none is known yet. */
   read(): string | null;
   write(id: string): void;
-  /** Nothing counted where none is known. */
+  /** All zero if no store is known. */
   progress(): Progress;
   writeProgress(progress: Progress): void;
-  /** The id of the store whose days are in the archive; null where it knows none. Rejects while it can't be asked. */
+  /** ID of the store whose days are in the archive; null if it has none. Rejects if it cannot be asked. */
   archived(): Promise<string | null>;
 }
 
 const NO_ARCHIVE = (): Promise<null> => Promise.resolve(null);
 const NO_PROGRESS: Progress = { accepted: 0, marks: {} };
 
-/** In the data folder, for all processes of the machine. */
+/** In the data folder, for all processes on this machine. */
 export function knownStoreIn(folder: string, archived: KnownStore['archived'] = NO_ARCHIVE): KnownStore {
   const [idFile, progressFile] = [join(folder, 'store-id'), join(folder, 'store-progress')];
   return {
@@ -39,7 +39,7 @@ export function knownStoreIn(folder: string, archived: KnownStore['archived'] = 
   };
 }
 
-/** For as long as the process lives. */
+/** In memory, for the lifetime of the process. */
 export function knownStoreInMemory(): KnownStore {
   let [known, progress]: [string | null, Progress] = [null, NO_PROGRESS];
   return {
@@ -51,7 +51,7 @@ export function knownStoreInMemory(): KnownStore {
   };
 }
 
-/** What the file says is kept; what is learnt lives as long as the process: for one that only reads. */
+/** Reads the file but keeps changes in memory: for a process that only reads. */
 export function readOnly(known: KnownStore): KnownStore {
   return { ...known, write: () => undefined, writeProgress: () => undefined };
 }
@@ -65,7 +65,7 @@ function textIn(file: string): string | null {
   }
 }
 
-/** Nobody ever reads half of it. */
+/** Replaces the file atomically. */
 function replace(folder: string, file: string, text: string): void {
   mkdirSync(folder, { recursive: true });
   const draft = `${file}.${process.pid}`;

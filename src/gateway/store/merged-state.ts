@@ -1,8 +1,8 @@
 import type { SubjectState } from '../admission/decide.js';
 
 /**
- * What is decided on of a customer's key: buckets of the customer, strikes and ban of the key. The buckets
- * are the customer's own, so that spending from them needs no way back.
+ * The state for a customer's key: the customer's buckets, with the key's strikes and ban. The buckets are shared
+ * objects, so spending from them changes the customer.
  */
 export function merged(key: SubjectState, customer: SubjectState): SubjectState {
   const { strikes, strikesSinceMs, bannedUntilMs, banLevel } = key;
@@ -10,7 +10,7 @@ export function merged(key: SubjectState, customer: SubjectState): SubjectState 
   return { minute, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows };
 }
 
-/** Gives both what the decision left beside the buckets themselves. */
+/** Copies back everything except the buckets. */
 export function split(state: SubjectState, key: SubjectState, customer: SubjectState): void {
   customer.operationWindows = state.operationWindows;
   key.strikes = state.strikes;

@@ -8,38 +8,38 @@ import { openEmbeddedEngine } from './embedded/engine.js';
 import { knownStoreIn, readOnly, type KnownStore } from './known-store.js';
 import { openRedisEngine, type RedisEngineOptions } from './redis/engine.js';
 
-/** What `settings.store` says of engines: each has the same names. */
+/** The engine options in `settings.store`. */
 type StoreSettings = Required<
   Pick<RedisEngineOptions, 'deadlineMs' | 'usageDays' | 'finalAfterMs' | 'eviction' | 'replicas'>
 > &
   Pick<FailoverOptions, 'mapBytes' | 'gateways'> & {
-    /** null: the embedded engine in `dataFolder`. */
+    /** Null for the embedded engine in `dataFolder`. */
     readonly redisUrl: string | null;
-    /** While Redis is unavailable: decide here, from a share of each limit, or refuse. */
+    /** While Redis is unavailable: decide here with a share of each limit, or refuse. */
     readonly onFailure: 'local' | 'refuse';
   };
 
-/** What of all settings is the store's. */
+/** The settings that concern the store. */
 interface EngineSettings {
   readonly store: StoreSettings;
   readonly plans: Plans;
   readonly dataFolder: string;
   readonly environment: string;
-  /** null: no events. */
+  /** Null for no events. */
   readonly events: object | null;
 }
 
 export type Engine = AdmissionEngine & {
   setPlans(plans: Plans): void;
   /**
-   * Why the store won't have these plans; null when it will. Left out where it takes any. Rejects with
+   * Returns why the store refuses these plans; null if it accepts them. Absent if it accepts any. Rejects with
    * StoreUnavailable.
    */
   refusal?(plans: Plans): Promise<string | null>;
 };
 
 /**
- * The engine the settings name: Redis when there is a URL, else the embedded one in the data folder.
+ * Opens the engine of the settings: Redis if there is a URL, otherwise the embedded one in the data folder.
  */
 export function openEngine(
   settings: EngineSettings,
@@ -79,13 +79,13 @@ export function openEngine(
   });
 }
 
-/** The ledger in Redis, for a process that does nothing else. Throws StoreUnavailable where it can't be opened. */
+/** Opens only the ledger in Redis, for a separate process. Throws StoreUnavailable. */
 export function openRedisLedger(
   { dataFolder, store }: Pick<EngineSettings, 'dataFolder' | 'store'>,
   archived?: KnownStore['archived'],
 ): LedgerStore {
   const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
-  // Whoever remembers how far the store has got must have written back what gateways know.
+  // Only a process that writes back what gateways know may remember the store's progress.
   const known = readOnly(knownStoreIn(dataFolder, archived));
   return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;
 }

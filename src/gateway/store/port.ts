@@ -20,14 +20,13 @@ export interface FailedRequest {
 }
 
 /**
- * Failures of one key and UTC day, offered under one name until the store has taken them: offering a failure report
- * again is harmless. Its content never changes, and the next of the same key, day and reporter waits until it is
- * accepted.
+ * Failures of one key and UTC day, sent under one name until the store has accepted them: sending a report again is
+ * harmless. Its content never changes, and the next one of the same key, day and reporter waits until it is accepted.
  */
 export interface FailureReport {
-  /** Random name of the process that counted. */
+  /** Random name of the counting process. */
   readonly reporter: string;
-  /** Grows with every failure report of the reporter. */
+  /** Increases with each report of the reporter. */
   readonly number: number;
   readonly keyId: string;
   /** Days since 1970-01-01, UTC. */
@@ -35,13 +34,13 @@ export interface FailureReport {
   readonly failures: readonly FailedRequest[];
 }
 
-/** Why an operator banned a key, and who it was. */
+/** Why and by whom a key was banned. */
 export interface BanNote {
   readonly reason: string | null;
   readonly actor: string;
 }
 
-/** A ban in force. `note` is null for one that began by itself, after refusals. */
+/** A ban in force. `note` is null for an automatic ban. */
 export interface Ban {
   readonly keyId: string;
   readonly untilMs: number;
@@ -62,19 +61,19 @@ export interface BanPage<B> {
   readonly cursor: string | null;
 }
 
-/** The change is made on the master, and no replica has confirmed it in time: a failover may undo it. */
+/** The change was made on the master, but no replica confirmed it in time: a failover may undo it. */
 export class ChangeUncertain extends Error {
   override readonly name = 'ChangeUncertain';
 }
 
-/** Somebody else changed the record since it was read, or it exists already. Read again and retry. */
+/** The record was changed after it was read, or exists already. Read it again and retry. */
 export class VersionConflict extends Error {
   override readonly name = 'VersionConflict';
 }
 
 /**
- * What is written with a key in one step: events, and a ban by hand, which begins now at level 1, whatever is in force.
- * Null lifts the ban, and forgets strikes and level.
+ * Written with a key in one step: events, and a ban by hand, which starts now at level 1, whatever is in force. Null
+ * lifts the ban and resets strikes and level.
  */
 export interface KeyChange extends OutboxChange {
   readonly ban?: Pick<Ban, 'untilMs' | 'note'> | null | undefined;
@@ -90,26 +89,26 @@ export interface BansInForce {
 export interface BanStore {
   read(keyId: string): Promise<Ban | undefined>;
   /**
-   * Bans of keys in force. A page may be short, and not be the last. One that began by itself, and whose gateway died
-   * in that moment, may be missing.
+   * Bans of keys in force. A page may be short without being the last. An automatic ban may be missing if its gateway
+   * died at that moment.
    */
   keys(cursor: string | null, count: number): Promise<BanPage<Ban>>;
-  /** The same of addresses. */
+  /** The same for addresses. */
   addresses(cursor: string | null, count: number): Promise<BanPage<AddressBan>>;
   /**
-   * Ends the ban, and forgets strikes and level; of addresses that share a row, for want of room, all are free. False
-   * when there was none.
+   * Ends the ban and resets strikes and level; if addresses share a row for lack of room, for all of them. Returns
+   * false if there was none.
    */
   liftAddress(address: string): Promise<boolean>;
-  /** For a gauge: cheap however many keys there are, and without a promise that none is missing after a crash. */
+  /** For a gauge: cheap for any number of keys; some may be missing after a crash. */
   inForce(): Promise<BansInForce>;
 }
 
 export interface UsageStore {
   /**
-   * Rows of the days `from` to `to` (both included, `2026-11-21`): keys in the order of their ids, all of a key
-   * together and by day, a small batch at a time. Reading gives way to admissions. With `keyId` that key's alone; with
-   * `after` only those of keys behind it, where the store can begin there.
+   * Rows of the days `from` to `to` (inclusive, `2026-11-21`) in small batches: keys in the order of their IDs, each
+   * key's rows together and by day. Admissions have priority. With `keyId` only that key's rows; with `after` only keys
+   * after it, if the store can begin there.
    */
   rows(from: string, to: string, keyId?: string, after?: string): AsyncIterable<readonly UsageRow[]>;
 }
@@ -118,32 +117,31 @@ export interface UsageStore {
 export interface DayStore {
   /** @param nowMs store time */
   finality(nowMs: number): Promise<Finality>;
-  /** Waits no longer for the counts of a gateway. False when none of that id is known. */
+  /** Stops waiting for the counts of a gateway. Returns false if the gateway is unknown. */
   giveUp(gateway: string): Promise<boolean>;
 }
 
-/** Whether a shared store is still the one that it was. */
+/** Whether a shared store is still the same, with its data. */
 export interface StoreTrust {
   /**
-   * Why it is not believed, and what to do; null while nothing speaks against it. While it is not, it counts as
-   * unavailable.
+   * Why it is not trusted, and what to do; null if it is. An untrusted store counts as unavailable.
    */
   replaced(): string | null;
   /**
-   * Takes it as it is from now on, after what is known better here was written back. Gives its id.
-   * @param isForced also where it belongs to another environment: from now on to this gateway's
+   * Accepts it as it is, after writing back what this gateway knows better. Returns its ID.
+   * @param isForced also if it belongs to another environment: it then belongs to this gateway's
    */
   accept(isForced?: boolean): Promise<string>;
   /**
-   * Why it may drop data, and what to do, as the last check found; null where it does not, or somebody accepted that.
-   * Undefined until there was one.
+   * Why it may evict data, and what to do, as of the last check; null if it does not, or if that was accepted.
+   * Undefined before the first check.
    */
   evicts(): string | null | undefined;
-  /** Keys that it dropped so far. */
+  /** Keys evicted so far. */
   evictedKeys(): number;
 }
 
-/** What a gateway runs by: its version, and short hashes, which hold no secret. */
+/** What a gateway runs: its version, and short hashes without secrets. */
 export interface Running {
   readonly version: string;
   readonly settings: string;
@@ -151,42 +149,42 @@ export interface Running {
   readonly contract: string;
 }
 
-/** A gateway that said that it is there, store ms. */
+/** A gateway that reported to the store. Times are store ms. */
 export interface SeenGateway {
   readonly gateway: string;
   readonly host: string;
   readonly seenMs: number;
-  /** Null of a version that does not say it. */
+  /** Null for a version that does not report it. */
   readonly running: Running | null;
 }
 
 /** Local decisions while the shared store is unavailable. */
 export interface Failover {
-  /** Why the shared store is unavailable, for people; null while it decides. */
+  /** Why the shared store is unavailable, for people; null while it is available. */
   degraded(): string | null;
-  /** Whether any key can be decided meanwhile: one that was met within 24 hours. */
+  /** Whether any key is known: one seen within 24 hours. */
   knowsKeys(): boolean;
-  /** Gateways that share each limit meanwhile. */
+  /** Number of gateways that share each limit. */
   gateways(): number;
-  /** The other gateways of the store that were heard lately. */
+  /** The other gateways that reported to the store recently. */
   others(): Promise<readonly SeenGateway[]>;
-  /** From now on they are told what runs here. */
+  /** Reports to the others what runs here. */
   announce(running: () => Running): void;
-  /** Requests counted here that the shared ledger does not have yet, as last counted. */
+  /** Requests counted here that the shared ledger does not have yet, as of the last count. */
   spooled(): number;
-  /** While the shared store is unavailable what was counted here, else the shared ledger. */
+  /** What was counted here while the shared store is unavailable; otherwise the shared ledger. */
   readonly ownUsage: UsageStore;
 }
 
 /**
  * One admission engine. Both engines pass `test/conformance`.
- * Every call rejects with StoreUnavailable within the deadline when the store is unavailable.
+ * Every call rejects with StoreUnavailable within the deadline if the store is unavailable.
  */
 export interface AdmissionEngine extends Decider {
   readonly name: 'redis' | 'embedded';
   /**
-   * Counts 5xx ends of admitted requests, each failure report once however often it is offered. When some are not in
-   * the ledger, the error's `taken` are those that are.
+   * Counts admitted requests that ended in a 5xx; each failure report once, however often it is sent. If some are not
+   * in the ledger, the error says which are.
    */
   fail(reports: readonly FailureReport[]): Promise<void>;
   readonly keys: KeyStore;
@@ -198,18 +196,18 @@ export interface AdmissionEngine extends Decider {
   readonly usage: UsageStore;
   readonly transfer: LedgerTransfer;
   readonly days: DayStore;
-  /** How the engine fares that decides here while the shared store is unavailable; absent where there is none. */
+  /** State of the outage engine; absent if there is none. */
   readonly failover?: Failover;
-  /** Absent where the store is not shared. */
+  /** Absent if the store is not shared. */
   readonly trust?: StoreTrust;
-  /** How often files failed and were reopened; absent where there are none. */
+  /** How often files failed and were reopened; absent without files. */
   readonly reopenings?: () => number;
-  /** Proves the store can decide now, by running the real admission with cost 0. */
+  /** Proves that the store can decide now, with a real admission at cost 0. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What serving the public takes of an engine. A worker asks it of the process that owns the store. */
+/** The part of an engine that serves the public. Workers ask the process that owns the store. */
 export type ServingEngine = Pick<
   AdmissionEngine,
   'name' | 'admit' | 'fail' | 'keys' | 'customers' | 'sessionSecret' | 'usage' | 'failover'

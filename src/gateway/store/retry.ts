@@ -4,13 +4,13 @@ import { VersionConflict } from './port.js';
 
 const TRIES = 5;
 const PAUSE_MS = 250;
-/** Of a write, while others write the same record; the pause grows, and is random so that they don't meet again. */
+/** For writes to a contested record; the pause grows, and is random so that writers do not collide again. */
 const WRITES = 20;
 const WRITE_PAUSE_MS = 10;
 
 /**
- * Makes a call that may be repeated again while the store is unavailable: a busy one misses a deadline now and then,
- * and long work must not die of one.
+ * Repeats an idempotent call while the store is unavailable: a busy store misses a deadline now and then, and long work
+ * must not fail because of it.
  */
 export async function withRetry<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried += 1) {
@@ -23,7 +23,7 @@ export async function withRetry<Answer>(call: () => Promise<Answer>): Promise<An
   }
 }
 
-/** Makes an attempt to write again when somebody else wrote in between; rejects with VersionConflict in the end. */
+/** Repeats a write if another came first; rejects with VersionConflict in the end. */
 export async function untilUncontested<Answer>(attempt: () => Promise<Answer>): Promise<Answer> {
   for (let tried = 1; ; tried += 1) {
     try {

@@ -31,7 +31,7 @@ export function writeState(state: SubjectState, view: DataView, at: number): voi
   view.setFloat64(at + 8, state.minute.atMs, true);
   view.setFloat64(at + 16, state.day.level, true);
   view.setFloat64(at + 24, state.day.atMs, true);
-  // The higher bytes of each are written over by what follows.
+  // The higher bytes of each are overwritten by what follows.
   view.setUint32(at + 32, state.strikes, true);
   view.setUint32(at + 35, state.banLevel, true);
   view.setUint16(at + 38, STATE_MARK, true);
@@ -45,7 +45,7 @@ function threeBytes(view: DataView, at: number): number {
   return view.getUint32(at, true) & 0xffffff;
 }
 
-/** A view of the memory that `bytes` is cut from. The last one mostly serves again. */
+/** A view of the memory behind `bytes`. The last one is reused if possible. */
 export function viewOf(bytes: Buffer): DataView {
   if (view.buffer !== bytes.buffer) view = new DataView(bytes.buffer);
   return view;

@@ -2,10 +2,10 @@ import type { BucketState } from '../admission/bucket.js';
 import type { SubjectState } from '../admission/decide.js';
 import { readState, STATE_BYTES, viewOf, writeState } from './state.js';
 
-/** Of each window: its name, with a byte of length, level and moment. Earlier versions read over them. */
+/** For each window: name (with a length byte), level and time. Earlier versions ignore them. */
 const WINDOW_BYTES = 17;
 
-/** A state as it is stored: of operations' own windows, `packedWindows` follow. */
+/** A state as stored, followed by `packedWindows` for windows of single operations. */
 export function unpackState(bytes: Buffer): SubjectState {
   const state = readState(viewOf(bytes), bytes.byteOffset);
   if (bytes.length > STATE_BYTES) state.operationWindows = unpackWindows(bytes.subarray(STATE_BYTES, bytes.length));
@@ -45,7 +45,7 @@ export function unpackWindows(bytes: Buffer): Map<string, BucketState> {
   return windows;
 }
 
-/** A state of its own, which may be changed without that being remembered. */
+/** A copy that can be changed without being stored. */
 export function copyOfState(state: SubjectState): SubjectState {
   const { minute, day, month, operationWindows: windows } = state;
   const operationWindows =

@@ -15,11 +15,11 @@ export type WorkerMessage =
   | { readonly type: 'applied' }
   | { readonly type: 'listening'; readonly port: number }
   | { readonly type: 'metrics'; readonly metrics: Snapshot }
-  /** A question to all workers, and the answer to one that all were asked. */
+  /** A question to all workers, and the response to such a question. */
   | ({ readonly type: 'ask' } & Numbered)
   | { readonly type: 'remembered'; readonly number: number; readonly exchanges: readonly RecentExchange[] };
 
-/** What the primary sends to a worker: a request for its metrics, or what is in force from now on. */
+/** From the primary to a worker: a request for its metrics, or what is in force from now on. */
 export type PrimaryMessage =
   | StoreReply
   | { readonly type: 'send_metrics' }
@@ -33,8 +33,8 @@ interface Numbered {
 }
 
 /**
- * What a process runs by. A worker has it from the primary, never from the files: they may be bad by now, or say what
- * only a new gateway may take over.
+ * The configuration of a process. A worker gets it from the primary, not from the files, which may be invalid by now or
+ * contain what only a restart can apply.
  */
 export interface InForce {
   readonly settings: Settings;
@@ -45,11 +45,11 @@ export interface InForce {
 interface Serialized {
   readonly settings: Settings;
   readonly pem: ReturnType<Certificate['pem']> | null;
-  /** Null where it is the one that was sent before. */
+  /** Null if it has not changed since it was last sent. */
   readonly contract: (Omit<Contract, 'routes'> & { readonly operations: readonly Operation[] }) | null;
 }
 
-/** @param isKnown whether the worker has the contract already */
+/** @param isKnown whether the worker already has the contract */
 export function applyCommand({ settings, certificate, contract }: InForce, isKnown: boolean): PrimaryMessage {
   const { routes, pathRules, document, parts, about, hash } = contract;
   return {
@@ -60,7 +60,7 @@ export function applyCommand({ settings, certificate, contract }: InForce, isKno
   };
 }
 
-/** @param before what was in force; null at first */
+/** @param before what was in force; null at the start */
 export function deserialize({ settings, pem, contract }: Serialized, before: InForce | null): InForce {
   return {
     settings,

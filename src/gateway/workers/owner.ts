@@ -2,7 +2,7 @@ import { StoreUnavailable, type AdmissionRequest, type Late } from '../admission
 import type { Verdict } from '../admission/verdict.js';
 import type { AdmissionEngine, ServingEngine } from '../store/port.js';
 
-/** What a worker asks of the process that owns the store. */
+/** A worker's call to the process that owns the store. */
 export type StoreCall = { readonly type: 'store'; readonly number: number } & (
   | { readonly part: 'admit'; readonly requests: string }
   | {
@@ -17,7 +17,7 @@ export type StorePart = 'keys' | 'customers' | 'sessionSecret';
 export type StoreReply =
   | { readonly type: 'stored'; readonly number: number; readonly result: unknown }
   | { readonly type: 'failed'; readonly number: number; readonly error: SentError }
-  /** What became later of requests that had no answer in time, by index. */
+  /** Late outcomes of requests without a response in time, by index. */
   | { readonly type: 'late'; readonly number: number; readonly late: readonly (Late | null)[] };
 
 /** An error of the store, as data. */
@@ -26,14 +26,14 @@ export interface SentError {
   readonly message: string;
   readonly details?: Pick<StoreUnavailable, 'notSent' | 'accepted' | 'noEffect'> & {
     readonly decided: readonly (Verdict | null)[];
-    /** Indexes that a `late` is to come for. */
+    /** Indexes for which `late` will follow. */
     readonly late: readonly number[];
   };
 }
 
 type Method = (...args: readonly unknown[]) => unknown;
 
-/** Answers what one worker asks; `send` puts a reply to it. */
+/** Serves one worker's calls; `send` sends it a reply. */
 export function answerWorker(engine: AdmissionEngine, send: (reply: StoreReply) => void): (call: StoreCall) => void {
   const readers = new Map<unknown, AsyncIterator<unknown>>();
   const usage = engine.failover?.ownUsage ?? engine.usage;
@@ -60,7 +60,7 @@ export function answerWorker(engine: AdmissionEngine, send: (reply: StoreReply) 
   };
 }
 
-/** Rows of the ledger, as many at a time as the worker has asked for. */
+/** Reads the next ledger rows when the worker asks for them. */
 async function readOn(
   readers: Map<unknown, AsyncIterator<unknown>>,
   usage: ServingEngine['usage'],

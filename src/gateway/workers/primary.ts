@@ -13,27 +13,27 @@ import type { Log } from '../../shared/log.js';
 import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 
 const SCRAPE_MS = 250;
-/** A worker that dies younger than this is replaced only after a pause, or a bad set-up would spin. */
+/** A worker that dies this early is replaced only after a pause, so that a bad set-up does not spin. */
 const YOUNG_MS = 1000;
 
 interface Started {
-  /** The last that it was sent. */
+  /** What it was sent last. */
   contract: Contract | null;
-  /** What resolves with the acknowledgements that are due: they come in order. */
+  /** Resolves pending acknowledgements, which arrive in order. */
   readonly owed: (() => void)[];
 }
 
 /**
- * Starts as many workers of this program as `first` says, and replaces whichever dies. They ask `engine` here.
- * @param own our own metrics
+ * Starts the number of workers in `first` and replaces those that die. They use `engine` of this process.
+ * @param own metrics of this process
  */
 export function startWorkers(first: InForce, engine: AdmissionEngine, own: Registry, log: Log) {
   const count = first.settings.workers;
-  // A copy: what `first` holds changes with a reload.
+  // A copy: a reload changes `first`.
   let inForce: InForce = { ...first };
   const metrics = new WorkerMetrics();
   const asked = new AskedWorkers();
-  /** Those that have asked for what is in force, and so are told of changes. */
+  /** Workers that have asked for the configuration, and therefore get changes. */
   const started = new Map<Worker, Started>();
   const restarts = countRestarts(own, metrics);
   let stopping = false;
@@ -41,16 +41,16 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
   let markListening: (port: number) => void;
   const listening = new Promise<number>((resolve) => (markListening = resolve));
 
-  /** Resolves when the worker has applied what is in force, or is gone. */
+  /** Resolves when the worker has applied the configuration, or is gone. */
   const publish = (worker: Worker, its: Started): Promise<void> =>
     new Promise((resolve) => {
       its.owed.push(resolve);
-      // To one that is going, nothing gets through, and it need not.
+      // A worker that is exiting cannot receive it, and need not.
       worker.send(applyCommand(inForce, its.contract === inForce.contract), () => undefined);
       its.contract = inForce.contract;
     });
 
-  // Settings hold maps, and a certificate bytes.
+  // Settings contain maps, and a certificate contains bytes.
   cluster.setupPrimary({ serialization: 'advanced' });
   const start = (): void => {
     const bornMs = performance.now();
@@ -68,7 +68,7 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
       else if (message.type === 'ask') void answer(worker, message.number, message.question, asked);
       else if (++listeningCount >= count) markListening(message.port);
     });
-    // Its last metrics may come after its exit, until the channel is closed.
+    // Its last metrics may arrive after its exit, until the channel closes.
     void Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]).then(() => metrics.forget(worker.id));
     worker.on('exit', (code, signal) => {
       for (const resolve of started.get(worker)?.owed ?? []) resolve();
@@ -83,9 +83,9 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
   for (let index = 0; index < count; index += 1) start();
 
   return {
-    /** Resolves with their port when every worker listens. */
+    /** Resolves with their port once all workers listen. */
     listening,
-    /** The metrics of this process and of all workers, dead or alive; at most `SCRAPE_MS` later. */
+    /** Metrics of this process and all workers, dead or alive, within `SCRAPE_MS`. */
     metrics: async () => {
       for (const worker of living()) worker.send({ type: 'send_metrics' } satisfies PrimaryMessage, () => undefined);
       await metrics.refreshed(
@@ -94,14 +94,14 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
       );
       return metrics.text(own);
     },
-    /** What they remember together of exchanges. */
+    /** The recent exchanges of all workers. */
     recall: (question: Question) => recall(asked, question),
-    /** Resolves when this is in force in all of them. */
+    /** Resolves once this is in force in all workers. */
     apply: async (next: InForce) => {
       inForce = next;
       await Promise.all([...started].map(([worker, its]) => publish(worker, its)));
     },
-    /** Asks all to drain; kills what is left after the deadline. */
+    /** Asks all workers to drain; kills the remaining ones after the deadline. */
     stop: async (deadlineMs: number) => {
       stopping = true;
       await Promise.all(living().map((worker) => stopWorker(worker, deadlineMs)));
@@ -120,7 +120,7 @@ function recall(asked: AskedWorkers, question: Question): Promise<Recalled> {
   );
 }
 
-/** A worker that serves a page about exchanges wants to know what all of them remember. */
+/** A worker's page about exchanges needs those of all workers. */
 async function answer(worker: Worker, number: number, question: Question, asked: AskedWorkers): Promise<void> {
   const recalled = await recall(asked, question);
   worker.send({ type: 'recalled', number, recalled } satisfies PrimaryMessage, () => undefined);

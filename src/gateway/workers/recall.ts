@@ -2,7 +2,7 @@ import type { RecentExchange } from '../observe/recent/exchange.js';
 import { newest } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
 
-/** Who says nothing for so long hangs. */
+/** A worker that is silent for this long hangs. */
 const WAIT_MS = 1_000;
 
 interface OpenQuestion {
@@ -11,12 +11,12 @@ interface OpenQuestion {
   readonly end: () => void;
 }
 
-/** Questions of the primary that its workers are answering. */
+/** Questions of the primary to its workers. */
 export class AskedWorkers {
   readonly #asked = new Map<number, OpenQuestion>();
   #number = 0;
 
-  /** @param send puts the question, with its number, to each of these workers */
+  /** @param send sends the question, with its number, to each of these workers */
   ask(workers: readonly number[], send: (number: number) => void): Promise<Recalled> {
     this.#number += 1;
     const number = this.#number;
@@ -34,7 +34,7 @@ export class AskedWorkers {
     });
   }
 
-  /** What one worker remembers. */
+  /** One worker's response. */
   answered(number: number, worker: number, exchanges: readonly RecentExchange[]): void {
     const asked = this.#asked.get(number);
     if (asked === undefined || !asked.silent.delete(worker)) return;
@@ -42,24 +42,24 @@ export class AskedWorkers {
     if (asked.silent.size === 0) asked.end();
   }
 
-  /** It won't answer any more, and what it remembered is gone. */
+  /** It will not respond, and its exchanges are lost. */
   forget(worker: number): void {
     for (const number of [...this.#asked.keys()]) this.answered(number, worker, []);
   }
 }
 
-/** Questions of a worker that the primary answers for all. */
+/** Questions of a worker that the primary answers for all workers. */
 export class AskedPrimary {
   readonly #asked = new Map<number, (recalled: Recalled) => void>();
   #number = 0;
 
-  /** @param send puts the question, with its number, to the primary */
+  /** @param send sends the question, with its number, to the primary */
   ask(send: (number: number) => void): Promise<Recalled> {
     this.#number += 1;
     const number = this.#number;
     return new Promise((resolve) => {
       this.#asked.set(number, resolve);
-      // Twice: the primary waits for the others as long.
+      // Twice, because the primary waits as long for the others.
       setTimeout(() => this.answered(number, { exchanges: [], silent: 1 }), 2 * WAIT_MS).unref();
       send(number);
     });

@@ -3,14 +3,14 @@ import type { Verdict } from '../admission/verdict.js';
 import { ChangeUncertain, VersionConflict, type ServingEngine, type UsageRow } from '../store/port.js';
 import type { SentError, StoreCall, StorePart, StoreReply } from './owner.js';
 
-/** An owner that does not answer an admission for so long hangs: the response is to be there within a second. */
+/** Deadline of an admission: the client's response must be sent within a second. */
 const ADMIT_MS = 900;
-/** … and any other call. */
+/** Deadline of any other call. */
 const CALL_MS = 5_000;
-/** A timer so late means that this process stood still itself: what was answered meanwhile is read first. */
+/** A timer this late means that this process itself was stopped: first read the replies that arrived meanwhile. */
 const LATE_MS = 50;
 const GRACE_MS = 100;
-/** Calls without an answer, those included that were given up: an owner that hangs is asked no more than these. */
+/** Maximum number of open calls, including abandoned ones: the most that a hanging owner is asked. */
 const MAX_OPEN = 1_000;
 const SILENT = 'The process that owns the store does not respond';
 
@@ -21,7 +21,7 @@ interface Open {
   readonly reject: (error: Error) => void;
 }
 
-/** What is asked of the process that owns the store, by number. */
+/** Open calls to the process that owns the store, by number. */
 class Calls {
   readonly #send: (call: StoreCall) => void;
   readonly #open = new Map<number, Open>();
@@ -32,7 +32,7 @@ class Calls {
     this.#send = send;
   }
 
-  /** Rejects with StoreUnavailable after `withinMs`; its `late` resolves with what is answered later. */
+  /** Rejects with StoreUnavailable after `withinMs`; its `late` resolves with a later reply. */
   ask(asked: Question, withinMs: number, size = 0): Promise<unknown> {
     if (this.#open.size >= MAX_OPEN) return Promise.reject(new StoreUnavailable(SILENT, { noEffect: true }));
     const number = (this.#number += 1);
@@ -89,7 +89,7 @@ class Calls {
   }
 }
 
-/** Calls `work` after so long, in which this process did not stand still; gives what stops that. */
+/** Calls `work` after `withinMs` in which this process was not stopped itself; returns a function that cancels it. */
 function awake(withinMs: number, work: () => void): () => void {
   const dueMs = performance.now() + withinMs;
   const timer = setTimeout(() => {
@@ -100,7 +100,7 @@ function awake(withinMs: number, work: () => void): () => void {
   return () => stop();
 }
 
-/** The store of a worker: everything is asked of the process that owns it. `send` puts a question to that. */
+/** A worker's store: every call goes to the process that owns it. `send` sends a call. */
 export function storeOfOwner(name: ServingEngine['name'], send: (call: StoreCall) => void) {
   const calls = new Calls(send);
   let reader = 0;
@@ -121,7 +121,7 @@ export function storeOfOwner(name: ServingEngine['name'], send: (call: StoreCall
   return { engine, answered: (reply: StoreReply) => calls.answered(reply) };
 }
 
-/** What has the methods of a part, each of which asks the owner. */
+/** A proxy for a part of the engine: each method asks the owner. */
 function partOf<Part extends StorePart>(calls: Calls, part: Part): ServingEngine[Part] {
   return new Proxy({} as ServingEngine[Part], {
     get:

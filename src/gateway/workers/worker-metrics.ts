@@ -7,16 +7,16 @@ interface Wait {
   readonly end: () => void;
 }
 
-/** A worker that was silent for so long hangs. */
+/** A worker that is silent for this long hangs. */
 const SILENT_MS = 3000;
 
 /**
- * The metrics of all workers, the dead included, summed. A worker that hangs counts with its last snapshot, and never
+ * The summed metrics of all workers, including dead ones. A hanging worker counts with its last snapshot and never
  * makes a scrape fail.
  */
 export class WorkerMetrics {
   readonly #latest = new Map<number, { readonly snapshot: Snapshot; readonly atMs: number }>();
-  /** Without the counts of the dead, a counter would fall when a worker is replaced. */
+  /** Without those of dead workers, a counter would fall when a worker is replaced. */
   #dead: Promise<Snapshot> = Promise.resolve([]);
 
   readonly #waits = new Set<Wait>();
@@ -42,7 +42,7 @@ export class WorkerMetrics {
     });
   }
 
-  /** The worker is gone: its counts stay, its gauges say nothing any more. */
+  /** The worker is gone: its counters stay, its gauges are dropped. */
   forget(worker: number): void {
     const last = this.#latest.get(worker)?.snapshot;
     this.#latest.delete(worker);
@@ -56,7 +56,7 @@ export class WorkerMetrics {
     return atMs !== undefined && performance.now() - atMs < SILENT_MS;
   }
 
-  /** Everything summed with what `own` counts, in Prometheus' text form. */
+  /** The sum including `own`, in Prometheus' text format. */
   async text(own: Registry): Promise<string> {
     const [first, dead] = await Promise.all([own.getMetricsAsJSON(), this.#dead]);
     const living = [...this.#latest.values()].map(({ snapshot }) => snapshot);

@@ -8,10 +8,10 @@ import { storeOfOwner } from './store.js';
 import { deserialize, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/repeat.js';
 
-/** How often a worker sends its metrics unasked; one killed with -9 takes at most this much of them along. */
+/** How often a worker sends its metrics unasked: `kill -9` loses at most this much. */
 const METRICS_MS = 500;
 
-/** Resolves with what is in force; `apply` is given what is in force later, and resolves when it is applied. */
+/** Resolves with the configuration; `apply` gets later ones and resolves once they are applied. */
 export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<InForce> {
   return new Promise((resolve) => {
     let next: (inForce: InForce) => Promise<void> | void = resolve;
@@ -27,7 +27,7 @@ export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<
   });
 }
 
-/** Sends the primary its metrics when asked and from time to time, and once more before it goes. */
+/** Sends its metrics to the primary when asked, regularly, and once before it exits. */
 export function reportToPrimary(registry: Registry): { listening(port: number): void; stop(): Promise<void> } {
   const sendMetrics = async (): Promise<void> => send({ type: 'metrics', metrics: await registry.getMetricsAsJSON() });
   process.on('message', (message: PrimaryMessage) => {
@@ -43,7 +43,7 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
   };
 }
 
-/** Answers the primary what this process remembers. Gives what asks it for what all of them do. */
+/** Responds to the primary with this process's exchanges. Returns a function that asks for those of all workers. */
 export function recallThroughPrimary(recent: RecentExchanges): Recall {
   const asked = new AskedPrimary();
   process.on('message', (message: PrimaryMessage) => {
@@ -55,7 +55,7 @@ export function recallThroughPrimary(recent: RecentExchanges): Recall {
   return (question) => asked.ask((number) => void send({ type: 'ask', number, question }));
 }
 
-/** The store, which the primary owns. */
+/** The store that the primary owns. */
 export function storeOfPrimary({ store }: Settings): ServingEngine {
   const { engine, answered } = storeOfOwner(store.redisUrl === null ? 'embedded' : 'redis', (call) => void send(call));
   process.on('message', (message: PrimaryMessage) => {
