@@ -53,7 +53,7 @@ export interface LedgerStore {
    * its day, and later counts are on top.
    */
   remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Sets these marks. `all`: also where there are counts, which are then on top; otherwise not where they are whole. */
+  /** Sets these marks. `all`: also where there are counts, which are then on top; otherwise not if they are whole. */
   mark(day: string, rows: AsyncIterable<readonly UsageRow[]>, all: boolean): Promise<void>;
   /** Adds rows to the counts on top of them and removes the mark in the same step: then the day is whole here. */
   restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;

@@ -2,19 +2,19 @@ import { countRows } from './files/count-rows.js';
 import { rangeOf } from './files/rows.js';
 import type { Stores } from './files/stores.js';
 
-/** Bytes of the map per row that may be there before new addresses have to share rows. */
+/** Bytes of the map per row; beyond that, new addresses share rows. */
 const BYTES_PER_ROW = 1_024;
 const SHARED_ROWS = 4_096;
 
 /**
- * Says which row remembers an address. Whoever attacks chooses addresses, so that the number of rows must have a bound:
- * once there is one row per KiB of the map, an address not seen before shares one of 4,096 rows with others until the
- * sweep has made room. Keys are never affected.
+ * Finds the row of an address. Attackers choose addresses, so the number of rows is bounded: once there is one row per
+ * KiB of the map, a new address shares one of 4,096 rows with others until the sweep has made room. Keys are not
+ * affected.
  */
 export class Addresses {
   readonly #stores: Stores;
   readonly #maxRows: number;
-  /** Rows in the file when they were counted last, and those that may have come since. */
+  /** Rows in the file at the last count, and those that may have been added since. */
   #counted = 0;
   #came = 0;
 
@@ -23,7 +23,7 @@ export class Addresses {
     this.#maxRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
   }
 
-  /** To be called inside the transaction that uses the row. */
+  /** Call it inside the transaction that uses the row. */
   row(address: string): string {
     const { memory, durable } = this.#stores;
     if (memory.find('a', address) !== undefined || durable.getBinaryFast(`a${address}`) !== undefined) return address;
@@ -32,7 +32,7 @@ export class Addresses {
     return address;
   }
 
-  /** Counts again what is in the file. */
+  /** Counts the rows in the file again. */
   async recount(): Promise<void> {
     const { durable } = this.#stores;
     const came = this.#came;
@@ -41,7 +41,7 @@ export class Addresses {
   }
 }
 
-// FNV-1a, 32 bits. Who finds colliding addresses only shares a bucket with them.
+// FNV-1a, 32 bits. Anyone who finds colliding addresses only shares a bucket with them.
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;

@@ -28,24 +28,24 @@ import { ledgerTransferOf } from './ledger/transfer.js';
 
 export interface EmbeddedOptions extends StoreOptions {
   readonly plans: Plans;
-  /** Days the usage ledger is kept. */
+  /** Days to keep the usage ledger. */
   readonly usageDays: number;
-  /** Whether crossings and bans are events; left out, they are not. */
+  /** Whether crossings and bans emit events; default false. */
   readonly events?: boolean;
 }
 export type EmbeddedEngine = AdmissionEngine & {
-  /** Holds from the next admission of this process on. */
+  /** Applies from the next admission on. */
   setPlans(plans: Plans): void;
 };
 
 const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' } as const;
 
 /**
- * The embedded engine: files in `folder`, which this process alone opens.
+ * The embedded engine: files in `folder`, which only this process opens.
  *
- * Promised: `kill -9` loses nothing that was answered. A power cut loses at most the last half second of admissions,
- * and what the disk needs to take it, and never corrupts; key changes and bans set by hand are on disk before they are
- * acknowledged. Not for network file systems, nor for more than one machine. Throws StoreUnavailable when the folder
+ * Guarantees: `kill -9` loses nothing that was acknowledged. A power cut loses at most the last half second of
+ * admissions plus the time that the disk needs, and never corrupts; key changes and bans by hand are on disk before
+ * they are acknowledged. Not for network file systems or several machines. Throws StoreUnavailable if the folder
  * cannot be used.
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
@@ -53,7 +53,7 @@ export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 
-/** The engine on files that are open; it closes them. `verifier` says which keys are valid, `now` what time it is. */
+/** The engine on open files, which it closes. `verifier` decides which keys are valid; `now` is the clock. */
 export function engineOn(
   stores: Stores,
   verifier: KeyVerifier,
@@ -80,7 +80,7 @@ export function engineOn(
   return {
     name: 'embedded',
     admit,
-    // One record: what isn't acknowledged was not counted.
+    // A single record: what is not acknowledged was not counted.
     fail: (reports) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, reports))),
     keys: keysOf(stores),
     customers: customersOf(stores),
@@ -90,7 +90,7 @@ export function engineOn(
     bans: bansOf(stores, addresses),
     usage,
     transfer: ledgerTransferOf(stores, usage, usageDays),
-    // One process counts in one ledger: nobody brings anything later.
+    // One process counts in one ledger: nothing arrives later.
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     check: async () => {
       await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
@@ -139,7 +139,7 @@ function admitOne(
   return verdict;
 }
 
-/** The same, and the events it causes are written with it. */
+/** The same, and writes the events that it causes in the same step. */
 function admitAndEmit(
   transaction: Transaction,
   verifier: KeyVerifier,
@@ -164,7 +164,7 @@ function startOf({ keyId, plan, bannedUntilMs: untilMs, level, atMs }: BannedVer
   return banEvent(keyId ?? '', plan, { untilMs, level }, atMs);
 }
 
-/** Of a customer's key. The key itself is counted, and so changed, whatever is decided. */
+/** For a customer's key. The key itself is counted, and therefore changed, in any case. */
 function decideShared(
   transaction: Transaction,
   entry: Entry,
@@ -205,7 +205,7 @@ function admitAddress(
 }
 
 /**
- * The state itself, or a copy where deciding only brings it up to date for the figures: that must not be remembered.
+ * The state itself, or a copy if the decision only settles it for the figures, which must not be stored.
  */
 function scratchOf(state: SubjectState, ban: BanRule, cost: number, nowMs: number): SubjectState {
   return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;

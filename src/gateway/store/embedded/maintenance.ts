@@ -4,17 +4,17 @@ import type { Stores } from './files/stores.js';
 import type { Sweep } from './sweep.js';
 import { attempt, translating } from './files/errors.js';
 
-/** Half of the second that a power cut may cost: the other half is for the disk. */
+/** Interval of syncs: what a power cut may cost, besides the time that the disk needs. */
 const SYNC_MS = 500;
 const SWEEP_MS = 10_000;
-/** How far the journal grows, at most: so much has to be read when a process starts, and is held in memory. */
+/** Maximum size of the journal, which is read at the start and held in memory. */
 const FOLD_MS = 30_000;
 const FOLD_SUBJECTS = 131_072;
 const FOLD_BYTES = 32 * 1_048_576;
-/** … but never more than this part of the bound. */
+/** … but at most this share of the bound. */
 const FOLD_PART = 16;
 
-/** What an open engine does by itself: syncs, folds, sweeps, and the orderly end. */
+/** Background work of an open engine: syncs, folds, sweeps, and a clean shutdown. */
 export class Maintenance {
   readonly #stores: Stores;
   readonly #sweep: Sweep;
@@ -26,7 +26,7 @@ export class Maintenance {
   #sweptAtMs = performance.now();
   #foldedAtMs = performance.now();
   #closed = false;
-  /** The store's time at the last admission; 0 before the first. A sweep measures age by it. */
+  /** Store time at the last admission; 0 before the first. Sweeps measure age by it. */
   nowMs = 0;
 
   constructor(stores: Stores, sweep: Sweep, addresses: Addresses) {
@@ -67,7 +67,7 @@ export class Maintenance {
       }
       this.#failure = undefined;
     } catch (error) {
-      // Admissions go on; `check` reports it, and the next round tries again.
+      // Admissions continue; `check` reports it, and the next round tries again.
       this.#failure = error;
     }
   }
@@ -82,7 +82,7 @@ export class Maintenance {
     );
   }
 
-  /** Rejects when the store could not write: now, or when it last synced or folded. */
+  /** Rejects if the store cannot write: now, or at the last sync or fold. */
   async check(): Promise<void> {
     this.#stores.checkFolder();
     await attempt(this.#stores, () => {
@@ -93,7 +93,7 @@ export class Maintenance {
     if (this.#failure !== undefined) throw this.#failure as Error;
   }
 
-  /** Folds what is not in the file yet and closes all. Rejects with StoreUnavailable if that failed. */
+  /** Folds what is not in the file yet, and closes everything. Rejects with StoreUnavailable if that fails. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

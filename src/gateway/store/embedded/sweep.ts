@@ -12,39 +12,38 @@ import { areMarksOver } from './journal/pending.js';
 import { inTransaction } from './files/errors.js';
 
 /**
- * A subject not seen for so long is forgotten, when its greedy buckets are whole again too: it starts afresh either
- * way.
+ * A subject not seen for this long is deleted, once its greedy buckets are full too: it starts fresh either way.
  */
 const FORGET_AFTER_MS = 2 * DAY_MS;
-/** How long a bucket has to be whole: a clock may step back. */
+/** How long a bucket must have been full: a clock may step back. */
 const WHOLE_FOR_MS = DAY_MS;
 /**
- * A key may have other terms at any time, and what it spent comes back by those: at the slowest, one unit per window.
+ * A key's terms may change at any time, and its refill follows them: at the slowest, one unit per window.
  */
 const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
-/** What was notified of a month is remembered until it is over. */
+/** Notifications of a month are remembered until it is over. */
 const MARKED_MS = LONGEST_MONTH_MS;
-/** A clock that is ahead takes no day of the ledger before so many were counted on by it. */
+/** Days with counts that a clock must have seen before it may delete days of the ledger: it may be ahead. */
 const WITNESS_DAYS = 7;
-/** Rows looked at per kind and step, bounding how long the files stay locked. */
+/** Rows examined per kind and step: bounds how long the files are locked. */
 const STEP_ROWS = 1_000;
 
-/** Removes what nobody needs any more, a little at a time. */
+/** Removes expired rows, a few at a time. */
 export class Sweep {
   readonly #stores: Stores;
   readonly #usageDays: number;
   readonly #inForce: { readonly plans: Plans };
-  /** Where the next step goes on, by kind of row. */
+  /** Where the next step continues, by kind of row. */
   readonly #resumeAt = new Map<string, string>();
 
-  /** @param inForce the plans of now, which say what binds an address, and so when its buckets are whole */
+  /** @param inForce the current plans, which determine when the buckets of an address are full */
   constructor(stores: Stores, usageDays: number, inForce: { readonly plans: Plans }) {
     this.#stores = stores;
     this.#usageDays = usageDays;
     this.#inForce = inForce;
   }
 
-  /** One step. `nowMs` is the store's time. Rejects with StoreUnavailable. */
+  /** Runs one step. `nowMs` is store time. Rejects with StoreUnavailable. */
   async run(nowMs: number): Promise<void> {
     await inTransaction(this.#stores, (durable) => {
       const isAddressOver = (row: Buffer): boolean =>
@@ -64,8 +63,8 @@ export class Sweep {
 }
 
 /**
- * Removes rows of a kind that are over, `STEP_ROWS` looked at from the name `from` on. Gives the name to go on from; at
- * the end it is the first again.
+ * Removes expired rows of a kind, examining `STEP_ROWS` from the name `from` on. Returns the name to continue from; at
+ * the end, the first one again.
  */
 export function removeSome(
   store: Store,
@@ -85,7 +84,7 @@ export function removeSome(
   return seen < STEP_ROWS ? kind : last;
 }
 
-/** When the seventh newest day of the ledger began; 0 where it has fewer. */
+/** Start of the seventh newest day of the ledger; 0 if it has fewer. */
 function witnessedMs(durable: Store): number {
   let before = `u${AFTER_ALL}`;
   for (let n = 0; n < WITNESS_DAYS; n += 1) {
@@ -96,13 +95,13 @@ function witnessedMs(durable: Store): number {
   return Date.parse(before.slice(1));
 }
 
-/** Removes rows of a kind that is named by days: some of those before `day`. */
+/** Removes some of the rows before `day`, of a kind that is named by days. */
 export function removeDaysBefore(store: Store, kind: string, day: string): void {
   for (const name of [...store.getKeys({ start: kind, end: `${kind}${day}`, limit: STEP_ROWS })])
     store.removeSync(name);
 }
 
-/** Nothing of it can change a decision any more. */
+/** Whether it can no longer change a decision. */
 function isForgotten(row: Buffer, nowMs: number, termsOf: () => Pick<Terms, 'limits' | 'refill'> | undefined): boolean {
   const { minute, day, strikesSinceMs, bannedUntilMs, operationWindows } = unpackState(row);
   const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
@@ -119,7 +118,7 @@ function isMonthOver(row: Buffer, nowMs: number): boolean {
   return isWindowOver('month', unpackState(row).month, nowMs - WHOLE_FOR_MS);
 }
 
-/** Whether a greedy bucket has been whole for long. One without a limit is a window, and over. */
+/** Whether a greedy bucket has been full for long. One without a limit is a window that has ended. */
 function isWhole({ level, atMs }: BucketState, limit: Limit, nowMs: number): boolean {
   return limit === 'unlimited' || nowMs - (atMs + level / limit) > WHOLE_FOR_MS;
 }

@@ -2,17 +2,16 @@ import { statfsSync } from 'node:fs';
 import { StoreUnavailable } from '../../../admission/port.js';
 import type { Store } from './store.js';
 
-/** Claims between two looks at the file and its disk, which cost 4 µs each … */
+/** Claims between two checks of file and disk, which cost 4 µs each … */
 const CLAIMS_PER_CHECK = 16;
-/** … unless this is all that is left on the disk. */
+/** … unless the disk has only this much left. */
 const NEARLY_FULL_BYTES = 64 * 1_048_576;
 /**
- * Left free on the disk. A write that doesn't fit any more makes lmdb overrun the text of its error, and may end the
- * process.
+ * Reserve on the disk. A write that does not fit makes lmdb overrun its error text, which may end the process.
  */
 const SPARE_BYTES = 131_072;
 
-/** Keeps files within their bound and their disk: lmdb-js itself lets one grow without end, whatever its `mapSize`. */
+/** Keeps files within their bound and their disk: lmdb-js lets them grow without limit, whatever `mapSize` is. */
 export class Capacity {
   readonly #folder: string;
   readonly #maxBytes: number;
@@ -27,14 +26,14 @@ export class Capacity {
     this.#usedBytes = usedBytes;
   }
 
-  /** To be called before what may make the files grow. Throws StoreUnavailable when they must not. */
+  /** Call it before anything that may grow the files. Throws StoreUnavailable if they must not. */
   claim(): void {
     if (this.#everyClaim || this.#claims % CLAIMS_PER_CHECK === 0) this.#check();
     this.#claims += 1;
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
   }
 
-  /** Throws StoreUnavailable when the files must not grow as things stand now. */
+  /** Throws StoreUnavailable if the files must not grow now. */
   check(): void {
     this.#check();
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
@@ -53,7 +52,7 @@ export class Capacity {
   }
 }
 
-/** What is said of a disk that is `full`, or worse. */
+/** The message for a disk that is `full`, or worse. */
 export function diskMessage(folder: string, state: string): string {
   return `The disk that holds ${folder} is ${state}. Free space there; admission goes on by itself afterwards.`;
 }
@@ -67,13 +66,13 @@ interface Stats {
   };
 }
 
-/** Bytes of pages in use. The file holds some free ones beside, which the next transactions use again. */
+/** Bytes of pages in use. The file also has free ones, which the next transactions reuse. */
 export function usedBytesOf(store: Store): number {
   const { pageSize, root } = store.getStats() as Stats;
   return pageSize * (root.treeBranchPageCount + root.treeLeafPageCount + root.overflowPages);
 }
 
-/** Throws StoreUnavailable where the folder is gone. */
+/** Throws StoreUnavailable if the folder is gone. */
 function diskOf(folder: string): { readonly bavail: number; readonly bsize: number } {
   try {
     return statfsSync(folder);

@@ -6,10 +6,10 @@ import { isDamage } from './damage.js';
 import type { Store } from './store.js';
 import type { Parts } from './parts.js';
 
-/** A full disk shows as either, depending on which write found it. */
+/** A full disk appears as any of these, depending on the write that failed. */
 const DISK_CODES: readonly unknown[] = [5, 28, 'EIO', 'ENOSPC', 'EDQUOT', 'EROFS'];
 
-/** Runs synchronous store work; what it throws becomes a rejection that says what to do. */
+/** Runs synchronous store work; turns what it throws into a rejection that says what to do. */
 export async function attempt<Result>(stores: Parts, work: () => Result): Promise<Result> {
   try {
     requireWhole(stores);
@@ -19,7 +19,7 @@ export async function attempt<Result>(stores: Parts, work: () => Result): Promis
   }
 }
 
-/** Reads what the file holds now. */
+/** Reads the current contents of the file. */
 export function reading<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
   return attempt(stores, () => {
     stores.durable.resetReadTxn();
@@ -27,7 +27,7 @@ export function reading<Result>(stores: Parts, work: (durable: Store) => Result)
   });
 }
 
-/** The same for work that takes a while. */
+/** The same for asynchronous work. */
 export async function translating<Result>(stores: Parts, work: () => Promise<Result>): Promise<Result> {
   try {
     requireWhole(stores);
@@ -37,13 +37,13 @@ export async function translating<Result>(stores: Parts, work: () => Promise<Res
   }
 }
 
-/** Runs work in a transaction on the file, on disk when the promise ends; rejects as `attempt` does. */
+/** Runs work in a transaction on the file, on disk when the promise resolves; rejects like `attempt`. */
 export function inTransaction<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
   stores.checkFolder();
   return translating(stores, () => stores.write(work));
 }
 
-/** The same for what changes records: those that are kept decoded are read again. */
+/** The same for changes of records: invalidates decoded copies. */
 export function changingRecords<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
   return inTransaction(stores, work).finally(() => (stores.recordsVersion += 1));
 }
@@ -54,7 +54,7 @@ function requireWhole({ broken, isGone, folder }: Parts): void {
     throw new StoreUnavailable(`The embedded store in ${folder} failed and is being reopened: ${broken}`);
 }
 
-/** The error to show for one that a file threw. An error of our own making stays as it is. */
+/** Translates an error of a file into a message. Our own errors stay as they are. */
 async function translated(stores: Parts, error: unknown): Promise<unknown> {
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
   const cause = await commitErrorOf(error);
@@ -70,7 +70,7 @@ async function translated(stores: Parts, error: unknown): Promise<unknown> {
   return new StoreUnavailable(messageOf(stores, code, cause.message), { cause });
 }
 
-// An asynchronous commit that fails says why in a promise of its own, which nobody else awaits.
+// A failed asynchronous commit gives its reason in a separate promise, which nobody else awaits.
 async function commitErrorOf(error: Error): Promise<Error> {
   if (!('commitError' in error)) return error;
   const reported = Promise.resolve(error.commitError).then(

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { lmdbFileState } from '../../../../shared/lmdb-file.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 
-/** What an operator can do where the file is lost, by whose folder it is. */
+/** What an operator can do if the file is lost, by folder. */
 const ADVICE = {
   store:
     'It holds keys, customers, their history and the ledger. Stop the gateway, keep a copy of the folder, and put a ' +
@@ -15,8 +15,8 @@ const ADVICE = {
 };
 
 /**
- * Looks at the file before lmdb maps it: with a damaged one the process would end without a word. Throws
- * StoreUnavailable for that, and for an empty or missing one where there is a journal, or a second file of 0.4.
+ * Checks the file before lmdb maps it: a damaged one would end the process without a message. Throws StoreUnavailable
+ * for that, and for an empty or missing file next to a journal, or to a second file of 0.4.
  */
 export function inspectFiles(folder: string): void {
   const advice = ADVICE[basename(folder) === 'failover' ? 'outage' : 'store'];

@@ -15,24 +15,24 @@ import type { Parts } from './parts.js';
 import type { Store } from './store.js';
 import { bootIdOf, upgrade } from './upgrade.js';
 
-/** Between two tries to open a file that failed. */
+/** Between two attempts to reopen a failed file. */
 const RETRY_MS = 1_000;
 
 export interface StoreOptions {
   readonly folder: string;
-  /** Upper bound of what the file holds, and of what the journal does. */
+  /** Maximum size of the file, and of the journal. */
   readonly mapBytes: number;
   /** Tests only: pretends another boot of the machine. */
   readonly bootId?: string;
-  /** Where it is said that files failed. */
+  /** For messages about failed files. */
   readonly log?: Log | undefined;
 }
 
 /**
- * The embedded store of one process, the only one that opens the folder. What decides is its memory. Each batch is
- * appended to the journal before it is answered, so `kill -9` loses nothing; every half second that is synced; every
- * half minute it is folded into `durable.mdb`, whose commits are synced before they are acknowledged: records, the
- * ledger, and all that is not in memory.
+ * The embedded store of one process, the only one that opens the folder. Decisions are made on its memory. Each batch
+ * is appended to the journal before it is answered, so `kill -9` loses nothing. The journal is synced every half second
+ * and folded every half minute into `durable.mdb`, whose commits are synced before they are acknowledged. That file has
+ * records, the ledger, and everything that is not in memory.
  */
 export class Stores implements Parts {
   readonly folder: string;
@@ -41,9 +41,9 @@ export class Stores implements Parts {
   readonly fold = new Fold(this);
   readonly journal: Journal;
   readonly journalCapacity: Capacity;
-  /** Grows with each change of a record, so that cached decoded records are read again. */
+  /** Increases with each change of a record, to invalidate decoded copies. */
   recordsVersion = 1;
-  /** Appended to each operation in the ledger, to tell gateways apart; empty outside outage mode. */
+  /** Appended to each operation in the ledger to distinguish gateways; empty outside outage mode. */
   counter = '';
   /** How often the file failed and was reopened. */
   reopenings = 0;
@@ -51,9 +51,9 @@ export class Stores implements Parts {
   readonly #release: () => void;
   #durable: Store;
   #durableCapacity: Capacity;
-  /** Of `durable` as it was opened. */
+  /** Inode of `durable` when it was opened. */
   #inode: number | undefined;
-  /** Why nothing is decided; null while all is well. */
+  /** Why the store refuses to decide; null if it works. */
   #broken: string | null = null;
   #isGone = false;
   #reopening: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export class Stores implements Parts {
       [this.#durable, this.#durableCapacity] = this.#open();
       upgrade(this.durable, folder, bootId, log);
       this.journal = new Journal(folder, this.#replay());
-      // Nothing in them is left to be folded.
+      // They contain nothing to fold.
       if (this.memory.unfoldedCount === 0 && !this.memory.hasPending) this.journal.remove(this.journal.rotate());
     } catch (error) {
       this.#release();
@@ -89,12 +89,12 @@ export class Stores implements Parts {
   get broken(): string | null {
     return this.#broken;
   }
-  /** Whether that is permanent: the file is not reopened. */
+  /** Whether that is permanent: the file will not be reopened. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** A transaction on the file, on disk when the promise ends. Rejects with what lmdb throws. */
+  /** Runs a transaction on the file, on disk when the promise resolves. Rejects with what lmdb throws. */
   async write<Result>(work: (durable: Store) => Result): Promise<Result> {
     this.#underWay += 1;
     try {
@@ -105,7 +105,7 @@ export class Stores implements Parts {
     }
   }
 
-  /** What is in memory is not what was written: all that is not in the file is read again. */
+  /** Memory differs from what was written: reads everything that is not in the file again. */
   reload(): void {
     this.memory.clear();
     try {
@@ -115,7 +115,7 @@ export class Stores implements Parts {
     }
   }
 
-  /** Whether the files that are open are still those in the folder. What is written to others is lost at the end. */
+  /** Checks that the open files are still those in the folder. Writes to others would be lost at the end. */
   checkFolder(): void {
     if (this.#closed || this.#isGone || this.#inodeNow() === this.#inode) return;
     this.#isGone = true;
@@ -125,7 +125,7 @@ export class Stores implements Parts {
     this.#log?.error({ folder: this.folder, reason: this.#broken }, 'the embedded store is gone');
   }
 
-  /** Reopens a file that no longer works; tries again until that succeeds. */
+  /** Reopens a failed file; retries until it succeeds. */
   reopen(reason: string): void {
     this.checkFolder();
     if (this.#closed || this.#isGone || this.#reopening !== undefined) return;
@@ -134,7 +134,7 @@ export class Stores implements Parts {
     this.#reopening = this.#openAnew().finally(() => (this.#reopening = undefined));
   }
 
-  /** Rejects with StoreUnavailable where nothing of what was written is kept. */
+  /** Rejects with StoreUnavailable if nothing that was written is kept. */
   async close(): Promise<void> {
     this.checkFolder();
     this.#closed = true;
@@ -149,7 +149,7 @@ export class Stores implements Parts {
   async #openAnew(): Promise<void> {
     while (!this.#closed) {
       await this.durable.close().catch(() => undefined);
-      // To open it would make a new one.
+      // Opening it would create a new one.
       this.checkFolder();
       if (this.#isGone) return;
       try {
@@ -172,10 +172,10 @@ export class Stores implements Parts {
     const options = {
       mapSize: this.mapBytes,
       encoding: 'binary' as const,
-      // Hashes of secrets are in there: for the gateway's own user only.
+      // It contains hashes of secrets: only for the gateway's own user.
       permissionsMode: 0o600,
       overlappingSync: false,
-      // With its batching on, a commit that fails also rejects a promise nobody holds, and the process ends.
+      // With batching, a failed commit also rejects a promise that nobody holds, which ends the process.
       eventTurnBatching: false,
     };
     const durable = open<Buffer, string>(join(this.folder, 'durable.mdb'), options);
@@ -183,7 +183,7 @@ export class Stores implements Parts {
     return [durable, new Capacity(this.folder, this.mapBytes, () => usedBytesOf(durable))];
   }
 
-  /** Gives the number of the last record that was written. */
+  /** Returns the number of the last record written. */
   #replay(): number {
     return replay(this.folder, this.durable, this.memory, this.#log);
   }
@@ -193,15 +193,15 @@ export class Stores implements Parts {
   }
 
   /**
-   * lmdb's thread waits for our callback within a transaction, and an exit of the process for that thread. `kill -9`
-   * harms nothing.
+   * In a transaction, lmdb's thread waits for our callback, and the exit of the process for that thread. `kill -9` is
+   * harmless.
    */
   readonly #killIfLocked = (): void => {
     if (this.#underWay > 0) process.kill(process.pid, 'SIGKILL');
   };
 }
 
-/** Opens the store in `folder`, which is made if need be. Throws StoreUnavailable saying what to mend. */
+/** Opens the store in `folder`, creating it if needed. Throws StoreUnavailable with what to fix. */
 export function openStores(options: StoreOptions): Stores {
   try {
     return new Stores(options);

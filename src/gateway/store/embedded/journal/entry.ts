@@ -4,7 +4,7 @@ import type { UsageCounts } from '../../port.js';
 import type { Label } from './label.js';
 import { viewOf } from '../../state.js';
 
-/** Where in the counts of a stored row each stands: doubles, little-endian. */
+/** Offsets of the counts in a stored row: doubles, little-endian. */
 const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
   requests: 0,
   limited: 8,
@@ -12,29 +12,29 @@ const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
   failed: 24,
   units: 32,
 };
-/** Counts without units: those are left out where every request cost one. */
+/** Counts without units, which are omitted if every request cost one. */
 export const COUNTS_BYTES = 32;
 export const MORE_COUNTS_BYTES = 40;
 
-/** What a key used under one label. */
+/** Usage of a key under one label. */
 export interface Slot {
   readonly label: Label;
   readonly counts: Counts;
-  /** Number of the record that changed it last. */
+  /** Number of the record that last changed it. */
   changedBy: number;
 }
 
 /** Keys and customers, or addresses: the letter of their rows in the file. */
 export type Kind = 's' | 'a';
 
-/** All that admissions remember of a subject: its state, and what was counted of a key lately. */
+/** A subject in memory: its state, and a key's recent counts. */
 export class Entry {
   readonly kind: Kind;
   readonly id: string;
   readonly idBytes: Buffer;
   state: SubjectState;
   readonly slots: Slot[] = [];
-  /** Number of the record that changed it last; 0 for none. */
+  /** Number of the record that last changed it; 0 for none. */
   changedBy = 0;
 
   constructor(kind: Kind, id: string, state: SubjectState) {
@@ -49,7 +49,7 @@ export class Entry {
     return undefined;
   }
 
-  /** Replaces what is known under a label. */
+  /** Replaces the counts of a label. */
   put(label: Label, counts: Counts, changedBy: number): Slot {
     const at = this.slots.findIndex((slot) => slot.label.text === label.text);
     const slot = { label, counts, changedBy };
@@ -58,7 +58,7 @@ export class Entry {
     return slot;
   }
 
-  /** Lets go of counts that are folded and not of `day`. */
+  /** Drops folded counts of other days than `day`. */
   forgetSlots(foldedTo: number, day: string): void {
     let kept = 0;
     for (const slot of this.slots) if (slot.changedBy > foldedTo || slot.label.day === day) this.slots[kept++] = slot;
@@ -87,7 +87,7 @@ export function packCounts(counts: UsageCounts): Buffer {
   return bytes;
 }
 
-/** Writes as many bytes as `countsBytes` says, and gives that. */
+/** Writes `countsBytes` bytes, and returns that number. */
 export function writeCounts(counts: UsageCounts, view: DataView, at: number): number {
   view.setFloat64(at + FIELD_AT.requests, counts.requests, true);
   view.setFloat64(at + FIELD_AT.limited, counts.limited, true);

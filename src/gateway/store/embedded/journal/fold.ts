@@ -10,19 +10,19 @@ import { putBans } from './ban-history.js';
 import { packCounts, type Entry } from './entry.js';
 import { appendPending } from './pending.js';
 
-/** Subjects of one transaction, bounding how long the event loop waits. */
+/** Subjects per transaction: bounds how long the event loop waits. */
 const FOLDED_AT_ONCE = 250;
-/** Subjects put in order before the event loop has a turn. */
+/** Subjects sorted before the event loop gets a turn. */
 const ORDERED_AT_ONCE = 5_000;
-/** Between two transactions, for admissions. */
+/** Pause between transactions, for admissions. */
 const PAUSE_MS = 1;
 
-/** Brings what the journal says into the file, in the order of its rows, and shortens the journal by it. */
+/** Moves the journal's contents into the file, in the order of its rows, and truncates the journal. */
 export class Fold {
   readonly #stores: Parts;
-  /** Events, automatic bans and single rows. All that was appended before the call is in the file when it resolves. */
+  /** Moves events, automatic bans and single rows: all that were appended before the call. */
   readonly takeOver: () => Promise<void>;
-  /** The same, and subjects. Rejects with StoreUnavailable, as `takeOver`. */
+  /** The same, and subjects. Both reject with StoreUnavailable. */
   readonly run: () => Promise<void>;
 
   constructor(stores: Parts) {
@@ -30,7 +30,7 @@ export class Fold {
     this.takeOver = oneAtATime(() => translating(stores, () => this.#takeOver()));
     this.run = oneAtATime(() =>
       translating(stores, async () => {
-        // What a run began with may be read again meanwhile.
+        // Its entries may have been read again meanwhile.
         while (!(await this.#run()));
       }),
     );
@@ -39,7 +39,7 @@ export class Fold {
   async #takeOver(): Promise<void> {
     const { journal, memory } = this.#stores;
     if (!memory.hasPending) return;
-    // What a power cut takes of the journal is never sent.
+    // Events that a power cut removes from the journal are never sent.
     const synced = await journal.sync();
     await this.#stores.write((durable) => {
       this.#stores.durableCapacity.claim();
@@ -81,7 +81,7 @@ export class Fold {
   }
 }
 
-/** In a transaction: the rows of a subject, of its counts those that changed after the record `after`. */
+/** In a transaction: writes the rows of a subject, and its counts that changed after the record `after`. */
 export function putEntry(durable: Store, { kind, id, state, slots }: Entry, after: number): void {
   durable.putSync(kind + id, packState(state));
   for (const { label, counts, changedBy } of slots)
@@ -89,7 +89,7 @@ export function putEntry(durable: Store, { kind, id, state, slots }: Entry, afte
 }
 
 /**
- * Some at a time, in the order of their rows; to sort all of them at once would hold up the event loop.
+ * Returns entries in batches, in the order of their rows; sorting all of them in one turn would block the event loop.
  */
 async function* inOrder(entries: ReadonlySet<Entry>): AsyncGenerator<readonly Entry[]> {
   const groups = { a: [] as Entry[][], s: [] as Entry[][] };

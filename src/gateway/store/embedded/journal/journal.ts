@@ -17,7 +17,7 @@ import { oneAtATime } from '../../../../shared/one-at-a-time.js';
 const [syncData, syncAll] = [promisify(fdatasync), promisify(fsync)];
 const NAME = /^journal-(\d{12})$/;
 
-/** Numbers of the journal's files in a folder, the oldest first. */
+/** Numbers of the journal files in a folder, oldest first. */
 export function journalFiles(folder: string): readonly number[] {
   return readdirSync(folder)
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])
@@ -30,23 +30,23 @@ export function journalPath(folder: string, file: number): string {
 }
 
 /**
- * Where each batch is written before it is answered. What was appended is in the page cache, so `kill -9` loses none of
- * it; `sync` puts it on the disk. A file ends when a fold begins, and goes when that has ended.
+ * Each batch is written here before it is answered. Appended data is in the page cache, so `kill -9` loses nothing;
+ * `sync` writes it to the disk. A file ends when a fold begins, and is deleted when the fold has ended.
  */
 export class Journal {
   readonly #folder: string;
-  /** Bytes of each file that is there, the last being the one that grows. */
+  /** Bytes of each file; the last one is growing. */
   readonly #sizes = new Map<number, number>();
   #number: number;
   #file: number;
-  /** Files that grow no more, and are not all on the disk yet. */
+  /** Finished files that may not be on the disk yet. */
   #ended: number[] = [];
-  /** The folder may not have the name of the file that grows. */
+  /** The folder entry of the growing file may not be on the disk. */
   #isNew = true;
   #appended: number;
   #synced: number;
 
-  /** Begins a new file behind those that are there. @param last number of the last record that was written, or 0 */
+  /** Begins a new file after the existing ones. @param last number of the last record written, or 0 */
   constructor(folder: string, last: number) {
     this.#folder = folder;
     for (const file of journalFiles(folder)) this.#sizes.set(file, statSync(journalPath(folder, file)).size);
@@ -56,7 +56,7 @@ export class Journal {
     this.#synced = last;
   }
 
-  /** Number of the last record that was appended. */
+  /** Number of the last appended record. */
   get appended(): number {
     return this.#appended;
   }
@@ -65,27 +65,27 @@ export class Journal {
     return [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
   }
 
-  /** All of it or nothing. Throws what writing throws. */
+  /** Writes all or nothing. Throws what writing throws. */
   append(number: number, record: Buffer): void {
     this.#write(record);
     this.#sizes.set(this.#number, this.#size + record.length);
     this.#appended = number;
   }
 
-  /** Throws where a record could not be appended. */
+  /** Throws if a record could not be appended. */
   probe(record: Buffer): void {
     this.#write(record);
     ftruncateSync(this.#file, this.#size);
   }
 
-  /** All that was appended before the call is on the disk when it resolves; gives the number of the last record. */
+  /** When it resolves, everything appended before the call is on the disk; returns the last record's number. */
   async sync(): Promise<number> {
     const wanted = this.#appended;
     if (wanted > this.#synced) await this.#syncAll();
     return this.#synced;
   }
 
-  /** What is appended from now on goes to a new file; gives the number of the one that has ended. */
+  /** Starts a new file; returns the number of the finished one. */
   rotate(): number {
     const ended = this.#number;
     const file = this.#file;
@@ -101,7 +101,7 @@ export class Journal {
     return ended;
   }
 
-  /** Removes the files up to this one: the store's file has all that they say. */
+  /** Deletes the files up to this one: the store's file has their contents. */
   remove(upTo: number): void {
     for (const file of this.#sizes.keys()) {
       if (file > upTo) continue;
@@ -155,7 +155,7 @@ export class Journal {
   }
 }
 
-/** What a file of the journal holds. */
+/** Contents of a journal file. */
 export function readJournal(folder: string, file: number): Buffer {
   return readFileSync(journalPath(folder, file));
 }

@@ -9,32 +9,32 @@ import { Entry, unpackCounts, type Kind, type Slot } from './entry.js';
 import type { Label } from './label.js';
 import { unpackSubjects, type JournalRecord, type Rare } from './record.js';
 
-/** Subjects kept beyond those that must be: some 500 bytes each. */
+/** Cached subjects, beyond those that must be kept: about 500 bytes each. */
 const MAX_ENTRIES = 131_072;
-/** Entries whose counts are let go of before the event loop has a turn. */
+/** Entries whose counts are dropped before the event loop gets a turn. */
 const FORGOTTEN_AT_ONCE = 5_000;
 
-/** Events and automatic bans of one record, on their way into the file. */
+/** Events and automatic bans of a record, not yet in the file. */
 interface Pending {
   readonly number: number;
   readonly events: readonly GatewayEvent[];
   readonly bans: readonly BanOfKey[];
 }
 
-/** A row of the file as it is from a record on; null where it is removed. */
+/** A row of the file as changed by a record; null if removed. */
 interface ChangedRow {
   readonly bytes: Buffer | null;
   readonly by: number;
 }
 
 /**
- * The state that admissions are decided on: the journal's contents on top of the file's. An entry must be here until it
- * is folded into the file; after that it is a cache.
+ * The state for admissions: the journal's contents on top of the file's. An entry must stay until it is folded into the
+ * file; after that it is a cache.
  */
 export class Memory {
   readonly #files: { readonly durable: Store };
   readonly #entries = { s: new Map<string, Entry>(), a: new Map<string, Entry>() };
-  /** What the journal alone knows; and of that, what a fold is writing to the file. */
+  /** Entries that only the journal has, and those that a fold is writing to the file. */
   #unfolded = new Set<Entry>();
   #folding = new Set<Entry>();
   readonly #rows = new Map<string, ChangedRow>();
@@ -46,17 +46,17 @@ export class Memory {
     this.#files = files;
   }
 
-  /** Grows when everything is read again: entries obtained before are no longer those in here. */
+  /** Increases when everything is read again: entries obtained before are stale. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** How many subjects the journal alone knows. */
+  /** Number of subjects that only the journal has. */
   get unfoldedCount(): number {
     return this.#unfolded.size + this.#folding.size;
   }
 
-  /** The file has the subjects' changes of all records up to this one. */
+  /** The file has all subject changes up to this record. */
   get foldedTo(): number {
     return this.#foldedTo;
   }
@@ -66,7 +66,7 @@ export class Memory {
     return this.#pending.length + this.#rows.size > 0;
   }
 
-  /** What is known of a key, a customer, or an address. A new entry is kept. */
+  /** Returns the entry of a key, a customer or an address, and keeps it. */
   entry(kind: Kind, id: string): Entry {
     const entries = this.#entries[kind];
     let entry = entries.get(id);
@@ -76,18 +76,18 @@ export class Memory {
     return entry;
   }
 
-  /** The same for somebody who only looks: undefined when the file knows best. */
+  /** The same for reading only: undefined if the file is up to date. */
   find(kind: Kind, id: string): Entry | undefined {
     return this.#entries[kind].get(id);
   }
 
-  /** A key's state as it is, to do with as one likes. */
+  /** Returns a copy of a key's state. */
   stateOf(id: string): SubjectState {
     const entry = this.find('s', id);
     return entry === undefined ? this.#storedState('s', id) : copyOfState(entry.state);
   }
 
-  /** The counts of a key under a label. Those of other days than today may have been removed since they were folded. */
+  /** The counts of a key under a label. Other days than today may have been deleted since they were folded. */
   slot(entry: Entry, label: Label, today: string): Slot {
     const known = entry.slot(label);
     if (known !== undefined && (known.changedBy > this.#foldedTo || label.day === today)) return known;
@@ -95,13 +95,13 @@ export class Memory {
     return entry.put(label, bytes === undefined ? noCounts() : unpackCounts(bytes), 0);
   }
 
-  /** A row that records may replace: that of the file, unless one did. */
+  /** A row as of the last record that changed it, or as in the file. */
   row(name: string): Buffer | undefined {
     const changed = this.#rows.get(name);
     return changed === undefined ? this.#files.durable.getBinary(name) : (changed.bytes ?? undefined);
   }
 
-  /** The journal has a record of this number. */
+  /** The journal now has the record of this number. */
   committed(number: number, changed: readonly Entry[], rare: Rare | null): void {
     for (const entry of changed) this.#unfolded.add(entry);
     if (rare === null) return;
@@ -111,7 +111,7 @@ export class Memory {
     if (events.length + bans.length > 0) this.#pending.push({ number, events, bans });
   }
 
-  /** A record was read again. @param takenTo events up to this record are in the file */
+  /** Applies a record that was read again. @param takenTo events up to this record are in the file */
   apply({ number, subjects, rare }: JournalRecord, takenTo: number): void {
     const changed: Entry[] = [];
     for (const { kind, id, state, slots } of unpackSubjects(subjects)) {
@@ -125,7 +125,7 @@ export class Memory {
     this.committed(number, changed, rare && (number > takenTo ? rare : { rows: rare.rows }));
   }
 
-  /** For the file: events, bans and rows of records up to this one. */
+  /** Events, bans and rows up to this record, for the file. */
   pendingTo(number: number): {
     readonly pending: readonly Pending[];
     readonly rows: readonly (readonly [name: string, row: ChangedRow])[];
@@ -142,16 +142,16 @@ export class Memory {
     for (const [name, { by }] of this.#rows) if (by <= number) this.#rows.delete(name);
   }
 
-  /** For a fold: all subjects that the journal alone knows. */
+  /** For a fold: all subjects that only the journal has. */
   beginFold(): ReadonlySet<Entry> {
-    // A fold may have failed.
+    // The last fold may have failed.
     for (const entry of this.#folding) this.#unfolded.add(entry);
     this.#folding = this.#unfolded;
     this.#unfolded = new Set();
     return this.#folding;
   }
 
-  /** The file now has what `beginFold` returned: everything that records up to this one changed. */
+  /** The file now has what `beginFold` returned: all changes up to this record. */
   async folded(number: number, today: string, giveWay: () => Promise<void>): Promise<void> {
     this.#foldedTo = number;
     const folded = this.#folding;
@@ -163,7 +163,7 @@ export class Memory {
     }
   }
 
-  /** Drops the oldest that are no more than a cache, some more than needed: it costs a walk over those that aren't. */
+  /** Drops the oldest cached entries, more than needed, because it walks over all others. */
   makeRoom(): void {
     const { s, a } = this.#entries;
     if (s.size + a.size <= MAX_ENTRIES + this.unfoldedCount) return;
@@ -174,7 +174,7 @@ export class Memory {
       }
   }
 
-  /** Forgets everything: a batch failed that had changed entries. */
+  /** Clears everything, after a batch failed that had changed entries. */
   clear(): void {
     const { s, a } = this.#entries;
     for (const entries of [s, a, this.#folding, this.#unfolded, this.#rows]) entries.clear();

@@ -4,16 +4,16 @@ import { pendingRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 
 /**
- * Pending events. An admission's stand in its record of the journal until they are taken over into the file, once that
- * record is on the disk: what a power cut takes is never sent, and what it leaves is sent once. From there they come
- * into the outbox in this order, a few at a time (outbox/store.ts): a burst must not hold up the event loop.
+ * Pending events. An admission's events are in its journal record until they are moved to the file, once that record is
+ * on the disk: events that a power cut removes are never sent, others are sent once. From there they move to the outbox
+ * in this order, a few at a time (outbox/store.ts), so that a burst does not block the event loop.
  */
 const EVENTS_A_ROW = 32;
 
-/** An event, or the id of one that will not happen after all. */
+/** An event, or the ID of one that is withdrawn. */
 type PendingEvent = GatewayEvent | string;
 
-/** In a transaction: some events, behind those that wait. */
+/** In a transaction: appends events to those that wait. */
 export function appendPending(durable: Store, events: readonly PendingEvent[]): void {
   if (events.length === 0) return;
   const number = nextNumber(durable);
@@ -27,7 +27,7 @@ function nextNumber(durable: Store): number {
   return last === undefined ? 1 : Number(last.slice(1, 17)) + 1;
 }
 
-/** In a transaction: takes out some of them; undefined when there are none. */
+/** In a transaction: removes and returns some of them; undefined if there are none. */
 export function nextPending(durable: Store): readonly PendingEvent[] | undefined {
   const [row] = durable.getKeys({ ...rangeOf('E'), limit: 1 });
   if (row === undefined) return undefined;
@@ -36,12 +36,12 @@ export function nextPending(durable: Store): readonly PendingEvent[] | undefined
   return events;
 }
 
-/** Whether any wait. */
+/** Whether any event waits. */
 export function isAnyPending(durable: Store): boolean {
   return [...durable.getKeys({ ...rangeOf('E'), limit: 1 })].length > 0;
 }
 
-/** A crossing that was written, as the row of its subject has it. */
+/** A written crossing, as in the row of its subject. */
 type Mark = readonly [window: Crossing['window'], startDay: number, threshold: number, limit: number];
 
 /**
