@@ -95,7 +95,9 @@ function grantsIn(grants: unknown): string {
 
 /** `never expires; until 2027-01-31T00:00:00.000Z`: the newest first. */
 function secretsIn(secrets: unknown): string {
-  return (secrets as readonly Json[]).map(({ ends }) => (ends === null ? 'never expires' : `until ${cell(ends)}`)).join('; ');
+  return (secrets as readonly Json[])
+    .map(({ ends }) => (ends === null ? 'never expires' : `until ${cell(ends)}`))
+    .join('; ');
 }
 
 /** `until 2027-01-31T00:00:00.000Z, level 1, by petgate: too many requests after 429`; a dash where there is none. */

@@ -10,7 +10,7 @@ import { readState, STATE_BYTES, viewOf } from '../../state.js';
 const READ_BAN = loadScript('records/read-ban');
 
 /** Names of the sorted sets of who is banned, each with the end of the ban, ms. */
-export const BAN_INDEX: Readonly<Record<Subject['kind'], string>> = {
+const BAN_INDEX: Readonly<Record<Subject['kind'], string>> = {
   key: 'petgate:bans:key',
   address: 'petgate:bans:address',
 };
