@@ -4,19 +4,19 @@ import pg from 'pg';
 import { stateOf } from '../store/redis/trust/eviction.js';
 import type { Settings } from './settings.js';
 
-/** The oldest that is supported. */
+/** The oldest supported version. */
 const POSTGRES = 13;
 const CONNECT_MS = 5_000;
 
-/** What was found of the store that the settings name, without writing anything. */
+/** What was found out about the store in the settings, without writing. */
 interface StoreAnswer {
-  /** What is wrong, a line each. */
+  /** What is wrong, one line each. */
   readonly problems: readonly string[];
-  /** Whether keys may be in it already, which other gateways share. */
+  /** Whether it may already contain keys, shared with other gateways. */
   readonly holdsKeys: boolean;
 }
 
-/** Rejects with StoreUnavailable where it does not answer. */
+/** Rejects with StoreUnavailable if it does not respond. */
 export async function askStore({ store, dataFolder }: Settings): Promise<StoreAnswer> {
   if (store.redisUrl === null) return { problems: folderProblems(dataFolder), holdsKeys: false };
   const { evicts, isUsed } = await stateOf(store.redisUrl, store.deadlineMs);
@@ -24,7 +24,9 @@ export async function askStore({ store, dataFolder }: Settings): Promise<StoreAn
   return { problems, holdsKeys: isUsed };
 }
 
-/** What is wrong with the PostgreSQL at `url`, which `variable` names; a line, or none. Never repeats the address. */
+/**
+ * Returns what is wrong with the PostgreSQL at `url` (from `variable`), in one line or none. Never shows the address.
+ */
 export async function askPostgres(variable: string, url: string | null): Promise<readonly string[]> {
   if (url === null) return [];
   const client = new pg.Client({

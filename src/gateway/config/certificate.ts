@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { TlsSettings } from './settings.js';
 
-/** A certificate with its key, both good. Whatever prints or serializes it does not see the key. */
+/** A valid certificate with its key. Printing or serializing it does not show the key. */
 export class Certificate {
   /** Hexadecimal; identifies the certificate. */
   readonly serial: string;
-  /** Unix ms; clients refuse it from then on. */
+  /** Unix ms; clients refuse it after that. */
   readonly notAfterMs: number;
   readonly #cert: Buffer;
   readonly #key: Buffer;
@@ -25,16 +25,18 @@ export class Certificate {
     return { serial: this.serial, notAfter: new Date(this.notAfterMs).toISOString() };
   }
 
-  /** As node:tls wants it; for nobody else. */
+  /** For node:tls only. */
   pem(): { readonly cert: Buffer; readonly key: Buffer } {
     return { cert: this.#cert, key: this.#key };
   }
 }
 
-/** What is wrong with one of the two files, and what to do. */
+/** What is wrong with one of the files, and what to do. */
 type Report = (part: keyof TlsSettings, message: string) => void;
 
-/** Reads both files once, so that what was checked is what is served. Reports every fault; null where there is one. */
+/**
+ * Reads both files once, so that the checked contents are served. Reports all errors; returns null if there are any.
+ */
 export function readCertificate(
   files: TlsSettings,
   report: Report,
@@ -65,7 +67,7 @@ export function readCertificate(
   if (first && accepted === 'valid now') checkTime(first, Date.now(), refuse('cert'));
   if (first && secret) checkPair(first, secret, files, refuse('key'));
   if (!cert || !key || faults.length > 0) return null;
-  // TLS has rules of its own, such as the least size of a key.
+  // TLS has its own rules, such as the minimum key size.
   return parse(
     () => {
       createSecureContext({ cert, key });
@@ -81,7 +83,7 @@ const NO_CERTIFICATE =
 
 type Refuse = (message: string) => null;
 
-/** A file; null, and why, where it can't be read. */
+/** Reads a file; returns null and reports why if it cannot be read. */
 export function readWhole(path: string, refuse: Refuse): Buffer | null {
   try {
     return readFileSync(path);
@@ -96,7 +98,7 @@ export function readWhole(path: string, refuse: Refuse): Buffer | null {
   }
 }
 
-/** OpenSSL says in `code` what is wrong; its words are left out, nothing of a key may slip into a message. */
+/** Uses only OpenSSL's `code`, not its message, which could contain part of a key. */
 function parse<T>(read: () => T, refuse: (code: string) => null): T | null {
   try {
     return read();

@@ -3,7 +3,7 @@ import type { Layers } from './files/layers.js';
 import type { Problem } from './files/problem.js';
 import type { GatewayFile } from './schema/gateway.js';
 
-/** Settings that are good each, and don't go together. @param toRun false where nobody is going to run on them */
+/** Finds settings that are valid but contradict each other. @param toRun false if no gateway will run with them */
 export function contradictions(gateway: Layers, file: GatewayFile, toRun: boolean): readonly Problem[] {
   return [
     ...sharedPort(gateway, file),
@@ -20,7 +20,7 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
     ['admin', 'port'],
     ['listen', 'port'],
   ].filter((path) => gateway.decides(path) !== undefined);
-  // A variable is more likely the slip than the line of a file, which says the default.
+  // The variable is more likely the mistake than the line in the file, which has the default.
   const path = said.find((one) => gateway.location(one, 'value').line === 0) ?? said[0] ?? ['listen', 'port'];
   return [
     {
@@ -31,7 +31,7 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
   ];
 }
 
-/** A PROXY header is believed from trusted proxies alone: without any, every connection would be closed. */
+/** PROXY headers are accepted only from trusted proxies: without any, every connection would be closed. */
 function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: GatewayFile): Problem[] {
   if (!listen.proxy_protocol || trusted.length > 0) return [];
   return [
@@ -43,7 +43,7 @@ function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: Ga
   ];
 }
 
-/** Where keys of this gateway come in Authorization, to pass that on would show them to the upstream. */
+/** If this gateway's keys are in Authorization, forwarding it would show them to the upstream. */
 function keysPassedOn(gateway: Layers, { upstreams, credentials }: GatewayFile): Problem[] {
   if (!credentials.some(readsAuthorization)) return [];
   return Object.entries(upstreams).flatMap(([name, { authorization }]) => {
@@ -56,7 +56,7 @@ function keysPassedOn(gateway: Layers, { upstreams, credentials }: GatewayFile):
   });
 }
 
-/** In production the embedded store is a decision: it must not come from a variable that did not arrive. */
+/** In production the embedded store must be chosen explicitly, not result from a missing variable. */
 function engineUnsaid(gateway: Layers, { environment, store }: GatewayFile): Problem[] {
   const report = (key: 'engine' | 'redis', message: string): Problem[] => [
     { ...gateway.location(['store', key], 'value'), path: `store.${key}`, message },

@@ -7,11 +7,11 @@ import { renderLocation } from './files/problem.js';
 import { gatewayFile } from './schema/gateway.js';
 import type { Path } from './files/yaml-file.js';
 
-/** One setting, as people write it, and who said so. */
+/** A setting as people write it, and its source. */
 interface ExplainedSetting {
   /** `store.deadline`; plans begin with `plans.`. */
   readonly path: string;
-  /** `100ms`; a password is shown as `***`, and what nobody set as null. */
+  /** `100ms`; passwords are shown as `***`, unset values as null. */
   readonly value: unknown;
   /** `config/gateway.yaml:12`, `environment variable PORT` or `default`. */
   readonly source: string;
@@ -21,7 +21,7 @@ interface ExplainedSetting {
 export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSetting[] {
   const { settings, gateway, plans } = loadSources(environment, 'unread');
   const rows = explain(gateway, gatewayFile, '').filter(({ path }) => path !== 'extends');
-  // The schema has no default for these paths: they depend on where the program is installed.
+  // The schema has no defaults for these paths: they depend on where the program is installed.
   const paths = new Map([
     ['data', settings.dataFolder],
     ['contract', settings.contract],
@@ -42,7 +42,7 @@ function explain(layers: Layers, schema: z.ZodType, prefix: string): ExplainedSe
   });
 }
 
-/** The settings below `node`; of a mapping with free names those that `value` has. */
+/** The settings below `node`; for a mapping with free names, those in `value`. */
 function leavesOf(node: Node, value: unknown, path: Path): { path: Path; fallback: unknown }[] {
   const said = at(value, path);
   const mapping = said === undefined || typeof said === 'object' ? mappingOf(node) : undefined;
@@ -55,13 +55,13 @@ function leavesOf(node: Node, value: unknown, path: Path): { path: Path; fallbac
   return Object.keys(said as object).flatMap((key) => leavesOf(free, value, [...path, key]));
 }
 
-/** An address keeps its host; all else of a webhook's goes. */
+/** Of a webhook's address, shows only the host. */
 function masked(path: Path, value: unknown): unknown {
   if (typeof value === 'string' && path.join('.') === 'events.url') return `${new URL(value).origin}/***`;
   return typeof value === 'string' ? maskedAddress(value) : value;
 }
 
-/** Of a store's address user, password and options go; any other text stays. */
+/** Hides user, password and options in a store's address; other text stays. */
 export function maskedAddress(text: string): string {
   if (!/^(?:rediss?(?:\+[a-z]+)?|postgres(?:ql)?):/.test(text)) return text;
   const [start, end] = [text.indexOf('//') + 2, text.lastIndexOf('@')];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Settings } from './settings.js';
 
-/** Short hashes of what a gateway runs by: equal where gateways that share their keys run alike. */
+/** Short hashes of a gateway's configuration: equal if gateways with the same keys run the same. */
 export interface Fingerprint {
   readonly plans: string;
   readonly contract: string;
@@ -9,7 +9,7 @@ export interface Fingerprint {
 }
 
 const LENGTH = 8;
-/** What may differ from machine to machine, and what holds secrets. */
+/** What may differ between machines, and what contains secrets. */
 const OWN = new Set([
   'plans',
   'listen',
@@ -27,7 +27,7 @@ const OWN = new Set([
   'secrets',
 ]);
 
-/** @param contract `hashOf` the document as it is served */
+/** @param contract `hashOf` the document as served */
 export function fingerprintOf(settings: Settings, contract: string): Fingerprint {
   const plans = [...settings.plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return {

@@ -30,46 +30,46 @@ import { readUpstreamFiles, UNREAD, type UpstreamFiles } from './upstream-files.
 
 export { ConfigError, renderProblems } from './files/problem.js';
 
-/** The upstreams when no file names any; other defaults are in the schema. */
+/** The upstreams if no file has any; other defaults are in the schema. */
 const DEFAULTS = plainLayer(
   { upstreams: { pets: { addresses: ['http://127.0.0.1:8081'] }, store: { addresses: [] } } },
   { file: 'default', line: 0, column: 0 },
 );
 
-/** The settings with the layers they came from. */
+/** The settings with their layers. */
 export interface Sources {
   readonly settings: Settings;
-  /** What `settings.tls` names; null without, and when nobody asked for it. */
+  /** The certificate of `settings.tls`; null without TLS, or if it was not requested. */
   readonly certificate: Certificate | null;
-  /** What is wrong with it, where it was only wanted; then `certificate` is null. */
+  /** What is wrong with it, if it was optional; then `certificate` is null. */
   readonly certificateFault: ConfigError | null;
   readonly gateway: Layers;
   readonly plans: Layers;
-  /** Every file that was read. */
+  /** All files that were read. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads `PETGATE_CONFIG` (default `config/gateway.yaml`), what it extends, its plans, and the environment over them.
- * Only what a gateway needs to run is left alone: who wants to know an address may neither read the certificate's key
- * nor care when it ends, and may lack the variables of the gateway.
- * @throws ConfigError with everything that is wrong, each problem with its place; no value of a setting is shown
+ * Reads `PETGATE_CONFIG` (default `config/gateway.yaml`), what it extends, its plans, and the environment.
+ * Omits what only a running gateway needs: a command may not be allowed to read the certificate's key, and may lack the
+ * gateway's variables.
+ * @throws ConfigError with all problems and their places; never shows the value of a setting
  */
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   return loadSources(environment, 'unread').settings;
 }
 
 /**
- * As `loadSettings`, with the certificate, and where each value came from.
- * @param need whether a certificate that is no good is a reason to throw like any other, or is reported beside the
- *   settings; `unread`: as `loadSettings`
+ * Like `loadSettings`, with the certificate and the source of each value.
+ * @param need whether an invalid certificate throws like any other error, or is reported next to the settings;
+ *   `unread`: as in `loadSettings`
  */
 export function loadSources(environment: NodeJS.ProcessEnv, need: CertificateNeed = 'required'): Sources {
   const steps = readSources(environment, need);
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
-/** The same for a gateway that serves meanwhile: no step holds up the event loop for long. */
+/** The same for a serving gateway: no step blocks the event loop for long. */
 export async function loadInTurns(environment: NodeJS.ProcessEnv, need: CertificateNeed): Promise<Sources> {
   const steps = readSources(environment, need);
   for (let step = steps.next(); ; step = steps.next()) {
@@ -111,22 +111,22 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
   };
 }
 
-/** What a file of plans says, checked by itself. Throws ConfigError. */
+/** Reads and checks a plans file by itself. Throws ConfigError. */
 export function readPlanFile(path: string): unknown {
   return checkedPlans(readNamed(resolve(path), undefined, '')).value;
 }
 
-/** The same of text. @param named what problems call it */
+/** The same for text. @param named its name in problems */
 export function readPlanText(text: string, named: string): unknown {
   return checkedPlans(textLayer(text, named)).value;
 }
 
-/** The plans of such a file. Throws ConfigError. */
+/** Returns the plans of such a file. Throws ConfigError. */
 export function plansIn(path: string): Plans {
   return toPlans(checkedPlans(readNamed(resolve(path), undefined, '')).file);
 }
 
-/** The file of plans that the settings name, as it stands there. Throws ConfigError. */
+/** Returns the plans file of the settings, unchanged. Throws ConfigError. */
 export function planFileText(environment: NodeJS.ProcessEnv): string {
   const path = readPlans(readGateway(environment))?.files[0];
   return path === undefined ? '' : readText(path, displayName(path));
@@ -175,7 +175,7 @@ function readPlans(gateway: Layers): Layers | undefined {
   return layOver([readNamed(resolve(from.folder, plans ?? 'plans.yaml'), from, 'plans')]);
 }
 
-/** Runs `read`; what it refuses joins the problems, so that one mistake does not hide the others. */
+/** Runs `read` and collects its problems, so that one mistake does not hide others. */
 function collect<T>(problems: Problem[], read: () => T): T | undefined {
   try {
     return read();
@@ -198,13 +198,13 @@ function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema:
   return undefined;
 }
 
-/** Where the two files of TLS are; null when not both are named. */
+/** The two TLS files; null unless both are set. */
 function tlsSettings(gateway: Layers): TlsSettings | null {
   const [cert, key] = [pathAt(gateway, ['tls', 'cert']), pathAt(gateway, ['tls', 'key'])];
   return cert === null || key === null ? null : { cert, key };
 }
 
-/** Problems of the certificate are reported where its file is named. */
+/** Reports problems of the certificate at the setting of its file. */
 function openCertificate(
   problems: Problem[],
   gateway: Layers | undefined,
@@ -216,7 +216,7 @@ function openCertificate(
   });
 }
 
-/** The paths that a setting lists, absolute: relative to the file that says it. */
+/** The paths in a setting, resolved relative to its file. */
 function pathsAt(gateway: Layers, setting: readonly string[]): readonly string[] {
   const { folder } = gateway.decides(setting) ?? gateway.base;
   const paths = at(gateway.value, setting);
@@ -227,7 +227,7 @@ function dataFolderOf(gateway: Layers): string {
   return pathAt(gateway, ['data']) ?? resolve('data');
 }
 
-/** npm replaces `node_modules` with the next install, and the keys and the ledger with it. */
+/** The next npm install replaces `node_modules`, and would delete keys and ledger. */
 function dataInPackages(gateway: Layers): Problem[] {
   const folder = dataFolderOf(gateway);
   if (!folder.split(sep).includes('node_modules')) return [];
@@ -237,7 +237,7 @@ function dataInPackages(gateway: Layers): Problem[] {
   return [{ ...gateway.location(['data'], 'value'), path: 'data', message }];
 }
 
-/** Days that 0.2 archived there would be in no report. */
+/** Days that 0.2 archived there would be missing from reports. */
 function archivedFiles(gateway: Layers): Problem[] {
   const folder = join(dataFolderOf(gateway), 'ledger');
   if (!existsSync(folder) || !readdirSync(folder).some((name) => name.endsWith('.tsv'))) return [];

@@ -7,26 +7,26 @@ import type { Settings } from './settings.js';
 import { watchUnserved } from './unserved.js';
 import { watchFiles } from './watch.js';
 
-/** How the newest settings fared. */
+/** The state of the latest reload. */
 export interface ReloadState {
-  /** False while the files hold what was refused; the settings before, or the certificate, stay in force. */
+  /** False while the files contain an error; the previous settings, or certificate, stay in force. */
   readonly ok: boolean;
   readonly detail: string;
   readonly loaded: number;
   readonly refused: number;
-  /** Unix ms since when the settings in force hold. */
+  /** When the settings in force were applied, Unix ms. */
   readonly sinceMs: number;
 }
 
 export interface Reloader {
   settings(): Settings;
   state(): ReloadState;
-  /** Reads everything again, now. Resolves when it is in force here, or refused. */
+  /** Reads everything again, now. Resolves when it is in force here or was refused. */
   reload(): Promise<void>;
   close(): void;
 }
 
-/** What only a new process can change; `dataFolder` is `data` in the file. */
+/** What only a restart can change; `dataFolder` is `data` in the file. */
 const FIXED = [
   'listen',
   'http2',
@@ -41,17 +41,17 @@ const FIXED = [
 ] as const satisfies readonly (keyof Settings)[];
 const NAMES: Readonly<Partial<Record<keyof Settings, string>>> = { http2: 'tls.http2', dataFolder: 'data' };
 
-/** Names of what only a new process can change, and `next` says otherwise. */
+/** Names of settings that differ in `next` but only a restart can change. */
 function waitingFor(next: Settings, first: Settings): readonly string[] {
   return [
     ...FIXED.filter((name) => JSON.stringify(first[name]) !== JSON.stringify(next[name])).map((n) => NAMES[n] ?? n),
-    // Whether there is TLS at all; its files may change.
+    // Whether TLS is used at all; its files may change.
     ...((first.tls === null) === (next.tls === null) ? [] : ['tls']),
     ...(first.limits.headerBytes === next.limits.headerBytes ? [] : ['limits.header_size']),
   ];
 }
 
-/** `next`, with what only a new process can change as it was at the start. */
+/** Returns `next`, with the settings that only a restart can change as they were at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
   const fixed = Object.fromEntries(FIXED.map((name) => [name, first[name]])) as Pick<Settings, (typeof FIXED)[number]>;
   const tls = first.tls === null ? null : (next.tls ?? first.tls);
@@ -60,21 +60,21 @@ function withFixed(next: Settings, first: Settings): Settings {
 
 interface ReloadSteps {
   /**
-   * Reads the contract, and gives all files that were read. Throws ConfigError for what does not fit contract or store,
-   * StoreUnavailable while that can't say, Unsettled for a contract that may not be whole.
+   * Reads the contract and returns all files that were read. Throws ConfigError for what contradicts contract or store,
+   * StoreUnavailable if the store cannot be asked, Unsettled for a contract that may be incomplete.
    */
   readonly check: (sources: Sources, inForce: Settings) => Promise<readonly string[]>;
-  /** Whether the plans of `next` may take something from somebody. */
+  /** Whether the plans of `next` may reduce what a key has. */
   readonly narrows: (next: Settings, inForce: Settings) => boolean;
-  /** Who is not served by the plans of `sources`, whatever was before. Rejects with StoreUnavailable. */
+  /** Keys that the plans of `sources` do not serve. Rejects with StoreUnavailable. */
   readonly unserved: (sources: Sources) => Promise<readonly Problem[]>;
-  /** Puts checked settings into force; resolves when they are, in every process, in the order of the calls. */
+  /** Applies checked settings; resolves once they are in force in every process, in the order of the calls. */
   readonly apply: (settings: Settings, certificate: Certificate | null) => Promise<void>;
 }
 
 const ASK_AGAIN_MS = 1_000;
 
-/** The files may still be being written: they are to be read again. */
+/** The files may still be in the process of being written: read them again. */
 export class Unsettled extends Error {
   readonly waitMs: number;
 
@@ -85,9 +85,9 @@ export class Unsettled extends Error {
 }
 
 /**
- * Keeps the settings as the files say, from file change to file change and at each `reload()`.
- * Bad files change nothing but the log and the state; a bad certificate keeps nothing else from being taken over.
- * @param first what the process started from
+ * Applies the files again after each change and at each `reload()`. Invalid files change only the log and the state; an
+ * invalid certificate does not prevent the rest from being applied.
+ * @param first what the process started with
  */
 export function createReloader(
   environment: NodeJS.ProcessEnv,
@@ -108,7 +108,7 @@ export function createReloader(
     inForce = sources;
     served.recheck(narrows(sources.settings, current));
     current = withFixed(sources.settings, first.settings);
-    // Whether there is TLS at all was decided at the start.
+    // Whether TLS is used was decided at the start.
     if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
     const { certificateFault: fault } = sources;
     const tls = certificate === null ? {} : { tls: certificate.summary() };
@@ -136,7 +136,7 @@ export function createReloader(
       return;
     }
     if (!(error instanceof ConfigError)) throw error;
-    // A file that was just named and refused may be the one that is put right next.
+    // A newly named file that was refused may be the next one to be corrected.
     files = [...new Set([...files, ...error.files])];
     const detail = `the changed files were refused; the previous settings stay in force: ${error.message}`;
     state = { ...state, ok: false, detail, refused: state.refused + 1 };
@@ -145,7 +145,7 @@ export function createReloader(
       'the changed settings were refused; the previous ones stay in force',
     );
   };
-  // One after the other, so that the newest files are in force in the end.
+  // One after the other, so that the latest files are in force in the end.
   const reload = (): Promise<void> => {
     clearTimeout(again);
     turn = turn.then(() => take().catch(refuse));

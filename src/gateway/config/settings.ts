@@ -3,12 +3,12 @@ import type { Plans } from '../admission/plan.js';
 import type { GatewayFile } from './schema/gateway.js';
 import { isOff } from './schema/store.js';
 
-/** Nobody changes settings; a map of plans is read-only as it is. */
+/** Settings are immutable; a map of plans is read-only already. */
 type Immutable<T> = T extends ReadonlyMap<unknown, unknown> ? T : { readonly [Name in keyof T]: Immutable<T[Name]> };
 
 /**
- * Everything the gateway runs on, checked and complete. What each setting means stands beside it in
- * `schema/gateway.ts`; names end in their unit here, and null stands for what is switched off or left out.
+ * All settings of the gateway, checked and complete. Their meaning is described in `schema/gateway.ts`; here names end
+ * with their unit, and null means switched off or absent.
  */
 export type Settings = Immutable<ReturnType<typeof toSettings>>;
 export type EdgeLimits = Settings['limits'];
@@ -19,32 +19,32 @@ export type UpstreamSettings = Settings['upstreams'][string];
 export type BreakerSettings = NonNullable<UpstreamSettings['breaker']>;
 export type HealthSettings = NonNullable<UpstreamSettings['health']>;
 
-/** What depends on where the files are: absolute paths. */
+/** Absolute paths, which depend on where the files are. */
 export interface ResolvedPaths {
-  /** Folder for everything the gateway keeps on disk. */
+  /** Folder for all data of the gateway. */
   readonly dataFolder: string;
-  /** The OpenAPI document (null: none, every path is forwarded), and the overlays over it. */
+  /** The OpenAPI document (null: none, every path is forwarded) and its overlays. */
   readonly contract: string | null;
   readonly overlays: readonly string[];
-  /** Two PEM files; null: the public listener speaks plain HTTP. */
+  /** Two PEM files; null for plain HTTP on the public listener. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
 }
 
-/** What stands in the files and variables that the settings of an upstream name. Secrets: they may be shown nowhere. */
+/** Contents of files and variables named in an upstream's settings. Secret: must not be shown anywhere. */
 export interface UpstreamContents {
-  /** PEM texts; null: not asked for. */
+  /** PEM texts; null if not requested. */
   readonly tls: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null };
   readonly secret: UpstreamSecret | null;
 }
 
-/** A field as the upstream gets it, and what of it may stand in no log. */
+/** A field for the upstream, and its parts that must not appear in logs. */
 export interface UpstreamSecret {
   readonly header: string;
   readonly credential: string;
   readonly secrets: readonly string[];
 }
 
-/** The settings that a checked file says. */
+/** Converts a checked file to settings. */
 export function toSettings(
   file: GatewayFile,
   plans: Plans,
@@ -64,7 +64,7 @@ export function toSettings(
       deadlineMs: store.deadline,
       usageDays: store.usage / 86_400_000,
       archive: isOff(store.archive) ? null : store.archive,
-      /** With Redis nothing is archived, and nobody said that it be so. */
+      /** With Redis: nothing is archived, and that was not set explicitly. */
       unarchived: store.redis !== undefined && store.archive === undefined,
       archiveAfterDays: store.archive_after / 86_400_000,
       finalAfterMs: store.final_after,
@@ -84,12 +84,12 @@ export function toSettings(
     plans,
     keys: { acceptImported: keys.accept_imported, holdersRotate: keys.holders_rotate },
     events: file.events ?? null,
-    /** Null: what the servers of the contract say. */
+    /** Null: from the contract's servers. */
     basePath: file.base_path === undefined ? null : file.base_path.replace(/\/$/, ''),
-    /** Null: the contract alone says which of the gateway's own operations there are. */
+    /** Null: only the contract decides which of the gateway's own operations exist. */
     ownPaths: isOff(file.own_paths) ? null : file.own_paths,
     similarPaths: file.similar_paths,
-    /** Null: as the contract says. */
+    /** Null: from the contract. */
     account: file.account ?? null,
     metrics: file.metrics,
     log: file.log,
@@ -120,7 +120,7 @@ function toLimits(limits: GatewayFile['limits']) {
   };
 }
 
-/** Without a prototype: the names come from files, and `constructor` is as good a name as any. */
+/** Without a prototype: names come from files, and may be `constructor`. */
 function toUpstreams({ upstreams, limits }: GatewayFile, contents: ReadonlyMap<string, UpstreamContents>) {
   const byName = Object.create(null) as Record<string, ReturnType<typeof toUpstream>>;
   for (const [name, upstream] of Object.entries(upstreams))
@@ -128,22 +128,22 @@ function toUpstreams({ upstreams, limits }: GatewayFile, contents: ReadonlyMap<s
   return byName;
 }
 
-/** What is left out of an upstream's settings, where that depends on whose it is. */
+/** Defaults of an upstream that depend on its kind. */
 interface UpstreamDefaults {
   readonly authorization: 'internal' | 'none';
   readonly errors: 'replace' | 'pass';
   readonly deadlineMs: number;
   readonly bodyBytes: number;
-  /** Whether CORS preflights are its own to answer, while `cors` says nothing. */
+  /** Whether it responds to CORS preflights itself if `cors` is not set. */
   readonly preflights: boolean;
 }
 
-/** The animal store's own services: they know the gateway by its token, and have its contract. */
+/** The animal store's own services: they trust the gateway's token and follow its contract. */
 const OURS: UpstreamDefaults = {
   ...{ authorization: 'internal', errors: 'replace', preflights: false },
   ...{ deadlineMs: 15_000, bodyBytes: 2 ** 20 },
 };
-/** An API that was not written for Petgate is changed as little as possible. */
+/** An API not written for Petgate is changed as little as possible. */
 const FOREIGN: UpstreamDefaults = {
   ...{ authorization: 'none', errors: 'pass', preflights: true },
   ...{ deadlineMs: 60_000, bodyBytes: 10 * 2 ** 20 },
@@ -172,7 +172,7 @@ function toUpstream(
     idleMs: given.idle,
     lifetimeMs: given.lifetime,
     resolveMs: given.resolve,
-    /** What their files hold. */
+    /** Contents of their files. */
     tls: contents?.tls ?? NO_FILES,
     servername: given.servername ?? null,
     stripPrefix: given.strip_prefix ?? '',
@@ -181,7 +181,7 @@ function toUpstream(
     authorization: authorizationOf(given.authorization ?? defaults.authorization, contents),
     errors: given.errors ?? defaults.errors,
     preflights: defaults.preflights,
-    /** The longest body of a request, unless its operation says otherwise. */
+    /** Maximum request body, unless the operation overrides it. */
     bodyBytes: limits.body_size ?? defaults.bodyBytes,
     health: health === undefined ? null : { path: health.path, everyMs: health.every, deadlineMs: health.deadline },
     breaker: breaker === 'off' ? null : { failures: breaker.failures, openMs: breaker.open, capMs: breaker.cap },

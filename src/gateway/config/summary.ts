@@ -1,7 +1,7 @@
 import { maskedAddress } from './explain.js';
 import type { Settings } from './settings.js';
 
-/** What a gateway would run by: a name and a line for each, for people. No secret is shown. */
+/** Summarizes the settings for people: a name and a line for each. Shows no secrets. */
 export function summaryOf(settings: Settings, operations: number): Readonly<Record<string, string>> {
   const { environment, listen, http2, tls, admin, workers, plans, contract, events } = settings;
   const withTls = tls === null ? '' : http2 ? ', HTTP/2' : ', HTTP/1.1 alone';

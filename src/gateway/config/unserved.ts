@@ -3,22 +3,22 @@ import { repeat } from '../../shared/repeat.js';
 import { renderProblem, type Problem } from './files/problem.js';
 
 const POLL_MS = 1_000;
-/** While somebody is not served, whether that is still so: reads every key. */
+/** Interval between checks while keys are not served: each reads every key. */
 const RECHECK_MS = 60_000;
 
-/** A key made while the new plans were being checked is written by then, on the plans before. */
+/** A key created during the check of new plans is written by then, on the old plans. */
 const SETTLE_MS = 2_000;
 
-/** Keeps an eye on keys and customers that the plans in force don't serve. They keep nobody else from being served. */
+/** Watches for keys and customers that the plans in force do not serve. Others are not affected. */
 interface Unserved {
-  /** Who is not served, for people; null where everybody is, as far as is known. */
+  /** Who is not served, for people; null if everybody is, as far as known. */
   detail(): string | null;
-  /** Other plans are in force. @param narrowed whether somebody may have lost by it */
+  /** Other plans are in force. @param narrowed whether they may serve fewer keys */
   recheck(narrowed: boolean): void;
   stop(): void;
 }
 
-/** @param find rejects while the store is unavailable: then it is asked again */
+/** @param find rejects while the store is unavailable, and is then repeated */
 export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log): Unserved {
   let problems: readonly string[] = [];
   let dueMs = 0;

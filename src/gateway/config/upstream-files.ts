@@ -7,22 +7,22 @@ import type { GatewayFile } from './schema/gateway.js';
 import type { UpstreamContents, UpstreamSecret } from './settings.js';
 
 export interface UpstreamFiles {
-  /** By the name of the upstream. */
+  /** By name of the upstream. */
   readonly contents: ReadonlyMap<string, UpstreamContents>;
-  /** The files, whatever they hold. */
+  /** Paths of the files. */
   readonly paths: readonly string[];
 }
 
-/** Where nobody is going to connect to any. */
+/** If no connections will be made. */
 export const UNREAD: UpstreamFiles = { contents: new Map(), paths: [] };
 
-/** Says what is wrong, below the setting of an upstream. */
+/** Reports a problem below the setting of an upstream. */
 type Refuse = (setting: readonly string[], message: string) => null;
 
 const MAX_SECRET_BYTES = 8 * 1024;
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Reads them all once, so that what was checked is what is used. What is wrong joins the problems. */
+/** Reads all of them once, so that the checked contents are used. Collects problems. */
 export function readUpstreamFiles(
   gateway: Layers,
   { upstreams }: GatewayFile,
@@ -50,7 +50,7 @@ export function readUpstreamFiles(
 }
 
 function readTls(ca: string | null, cert: string | null, key: string | null, refuse: Refuse): UpstreamContents['tls'] {
-  // One that ended keeps no gateway from starting: it may have other upstreams, and this one will say no.
+  // An expired one does not prevent the start: there may be other upstreams, and this one will refuse it.
   const own =
     cert === null || key === null
       ? null
@@ -63,7 +63,7 @@ function readTls(ca: string | null, cert: string | null, key: string | null, ref
   };
 }
 
-/** Node would pass over what is none, and then trust nobody. */
+/** Node would ignore anything else, and then trust no issuer. */
 function readAuthorities(path: string, refuse: (message: string) => null): string | null {
   const pem = readWhole(path, refuse)?.toString('latin1');
   if (pem === undefined) return null;
@@ -78,7 +78,7 @@ function readAuthorities(path: string, refuse: (message: string) => null): strin
     : refuse('no certificate in PEM form (-----BEGIN CERTIFICATE-----); name another file');
 }
 
-/** Without the blanks of ASCII around it. */
+/** Trims ASCII whitespace. */
 function readSecret(
   { variable }: SecretSource,
   path: string | null,

@@ -2,15 +2,15 @@ import { watch, type FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 import { Contents } from './files/content.js';
 
-/** Editors and Kubernetes change several things at once; one look after they are done is enough. */
+/** Editors and Kubernetes change several files together: check once after that. */
 const QUIET_MS = 100;
-/** Some changes trigger no watch: a link further up the path, a folder made anew, a volume without events. */
+/** Some changes trigger no event: a link further up the path, a recreated folder, a volume without events. */
 const POLL_MS = 10_000;
 
 /**
- * Calls `onChange` when the content of any of `files` differs from what it was, and waits for it. Watches their
- * folders, not the files: a file's watch dies at the first atomic rename, and Kubernetes swaps a link.
- * @param files asked again after each change, since a change may name other files
+ * Calls `onChange` when the content of any of `files` has changed, and waits for it. Watches folders, not files: an
+ * atomic rename ends the watch of a file, and Kubernetes swaps a link.
+ * @param files evaluated again after each change, which may add other files
  */
 export function watchFiles(files: () => readonly string[], onChange: () => unknown): { close(): void } {
   const contents = new Contents();
@@ -26,10 +26,10 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
     seen = now;
     await onChange();
     rewatch();
-    // Changed again while it was read, or while nobody watched.
+    // Changed again while it was read, or while it was not watched.
     if ((await contents.of(files())) !== seen) scheduleCheck();
   };
-  // One after the other: each compares with what the one before has seen.
+  // One after the other: each compares with the one before.
   const checkInTurn = (): void => void (turn = turn.then(check));
   const scheduleCheck = (): void => {
     clearTimeout(timer);
@@ -57,7 +57,7 @@ export function watchFiles(files: () => readonly string[], onChange: () => unkno
   };
 }
 
-/** A folder that is gone, or goes away, is a change too, and no reason to stop. */
+/** A missing or deleted folder is a change too, not an error. */
 function watchFolder(folder: string, onEvent: () => void): FSWatcher | null {
   try {
     const watcher = watch(folder, { persistent: false }, onEvent);

@@ -7,9 +7,9 @@ import type { Outcome } from './send.js';
 export interface AttemptParts {
   readonly outbox: Pick<Outbox, 'delivered' | 'postpone' | 'deadLetter'>;
   readonly send: (event: GatewayEvent) => Promise<Outcome>;
-  /** Of an attempt; a claim lasts a little longer. */
+  /** Deadline of an attempt; a claim lasts slightly longer. */
   readonly timeoutMs: number;
-  /** After the first failed attempt; then twice as long each time. */
+  /** Pause after the first failed attempt; doubled each time. */
   readonly retryMs: number;
   readonly attempted: (type: EventType, outcome: 'delivered' | 'failed') => void;
   readonly log: Log;
@@ -17,18 +17,18 @@ export interface AttemptParts {
   readonly random?: () => number;
 }
 
-/** Beside the attempt itself: for the claim to come, and afterwards for the store to learn of it. */
+/** Additional time for the claim before an attempt, and for the store after it. */
 const CLAIM_SPARE_MS = 5_000;
 const LEARN_SPARE_MS = 5_000;
 const LEARN_AGAIN_MS = 250;
-/** How often is looked whether somebody has put right who wants no more: by a gateway that was started since. */
+/** Interval of checks whether delivery to a receiver that refused (410) resumes, through a newly started gateway. */
 const GONE_MS = 60_000;
 const LONGEST_PAUSE_MS = 24 * 3_600_000;
 
-/** Attempts to deliver, and what the outbox learns of each. */
+/** Makes attempts and records each result in the outbox. */
 export class Attempts {
   readonly #parts: AttemptParts;
-  /** Delivered, which the store does not know yet. */
+  /** Delivered, but not yet recorded in the store. */
   readonly #unlearned = new Set<string>();
   #ended = false;
   #gone = false;
@@ -37,23 +37,23 @@ export class Attempts {
     this.#parts = parts;
   }
 
-  /** The receiver answered 410: it is asked no more by this process. */
+  /** The receiver returned 410: this process sends nothing more. */
   get gone(): boolean {
     return this.#gone;
   }
 
-  /** What is begun from now on is due again at once. */
+  /** Attempts from now on are due again immediately. */
   end(): void {
     this.#ended = true;
   }
 
-  /** A claim that is about to be made: its lease, and until when attempts may begin, on `performance.now()`. */
+  /** Starts a claim: its lease, and until when attempts may begin, as `performance.now()`. */
   claim(): { readonly leaseMs: number; readonly untilMs: number } {
     const leaseMs = CLAIM_SPARE_MS + this.#parts.timeoutMs + LEARN_SPARE_MS;
     return { leaseMs, untilMs: performance.now() + CLAIM_SPARE_MS };
   }
 
-  /** Makes one, unless the claim has grown too old for it: somebody else may have the entry before it ends. */
+  /** Makes an attempt, unless the claim is too old: another gateway may claim the entry before it ends. */
   async make(entry: OutboxEntry, untilMs: number): Promise<void> {
     const { outbox, send, attempted } = this.#parts;
     const { event } = entry;
@@ -66,7 +66,7 @@ export class Attempts {
     return this.#failed({ ...entry, attempts: entry.attempts + 1, failure: outcome.reason });
   }
 
-  /** A store that does not answer just now learns of it as soon as it does: else the event would go out once more. */
+  /** Records it as soon as the store responds; otherwise the event would be sent again. */
   async #delivered(id: string): Promise<void> {
     this.#unlearned.add(id);
     try {
@@ -88,13 +88,13 @@ export class Attempts {
     const { outbox, retryMs, random = Math.random, log } = this.#parts;
     const pauseMs = retryMs * 2 ** (entry.attempts - 1);
     const [{ id, type }, { attempts, failure }] = [entry.event, entry];
-    // The pause of 24 hours was the last one.
+    // The 24-hour pause was the last one.
     if (pauseMs / 2 >= LONGEST_PAUSE_MS) {
       log.error({ event: id, type, attempts, failure }, 'an event could not be delivered and is a dead letter');
       return outbox.deadLetter(entry);
     }
     log.warn({ event: id, type, attempts, failure }, 'an event could not be delivered');
-    // Spread, so that not all of an outage come back together.
+    // Spread out, so that events of an outage do not all return at the same time.
     await outbox.postpone(entry, Math.min(pauseMs, LONGEST_PAUSE_MS) * (0.75 + random() / 2));
   }
 

@@ -6,15 +6,15 @@ import { Attempts, type AttemptParts } from './attempts.js';
 
 interface DelivererParts extends AttemptParts {
   readonly outbox: Outbox;
-  /** Ends what is being sent. */
+  /** Ends attempts in flight. */
   readonly close: () => Promise<void>;
   readonly log: Log;
-  /** Tests only: the pause between two looks at the outbox. */
+  /** Tests only: interval between checks of the outbox. */
   readonly everyMs?: number;
 }
 
 const EVERY_MS = 1_000;
-/** Attempts under way. */
+/** Maximum number of attempts in flight. */
 const AT_ONCE = 16;
 const DEAD_KEPT_MS = 30 * 24 * 3_600_000;
 const FORGET_EVERY_MS = 3_600_000;
@@ -22,8 +22,8 @@ const COLLECT_EVERY_MS = 15 * 60_000;
 const COLLECT_RETRY_MS = 2_000;
 
 /**
- * Takes events from the outbox to the webhook, at least once each, until it has taken them or the pauses have grown to
- * 24 hours. Runs in one process of each gateway; which gateway delivers what is the outbox's to say.
+ * Delivers events from the outbox to the webhook, each at least once, until it accepts them or the pause has reached 24
+ * hours. Runs in one process per gateway; the outbox decides which gateway delivers what.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;
@@ -50,7 +50,7 @@ export class Deliverer {
     ];
   }
 
-  /** Ends the attempts under way; what they were about is due at once, for whoever comes next. */
+  /** Ends attempts in flight; their events are due immediately for another gateway. */
   async stop(): Promise<void> {
     this.#ended = true;
     this.#attempts.end();
@@ -70,7 +70,7 @@ export class Deliverer {
     const { outbox } = this.#parts;
     for (let isMore = true; isMore && !this.#ended && !this.#attempts.gone;) {
       const room = AT_ONCE - this.#underWay.size;
-      // Those that hang keep their places; with half of them free it goes on.
+      // Hanging attempts keep their slots; continue when half of them are free.
       if (room < AT_ONCE / 2) return;
       const claim = this.#attempts.claim();
       const entries = await outbox.claim(room, claim.leaseMs);
@@ -90,7 +90,7 @@ export class Deliverer {
     this.#underWay.add(attempt);
   }
 
-  /** Beside the rounds: of many keys it takes long. A process that died mostly did so before this one started. */
+  /** Runs in parallel with the rounds: it takes long for many keys. */
   async #collect(): Promise<void> {
     if (performance.now() < this.#collectAtMs) return;
     if (!(await this.#parts.outbox.collect(COLLECT_EVERY_MS, !this.#hasCollected))) return;

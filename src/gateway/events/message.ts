@@ -7,9 +7,9 @@ export interface Message {
 }
 
 /**
- * One CloudEvent 1.0 in structured mode, the same with every attempt. The headers are those of Standard Webhooks: id,
- * time of the attempt in seconds, and a signature for each key.
- * @param source of CloudEvents: which gateways it comes from
+ * A CloudEvent 1.0 in structured mode, identical in every attempt, with the headers of Standard Webhooks: ID, time of
+ * the attempt in seconds, and a signature for each key.
+ * @param source identifies the gateways (CloudEvents)
  */
 export function messageOf(event: GatewayEvent, source: string, keys: readonly Buffer[], nowMs: number): Message {
   const { id, type, atMs, data } = event;

@@ -4,7 +4,7 @@ import { gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;
 
-/** Counts attempts, and shows what waits in the store. Gives what counts an attempt. */
+/** Counts attempts, and shows what waits in the store. Returns the function that counts an attempt. */
 export function watchEvents(
   registry: Registry,
   outbox: Pick<Outbox, 'figures'>,
@@ -24,7 +24,7 @@ export function watchEvents(
     reading = null;
     return now;
   };
-  /** Both gauges of a scrape share one look at the store. */
+  /** Both gauges share one read of the store per scrape. */
   const figures = (): Promise<OutboxFigures | null> => (reading ??= read());
   gaugesOf(
     registry,

@@ -9,9 +9,10 @@ const ADVICE =
   '-base64 32)"; during a rotation two of them, the new one first.';
 
 /**
- * What events are signed with: of the variable, else of the file in the data folder. One key, or two during a rotation,
- * separated by blanks or a comma. None is made: all gateways and the receiver must have the same.
- * @throws InvalidSecret, which says nothing of them
+ * Reads the keys that sign events, from the variable or else the file in the data folder: one, or two during a
+ * rotation, separated by spaces or a comma. Never creates one, because all gateways and the receiver must have the
+ * same.
+ * @throws InvalidSecret, without any part of them
  */
 export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: string): readonly Buffer[] {
   const given = wordsOf(environment[VARIABLE] ?? '');

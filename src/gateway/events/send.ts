@@ -4,12 +4,12 @@ import { Agent, buildConnector } from 'undici';
 import { isLocalAddress } from '../../shared/addresses.js';
 import type { Message } from './message.js';
 
-/** How an attempt ended. `gone`: 410, nothing more is wanted. `stopped`: by us. */
+/** The result of an attempt. `gone`: 410, the receiver wants no more. `stopped`: by us. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'stopped' }
-  /** `reason` is for people: nothing of the address but what it resolved to, and nothing of the answer's body. */
+  /** `reason` is for people: shows only what the address resolved to, and nothing of the response body. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 interface Sender {
@@ -21,7 +21,7 @@ interface SenderOptions {
   readonly url: string;
   readonly allowLocal: boolean;
   readonly timeoutMs: number;
-  /** Tests only: instead of the system's resolver. */
+  /** Tests only: replaces the system's resolver. */
   readonly resolve?: typeof lookup;
 }
 
@@ -38,7 +38,7 @@ class Unreachable extends Error {
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-/** Connects only to what may be reached: an address is checked when it is dialled, whatever its name said before. */
+/** Connects only to allowed addresses: checked when connecting, whatever the name resolved to before. */
 function guarded({ allowLocal, timeoutMs, resolve = lookup }: SenderOptions): buildConnector.connector {
   const isRefused = (address: string): boolean => !allowLocal && isLocalAddress(address);
   const dial = buildConnector({
@@ -58,13 +58,13 @@ function guarded({ allowLocal, timeoutMs, resolve = lookup }: SenderOptions): bu
   });
   return (options, done) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
-    // Node asks no resolver about an address.
+    // Node does not resolve IP addresses.
     if (isIP(host) !== 0 && isRefused(host)) done(new Unreachable(host), null);
     else dial(options, done);
   };
 }
 
-/** Posts to the receiver. Redirects are not followed: they could lead anywhere. */
+/** Posts to the receiver. Does not follow redirects, which could lead anywhere. */
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs } = options;
   const { origin, pathname, search } = new URL(options.url);
@@ -79,7 +79,7 @@ export function createSender(options: SenderOptions): Sender {
     const signal = AbortSignal.timeout(timeoutMs);
     const target = { origin, path: pathname + search, method: 'POST' as const, headers: { ...headers }, body, signal };
     const answer = await agent.request(target);
-    // The status says it all; reading on keeps the connection.
+    // Only the status matters; reading the rest keeps the connection usable.
     await answer.body.dump({ limit: ANSWER_BYTES, signal }).catch(() => undefined);
     if (answer.statusCode >= 200 && answer.statusCode < 300) return { kind: 'delivered' };
     if (answer.statusCode === 410) return { kind: 'gone' };

@@ -8,34 +8,34 @@ import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-
 import { appendResponseHeaders, type FieldRules } from './headers.js';
 import type { Controller, ResponseHandler, Unanswered } from './transport.js';
 
-/** Answers up to this size are held until complete: if the upstream breaks, they can still become a 502. */
+/** Responses up to this size are held until complete: if the upstream breaks off, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;
-/** Pieces that may be held: as Buffers of their own, small ones would take a hundred times their length. */
+/** Pieces that may be held: small ones in Buffers of their own would take a hundred times their length. */
 const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
-/** What has arrived of a response waits so long for more: small ones that come in pieces go out in one write. */
+/** How long the first part of a response waits for more, so that small ones in pieces are sent in one write. */
 const GATHER_MS = 100;
-/** Responses without an end of their own, or read as they come: nothing of them waits. */
+/** Responses without an end, or read as they arrive: they are never delayed. */
 const STREAM =
   /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-ndjson|jsonl|json-seq|stream\+json|grpc-web))/i;
 const NOTHING = Buffer.alloc(0);
 
-/** How one attempt ended: answered, a refusal is due, the connection broke or none was had, given up; or a fault. */
+/** How an attempt ended: responded, refused, connection broken or not available, abandoned, or an internal error. */
 export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'tls' | 'withdrawn' | Fault;
 
 export interface Fault {
   readonly fault: Error;
 }
 
-/** Called for an answer of 400 and above that was no Error; `body` is decoded if possible, and cut if too long. */
+/** Called for a response of 400 or above that is no Error; `body` is decoded if possible, and truncated if too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
-/** What an attempt tells of its response, while it lasts. */
+/** What an attempt reports about its response. */
 interface Progress {
-  /** Its head or a piece of it came, or its client took what it was sent. */
+  /** Its head or a piece arrived, or the client took what was sent. */
   moved(): void;
-  /** It is passed on from now on, whole or not. @param isStream it has no end of its own */
+  /** It is being forwarded, whether whole or not. @param isStream it has no end */
   passes(isStream: boolean): void;
 }
 
@@ -45,14 +45,14 @@ export interface TokenState {
   readonly set: (refused: boolean) => void;
 }
 
-/** What becomes of an upstream's responses: their fields, and those of 400 and above that are no Errors. */
+/** How an upstream's responses are forwarded: their fields, and those of 400 or above that are no Errors. */
 export interface ResponseRules extends FieldRules {
   readonly onReplaced: OnReplaced;
-  /** The upstream's, where the gateway sends its internal token; null where it sends none. */
+  /** State of the internal token; null if the gateway sends none. */
   readonly internalToken: TokenState | null;
 }
 
-/** One request on one connection, driven by the transport. Ends once, by `onEnd`, whatever the order of events. */
+/** One request on one connection, driven by the transport. Ends once, with `onEnd`, whatever the order of events. */
 export class Attempt implements ResponseHandler {
   readonly #exchange: Admitted;
   readonly #onEnd: (end: End) => void;
@@ -65,20 +65,20 @@ export class Attempt implements ResponseHandler {
   #headers: readonly string[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** It is passed on as it comes. */
+  /** It is being forwarded as it arrives. */
   #passing = false;
   #gathering: NodeJS.Timeout | undefined;
-  /** Whether only its client keeps it from going on. */
+  /** Whether it waits only for its client. */
   awaitsClient = false;
   progress: Progress | null = null;
   /** Called with a valid head. */
   onHead: (() => void) | null = null;
-  /** Those that it takes at its address. */
+  /** The slots it occupies at its address. */
   places: Places | null = null;
   /** `performance.now()` when it got a connection; null before. */
   sentMs: number | null = null;
 
-  /** @param dispatch hands it to its transport; null where what steers it comes with its connection */
+  /** @param dispatch hands it to its transport; null if the controller comes with the connection */
   constructor(
     exchange: Admitted,
     rules: ResponseRules,
@@ -164,7 +164,7 @@ export class Attempt implements ResponseHandler {
   onResponseEnd(): void {
     if (this.#ended) return;
     const { client } = this.#exchange;
-    // Large pieces go out as they came: to join them would copy them once more.
+    // Large pieces are sent as received: joining them would copy them again.
     if (!this.#passing && !this.#mayReplace && this.#heldBytes > SINGLE_WRITE_BYTES) this.#begin(true);
     if (this.#passing) client.end();
     else {
@@ -201,7 +201,7 @@ export class Attempt implements ResponseHandler {
     return true;
   }
 
-  /** The client gets an Error of ours, without the fields that describe the body it replaces. */
+  /** The client gets our own Error, without the fields that describe the replaced body. */
   #replace(body: Buffer): void {
     const [received, status, exchange] = [this.#headers, this.#status, this.#exchange];
     const headers: string[] = [];
@@ -214,7 +214,7 @@ export class Attempt implements ResponseHandler {
     return this.#exchange.operation.stream ?? STREAM.test(onlyValueOf(this.#headers, 'content-type') ?? '');
   }
 
-  /** Sends what has arrived, be it the head alone, and from now on each piece as it comes. */
+  /** Sends what has arrived, even if only the head, and then each piece as it arrives. */
   #pass(isStream: boolean): void {
     this.progress?.passes(isStream);
     const isHeadAlone = this.#held.length === 0;
@@ -222,7 +222,7 @@ export class Attempt implements ResponseHandler {
     if (isHeadAlone) this.#exchange.client.write(NOTHING);
   }
 
-  /** @param complete all of the body is held */
+  /** @param complete the whole body is held */
   #begin(complete: boolean): void {
     const { client } = this.#exchange;
     this.#passing = true;
@@ -251,8 +251,8 @@ export class Attempt implements ResponseHandler {
 }
 
 /**
- * 401, 403, 407 and 429 of an upstream speak about the gateway, not about the client. Where its errors pass they are
- * taken at their word, but for 407, which is a proxy's.
+ * 401, 403, 407 and 429 of an upstream are about the gateway, not the client. With `errors: pass` they are forwarded,
+ * except 407, which belongs to proxies.
  */
 function answersClient(status: number, passesErrors: boolean): boolean {
   if (status > 599 || status === 407) return false;

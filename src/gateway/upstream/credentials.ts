@@ -1,15 +1,15 @@
 import type { UpstreamSettings } from '../config/settings.js';
 import { fieldKey } from '../edge/fields.js';
 
-/** What an upstream knows the gateway by. */
+/** The gateway's credentials at an upstream. */
 export interface Credentials {
-  /** Name and value of a field; null: none of the gateway's. */
+  /** Name and value of a field; null if the gateway adds none. */
   readonly field: readonly [name: string, value: string] | null;
-  /** A `fieldKey`: what clients say by this name is not passed on; null: nothing but Authorization, which never is. */
+  /** A `fieldKey`: clients' fields of this name are not forwarded. Null: only Authorization, which never is. */
   readonly replaces: string | null;
-  /** Whether the client's Authorization is passed on. */
+  /** Whether the client's Authorization is forwarded. */
   readonly passesClients: boolean;
-  /** What may stand in no log. */
+  /** Values that must not appear in logs. */
   readonly secrets: readonly string[];
 }
 

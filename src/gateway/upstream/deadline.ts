@@ -3,14 +3,14 @@ import type { Operation } from '../contract/operation.js';
 import type { BodyRest } from '../exchange.js';
 import { REFUSALS, type Refusal, type TimeLimit } from '../refusal.js';
 
-/** A stream is asked so often whether it may go on, as a tunnel is. */
+/** Interval at which the key of a stream is checked again, as for tunnels. */
 const RECHECK_MS = 5_000;
 
-/** The time limits of an upstream's responses, worked out once. */
+/** The time limits of an upstream's responses, built once. */
 interface TimeLimits {
-  /** To begin a response, and then of a silence. */
+  /** Until the response begins, and then between pieces. */
   readonly deadline: TimeLimit;
-  /** Of a stream's silence. */
+  /** Between pieces of a stream. */
   readonly idle: TimeLimit;
   readonly lifetime: TimeLimit;
 }
@@ -28,7 +28,7 @@ export function timeLimitsOf(upstream: string, { deadlineMs, idleMs, lifetimeMs 
   };
 }
 
-/** The shortest of those that hold for the head of a response. */
+/** The shortest limit for the head of a response. */
 export function headLimit({ deadline, lifetime }: TimeLimits, { id, deadlineMs }: Operation): TimeLimit {
   const own = deadlineMs ?? Infinity;
   if (own < deadline.ms && own <= lifetime.ms)
@@ -36,17 +36,17 @@ export function headLimit({ deadline, lifetime }: TimeLimits, { id, deadlineMs }
   return deadline.ms <= lifetime.ms ? deadline : lifetime;
 }
 
-/** What happens to an exchange whose time is over. */
+/** Called when the time of an exchange is over. */
 interface DeadlineRules {
-  /** The upstream was silent for so long. */
+  /** The upstream was silent for too long. */
   readonly onOver: (limit: TimeLimit) => void;
-  /** Whether its key could begin it now. */
+  /** Whether its key is still allowed. */
   readonly mayGoOn: () => Promise<boolean>;
-  /** It lasted too long, as this setting says, or its key may not go on: no fault of the upstream. */
+  /** It exceeded the limit of this setting, or its key is no longer allowed: not the upstream's fault. */
   readonly cut: (setting: string | null) => void;
 }
 
-/** How long an upstream may be silent: before its response begins, then between any two pieces of it. */
+/** Limits the silence of an upstream: before its response begins, then between any two pieces. */
 export class Deadline {
   readonly #limits: TimeLimits;
   readonly #rules: DeadlineRules;
@@ -55,14 +55,14 @@ export class Deadline {
   #lifetime: NodeJS.Timeout | null = null;
   #recheck: NodeJS.Timeout | null = null;
 
-  /** @param head what holds until the response is a stream */
+  /** @param head limit until the response turns out to be a stream */
   constructor(limits: TimeLimits, head: TimeLimit, rules: DeadlineRules) {
     this.#limits = limits;
     this.#rules = rules;
     this.#silence = setTimeout(rules.onOver, head.ms, head);
   }
 
-  /** The response is passed on as it comes: it may last, and a stream may be silent for longer. */
+  /** The response is forwarded as it arrives: it may take longer, and a stream may be silent for longer. */
   passes(isStream: boolean): void {
     this.#passes = true;
     if (isStream) {
@@ -72,14 +72,14 @@ export class Deadline {
     this.#lasts(() => this.#rules.cut(this.#limits.lifetime.setting));
   }
 
-  /** A long body is on its way. `onBroken` hears why it will not come whole, be it that it took too long. */
+  /** A long body is being sent. `onBroken` gets the reason if it will not be complete, including a timeout. */
   sends(rest: BodyRest, onBroken: (refusal: Refusal) => void): void {
     this.#lasts(() => rest.break(REFUSALS.request_timeout));
     rest.onOver(() => this.#sent());
     rest.watch({ onMoved: () => this.moved(), onBroken });
   }
 
-  /** It ends after so long, whatever happens, and with its key. Both begin anew when that is said again. */
+  /** Ends it after this time in any case, and when its key ends. Another call restarts both. */
   #lasts(onTooLong: () => void): void {
     this.#stopLasting();
     const { mayGoOn, cut } = this.#rules;
@@ -91,12 +91,12 @@ export class Deadline {
     }, RECHECK_MS);
   }
 
-  /** The upstream did something, or waits for the client: it has all its time from now on. */
+  /** The upstream was active, or waits for the client: restarts its time. */
   moved(): void {
     this.#silence.refresh();
   }
 
-  /** All of a long body was sent: the rest is an exchange like any other, unless its response is on its way. */
+  /** A long body was sent completely: continues like any exchange, unless its response is arriving already. */
   #sent(): void {
     if (!this.#passes) this.#stopLasting();
     this.moved();

@@ -7,26 +7,26 @@ import { Deadline, headLimit } from './deadline.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
-/** The part of the deadline within which an upstream should have responded. */
+/** Share of the deadline within which an upstream should respond. */
 const ENOUGH = 0.5;
 
-/** Makes an attempt; `onEnd` is called once, from `start` on. */
+/** Creates an attempt; after `start`, `onEnd` is called once. */
 export type Carry = (address: Address, onEnd: (end: End) => void) => Attempt;
 
-/** What is brought to an upstream, and how. */
+/** What to send to an upstream, and how. */
 interface Delivery {
   readonly exchange: Admitted;
   readonly upstream: Upstream;
   readonly asking: Asking;
-  /** Of a long body, which is sent once, as it comes. */
+  /** The remainder of a long body, which is sent only once, as it arrives. */
   readonly rest: BodyRest | null;
   readonly carry: Carry;
 }
 
 /**
- * Tries once; and once more where nothing was sent, or only reading was asked, while there are retries left. Gives the
- * refusal, or else the exchange.
- * @param mayGoOn whether the key of a stream could open it now
+ * Tries once, and again if nothing was sent or the method only reads, while retries are left. Returns the refusal or
+ * the exchange.
+ * @param mayGoOn whether the key of a stream is still allowed
  */
 export function deliver(
   { exchange, upstream, asking, asking: { caller }, rest, carry }: Delivery,
@@ -80,7 +80,7 @@ export function deliver(
         const evidence = evidenceOf(end, exchange, rest, hadTime);
         if (evidence !== null) address.reached = evidence !== 'unreachable' && evidence !== 'tls';
         breaker.ended(sent, evidence, caller, endedMs);
-        // After the breaker has heard of it: who waits is not sent where it just opened.
+        // After the breaker: a waiting request must not be sent where it has just opened.
         shares.leave(begun);
         ended(address, end, endedMs);
       });
@@ -112,22 +112,21 @@ export function deliver(
   });
 }
 
-/** Methods that only read (RFC 9110 §9.2.1): sending them again changes nothing. */
+/** Methods that only read (RFC 9110 §9.2.1): repeating them is harmless. */
 function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
 /**
- * What the end of an attempt says of its address. Null: its client left or was slow; or it had only a part of the
- * deadline, for it waited for a connection or was a second attempt.
+ * What the end of an attempt shows about its address. Null if its client left or was slow, or if it had only part of
+ * the deadline because it waited for a connection or was a second attempt.
  */
 function evidenceOf(end: End, { client }: Admitted, rest: BodyRest | null, hadTime: boolean): Evidence {
-  // Many servers close when a body comes too slowly for them, without a word.
+  // Many servers close without a message if a body arrives too slowly.
   if (end === 'lost' && rest?.awaitsClient === true) return null;
   if (end === 'answered' || isUpstreamError(end)) return client.gone ? null : 'good';
   const failure = failureOf(end);
-  // It answers, if nothing for a client. Else one operation, or a client asking for the impossible, could cut off
-  // others.
+  // It responds, even if not usefully. Otherwise one operation, or one client, could cut off others.
   if (failure === 'bad_answer') return 'good';
   return failure === 'timeout' && (client.started || !hadTime) ? null : failure;
 }

@@ -1,14 +1,14 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { onlyValueOf } from '../edge/fields.js';
 
-/** Fields of an answer: flat, names in lower case. */
+/** Fields of a response: flat, names in lower case. */
 type Received = readonly string[];
 
-/** No Error is longer. */
+/** Maximum length of an Error. */
 export const LONGEST_ERROR = 64 * 1024;
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
-/** Fields that describe a body (RFC 9110 §8), and are dropped with it. */
+/** Fields that describe a body (RFC 9110 §8) and are dropped together with it. */
 const OF_BODY = /^(?:content-.*|etag|last-modified|accept-ranges|digest|repr-digest)$/;
 
 const DECODERS = new Map<string, (body: Buffer) => Buffer>([
@@ -19,7 +19,7 @@ const DECODERS = new Map<string, (body: Buffer) => Buffer>([
   ['br', (body) => brotliDecompressSync(body, { maxOutputLength: LONGEST_ERROR })],
 ]);
 
-/** The body without its content coding; null when that is unknown or broken, or the body too long for an Error. */
+/** Decodes the body; null if the coding is unknown or broken, or the body too long for an Error. */
 export function decodedBody(received: Received, body: Buffer): Buffer | null {
   const coding = onlyValueOf(received, 'content-encoding') ?? 'identity';
   try {
@@ -30,8 +30,8 @@ export function decodedBody(received: Received, body: Buffer): Buffer | null {
 }
 
 /**
- * Whether an answer of 400 and above is an Error of the contract: JSON with a code, a message and its own status.
- * @param body decoded; null for an answer to HEAD, of which only the fields can be checked
+ * Whether a response of 400 or above is an Error of the contract: JSON with a code, a message and its status.
+ * @param body decoded; null for a response to HEAD, where only the fields can be checked
  */
 export function isError(status: number, received: Received, body: Buffer | null): boolean {
   const type = onlyValueOf(received, 'content-type');
@@ -55,7 +55,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-/** Fields that belong to a status: how long the representation is, and which one it is (RFC 9110 §14.4, §13.1.1). */
+/** Fields that describe the representation of a certain status (RFC 9110 §14.4, §13.1.1). */
 const OF_STATUS: Readonly<Record<number, string>> = { 412: 'etag', 416: 'content-range' };
 
 export function withoutBodyFields(status: number, received: Received): Received {

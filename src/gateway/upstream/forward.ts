@@ -11,18 +11,18 @@ import { ownAddressesOf } from './own-addresses.js';
 import { noSlot, type Upstream, type Upstreams } from './pools.js';
 import { carryHandshake } from './upgrade.js';
 
-/** Writes the answer of an operation the gateway serves itself. */
+/** Responds to an operation that the gateway serves itself. */
 export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
 
-/** An upstream with what its settings make of requests and answers, worked out once. */
+/** An upstream with its rules for requests and responses, built once. */
 interface Rules extends ResponseRules {
   readonly upstream: Upstream;
   readonly credentials: Credentials;
 }
 
 /**
- * Sixth step: takes an admitted exchange, and only such a one, to the upstream, or to the gateway's own answer. Gives
- * the exchange once its answer is written, or its tunnel is open.
+ * Sixth step: takes an admitted exchange to the upstream, or to the gateway's own operation. Returns the exchange once
+ * its response is written or its tunnel is open.
  */
 export function createForward(
   upstreams: Upstreams,
@@ -45,7 +45,7 @@ export function createForward(
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
-  /** Takes no body. One in chunks, or a stream of HTTP/2 that goes on, may turn out to be empty: only its end tells. */
+  /** The operation has no body. A chunked one or an open HTTP/2 stream may be empty: only its end shows it. */
   const sendWithoutBody = async (exchange: Admitted, rules: Rules | null): Promise<Admitted | Refusal> => {
     const { client } = exchange;
     const noRoom = rules === null ? await reserveBody(exchange, 0) : null;
@@ -64,7 +64,7 @@ export function createForward(
     return body.rest === null ? send(exchange, rules, body) : sendLong(exchange, rules, body, body.rest);
   };
 
-  /** It has a place at its upstream while its client sends. To wait too long for one is to wait for an answer. */
+  /** Holds a slot at the upstream while the client sends. Waiting too long for one counts as waiting for a response. */
   const sendLong = async (
     exchange: Admitted,
     rules: Rules,
@@ -92,14 +92,14 @@ export function createForward(
     return deliver({ exchange, upstream, asking, rest: body?.rest ?? null, carry }, onFailure, mayGoOn);
   };
 
-  // No `await` on the way of most requests: each costs as much as the rest of this step.
+  // No `await` for most requests: each costs as much as the rest of this step.
   return (exchange) => {
     const { operation, client, logEntry } = exchange;
     if (operation.upstream === 'gateway') {
       const isEmpty = !exchange.hasBody || operation.hasBody || exchange.requirements.match?.kind !== 'operation';
       return isEmpty ? answerItself(exchange) : sendWithoutBody(exchange, null);
     }
-    // It is sent in this turn; else its body is still to come, and a slow one must keep nobody out.
+    // Sent in this turn; otherwise its body is still arriving, and a slow one must not block others.
     exchange.slot?.free();
     const rules = rulesOf.get(operation.upstream)!;
     const { upstream, credentials } = rules;
@@ -114,15 +114,14 @@ export function createForward(
   };
 }
 
-/** As its place was asked for, where it had one. */
+/** As its slot was requested, if it had one. */
 function whoAsks(exchange: Admitted, share: number): Asking {
   return exchange.slot?.asking ?? askingOf(exchange, exchange.operation.id, share);
 }
 
 /**
- * Part of `admit`: reserves a place at the upstream, and room for the body, before the store is asked, so that a
- * request refused for lack of them costs nothing. Null where none is needed, or there is none: then the exchange is
- * shed.
+ * Part of `admit`: reserves a slot at the upstream and memory for the body before asking the store, so that a request
+ * refused for lack of them costs nothing. Null if none is needed, or none is free: then the exchange is shed.
  */
 export function createReserve(
   upstreams: Upstreams,
@@ -132,7 +131,7 @@ export function createReserve(
   return (exchange) => {
     const { match, refusal, secured } = exchange.requirements;
     if (match?.kind !== 'operation' || refusal !== null) return null;
-    // Without a key it is refused anyway.
+    // It is refused anyway without a key.
     if (secured && exchange.subject.kind === 'address') return null;
     const upstream = upstreams.get(match.operation.upstream);
     if (upstream === undefined) return null;
@@ -156,7 +155,7 @@ export function createReserve(
 
 async function reserveBody({ client, contentLength }: Identified, maxBytes: number): Promise<Refusal | null> {
   if (contentLength !== null && contentLength > maxBytes) return bodyTooLarge(maxBytes);
-  // What came with the head is whole by then, and takes no place of those that are on their way.
+  // A body that arrived with the head is complete by then, and takes no upload slot.
   await new Promise((resolve) => setImmediate(resolve));
   return client.reserveBody(contentLength, maxBytes);
 }

@@ -11,7 +11,7 @@ import type { Admitted } from '../exchange.js';
 import type { Credentials } from './credentials.js';
 import { rewrittenCookie, rewrittenLocation, type OwnAddresses } from './own-addresses.js';
 
-/** Fields of an upstream's answer that are the gateway's to say, or nobody's. */
+/** Fields of an upstream's response that only the gateway may send, or nobody. */
 const OWN: ReadonlySet<string> = new Set([
   'alt-svc',
   'ratelimit',
@@ -26,8 +26,8 @@ const OWN: ReadonlySet<string> = new Set([
 const OWN_PREFIXES = ['x-ratelimit-', 'x-petgate-'] as const;
 
 /**
- * A cookie of the gateway's own pages: no upstream may set one, for cookies know no ports. Browsers also take one
- * without a name for what its value says.
+ * A cookie of the gateway's own pages: no upstream may set one, because cookies ignore ports. Browsers also read a
+ * nameless cookie by its value.
  */
 const OWN_COOKIE = /^[\s=]*(?:__(?:secure|host)-)?petgate-/i;
 
@@ -35,7 +35,7 @@ const returns = remembered(
   (name) => !HOP_BY_HOP.has(name) && !OWN.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)),
 );
 
-/** The fields sent to the upstream: the client's, then who asks, which only the gateway may say. */
+/** The fields for the upstream: the client's, then the caller's identity, which only the gateway may send. */
 export function requestHeaders(exchange: Admitted, credentials: Credentials, withForwarded: boolean): string[] {
   const { verdict, clientAuthorization, address, scheme, publicHost } = exchange;
   const headers =
@@ -52,7 +52,7 @@ export function requestHeaders(exchange: Admitted, credentials: Credentials, wit
   return headers;
 }
 
-/** RFC 7239. What has a colon or a bracket in it is quoted. */
+/** RFC 7239. Values with a colon or bracket are quoted. */
 function forwardedOf({ address, scheme, publicHost }: Admitted): string {
   const host = publicHost === null ? '' : `;host="${publicHost}"`;
   return `for=${address.includes(':') ? `"[${address}]"` : address}${host};proto=${scheme}`;
@@ -62,19 +62,19 @@ function without(headers: readonly string[], name: string): string[] {
   return headers.filter((_text, index) => fieldKey(headers[index - (index % 2)]!) !== name);
 }
 
-/** Of most requests. */
+/** For most requests. */
 const VIA = '1.1 petgate';
 
-/** What decides which of an upstream's fields pass, and how. */
+/** Rules for the fields of an upstream's response. */
 export interface FieldRules {
-  /** `replace`: a 503 says in seconds how long to wait, whatever the upstream said. */
+  /** `replace`: Retry-After of a 503 is in seconds, whatever the upstream sent. */
   readonly errors: 'replace' | 'pass';
   readonly own: OwnAddresses;
 }
 
 /**
- * Appends to `target` the upstream's fields that the client gets, flat. Where the gateway itself answers CORS, the
- * upstream's fields about it are dropped.
+ * Appends the upstream's fields for the client to `target`, flat. Drops the upstream's CORS fields if the gateway
+ * handles CORS.
  * @param received flat, names in lower case
  */
 export function appendResponseHeaders(
@@ -91,7 +91,7 @@ export function appendResponseHeaders(
     const name = received[index]!;
     // A 204 has no length (RFC 9110 §8.6).
     if (status === 204 && name === 'content-length') continue;
-    // Where an upstream's 401 passes, it says how to do better.
+    // A forwarded 401 keeps its challenge.
     const isReturned = returns(name) || (status === 401 && name === 'www-authenticate');
     if (!isReturned || named?.includes(name) === true || (ownCors && name.startsWith('access-control-'))) continue;
     if (ownWait && name === 'retry-after') continue;
@@ -100,7 +100,7 @@ export function appendResponseHeaders(
   if (ownWait) target.push('Retry-After', String(retryAfterS(onlyValueOf(received, 'retry-after'))));
 }
 
-/** The value as the client gets it: where it names the upstream itself, that is not what the client can reach. */
+/** The value for the client, which cannot reach the upstream's own address. */
 function valueOf(name: string, value: string, exchange: Admitted, own: OwnAddresses): string {
   switch (name) {
     case 'location':
@@ -113,7 +113,7 @@ function valueOf(name: string, value: string, exchange: Admitted, own: OwnAddres
   }
 }
 
-/** Whole seconds a 503 of the upstream asks to wait, as it said them (RFC 9110 §10.2.3), at least 1. */
+/** Retry-After of the upstream's 503 in whole seconds (RFC 9110 §10.2.3), at least 1. */
 function retryAfterS(said: string | null): number {
   if (said === null) return 1;
   const seconds = /^\d{1,9}$/.test(said) ? Number(said) : Math.ceil((Date.parse(said) - Date.now()) / 1000);

@@ -5,7 +5,7 @@ import { withoutPrefix } from './own-addresses.js';
 import type { Upstream } from './pools.js';
 import type { OutgoingRequest } from './transport.js';
 
-/** The request as its upstream gets it. What differs from address to address is put in front of it there. */
+/** The request for its upstream. What depends on the address is added later. */
 export function outgoingRequest(
   exchange: Admitted,
   { settings: { stripPrefix, host, forwarded } }: Upstream,
@@ -14,7 +14,7 @@ export function outgoingRequest(
 ): OutgoingRequest {
   const path = withoutPrefix(exchange.path, stripPrefix);
   const headers = requestHeaders(exchange, credentials, forwarded);
-  // For links that the upstream makes.
+  // For links that the upstream generates.
   if (path.length !== exchange.path.length) headers.push('X-Forwarded-Prefix', stripPrefix);
   return {
     id: exchange.id,

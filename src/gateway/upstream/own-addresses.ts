@@ -2,13 +2,13 @@ import type { UpstreamSettings } from '../config/settings.js';
 import type { Exchange } from '../exchange.js';
 import { destinationOf } from './addresses/destination.js';
 
-/** By what an upstream's responses may name itself, worked out once. */
+/** Names that an upstream may use for itself in responses, built once. */
 export interface OwnAddresses {
-  /** Its origins, such as `http://10.0.0.7:3000`, each with the path that stands in front there. */
+  /** Its origins, such as `http://10.0.0.7:3000`, each with its path prefix. */
   readonly origins: ReadonlyMap<string, string>;
   /** Its host names, in lower case. */
   readonly names: ReadonlySet<string>;
-  /** What the gateway's paths begin with, and its own don't. */
+  /** Prefix of the gateway's paths that the upstream's lack. */
   readonly stripPrefix: string;
 }
 
@@ -30,7 +30,7 @@ export function ownAddressesOf({ addresses, stripPrefix }: UpstreamSettings): Ow
 }
 
 /**
- * A `Location` or `Content-Location` with the address that the client called, where it names the upstream's own:
+ * Replaces the upstream's own address in `Location` or `Content-Location` with the one that the client called:
  * `http://10.0.0.7:3000/api/pets/7` becomes `https://api.example.com/v1/pets/7`. Anything else stays.
  */
 export function rewrittenLocation(value: string, own: OwnAddresses, { scheme, publicHost }: Exchange): string {
@@ -47,7 +47,7 @@ function isBelow(path: string, prefix: string): boolean {
   return prefix === '' || path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`);
 }
 
-/** A `Set-Cookie` without a Domain that is the upstream's: the cookie is then for the host that the client called. */
+/** Removes the upstream's own Domain from `Set-Cookie`: the cookie is then for the host that the client called. */
 export function rewrittenCookie(value: string, own: OwnAddresses): string {
   const isOwn = (attribute: string): boolean => {
     const [, domain] = attribute.trim().split(DOMAIN);
@@ -57,7 +57,7 @@ export function rewrittenCookie(value: string, own: OwnAddresses): string {
   return attributes.some(isOwn) ? [pair, ...attributes.filter((attribute) => !isOwn(attribute))].join(';') : value;
 }
 
-/** Whole segments only: `/v1` is no part of `/v10/pets`. */
+/** Only whole segments: `/v1` is not a prefix of `/v10/pets`. */
 export function withoutPrefix(path: string, prefix: string): string {
   if (prefix === '' || !path.startsWith(prefix)) return path;
   if (path.length === prefix.length) return '/';

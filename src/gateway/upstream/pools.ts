@@ -15,20 +15,20 @@ import { Uploads } from './uploads.js';
 export type Upstream = ReturnType<typeof openUpstream>;
 export type Upstreams = ReadonlyMap<string, Upstream>;
 
-/** What happens at upstreams, for who watches. */
+/** Events at upstreams. */
 export interface UpstreamEvents {
   readonly breakerChanged: (upstream: string, address: Address, change: BreakerChange) => void;
-  /** TLS could not be agreed on. @param code of Node or OpenSSL */
+  /** The TLS handshake failed. @param code of Node or OpenSSL */
   readonly tlsFailed: (upstream: string, address: Address, code: string) => void;
-  /** A name could not be resolved, or can be again: null. @param code of Node */
+  /** A name could not be resolved, or resolves again (null). @param code of Node */
   readonly unresolved: (upstream: string, name: string, code: string | null) => void;
-  /** It answers the internal token with 401, or no longer does. */
+  /** It refuses the internal token with 401, or no longer does. */
   readonly tokenRefused: (upstream: string, refused: boolean) => void;
 }
 
 /**
- * Opens a keep-alive pool for each address; nothing is dialled yet.
- * @param before an upstream whose settings stay is kept from these, with its connections
+ * Opens a keep-alive pool for each address, without connecting yet.
+ * @param before upstreams with unchanged settings are kept from these, with their connections
  */
 export function openUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
@@ -45,7 +45,7 @@ export function openUpstreams(
   );
 }
 
-/** Closes those of `before` that are not in `now`, after `afterMs`: exchanges begun with them may still come. */
+/** Closes those of `before` that are not in `now`, after `afterMs`: exchanges may still be about to use them. */
 export function retireUpstreams(before: Upstreams, now: Upstreams, afterMs: number): void {
   for (const [name, upstream] of before) {
     if (now.get(name) !== upstream) setTimeout(() => void upstream.retire(), afterMs).unref();
@@ -69,7 +69,7 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
   const addresses = opened.all;
   const full = withQueue(settings.connections);
   const takesMore = ({ breaker, underWay, shares }: Address, asking: Asking, evenFull: boolean): boolean => {
-    // A trial is let through however many hang there.
+    // A trial is sent even if many requests hang there.
     if (breaker.isOpenFor(asking.caller)) return breaker.dueMs <= performance.now();
     return evenFull || (underWay.size < full && shares.callerRoom(asking) > 0);
   };
@@ -84,7 +84,7 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     timeLimits: timeLimitsOf(name, settings),
     retries: new Retries(),
     uploads: new Uploads(() => settings.connections * addresses.length),
-    /** A place for a request; null when its caller or operation has its share, or addresses are full or passed over. */
+    /** Reserves a slot; null if the caller or operation has used its share, or all addresses are full or skipped. */
     reserve: (asking: Asking): ReturnType<Slots['take']> => slots.take(asking),
     /**
      * The address to ask: a healthy one if any, of these one due for a trial, else the least loaded; null when all
@@ -105,7 +105,7 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
       if (after === null) return bestOf(true);
       return addresses.includes(after) && takesMore(after, asking, false) ? after : null;
     },
-    /** While every breaker is open for this caller: how long until one is due, 0 at least; else null. */
+    /** Time until a trial is due, at least 0, while all breakers are open for this caller; otherwise null. */
     waitMs: ({ caller }: Asking): number | null =>
       addresses.every(({ breaker }) => breaker.isOpenFor(caller))
         ? Math.max(0, Math.min(...addresses.map(({ breaker }) => breaker.dueMs)) - performance.now())
@@ -128,7 +128,7 @@ function tokenState(onChange: (refused: boolean) => void): TokenState {
   };
 }
 
-/** Of two that take more: which goes first. An open one is due here, and would never close if load decided. */
+/** Which of two available addresses comes first. An open one is due for a trial, and would never close by load. */
 function preferred(one: Address, other: Address, { caller }: Asking, forTunnel: boolean): boolean {
   if (one.healthy !== other.healthy) return one.healthy;
   const isTrial = one.breaker.isOpenFor(caller);
@@ -138,14 +138,14 @@ function preferred(one: Address, other: Address, { caller }: Asking, forTunnel: 
     : one.underWay.size < other.underWay.size;
 }
 
-/** What is said where an upstream takes no request: it is full, or passed over. */
+/** The refusal if an upstream takes no request: it is full, or skipped. */
 export function noSlot(upstream: Upstream, asking: Asking, onFailure: OnUpstreamFailure): Refusal {
   const isFull = upstream.waitMs(asking) === null;
   onFailure(upstream.name, isFull ? 'full' : 'open');
   return isFull ? REFUSALS.overloaded : unavailable(upstream, asking);
 }
 
-/** Tells when a retry can succeed at the earliest. */
+/** Adds the earliest time at which a retry can succeed. */
 export function unavailable(upstream: Upstream, asking: Asking): Refusal {
   return {
     ...REFUSALS.upstream_unavailable,

@@ -1,9 +1,9 @@
-/** What each request adds: so many retries are there for a hundred requests. */
+/** Retries earned per request. */
 const PER_REQUEST = 0.2;
-/** What is there at first, and after a quiet time: enough for a service that restarts. */
+/** Retries available at the start and after a quiet time: enough for a service that restarts. */
 const MAX = 50;
 
-/** How many requests may be sent a second time: without a bound a service in trouble gets twice the load. */
+/** Limits retries: without a bound, a service in trouble would get twice the load. */
 export class Retries {
   #left = MAX;
 

@@ -1,7 +1,7 @@
-/** The part of an upstream's connections that long bodies may have: as slow as their clients, they must leave some. */
+/** Share of an upstream's connections for long bodies: they are as slow as their clients, and must leave some. */
 const PART = 1 / 2;
 
-/** Who sends a body, and the part of all places that one caller may have. */
+/** The sender of a body, and the share of slots that one caller may use. */
 interface Sender {
   readonly caller: string;
   readonly share: number;
@@ -12,8 +12,8 @@ interface Waiting extends Sender {
 }
 
 /**
- * Places for long bodies on their way to one upstream. Each holds a connection for as long as its client takes, so one
- * caller has a part of them; who comes when there is none waits, unread.
+ * Slots for long bodies to one upstream. Each holds a connection for as long as its client takes, so one caller gets
+ * only a share; if none is free, a body waits unread.
  */
 export class Uploads {
   readonly #connections: () => number;
@@ -21,17 +21,17 @@ export class Uploads {
   readonly #waiting: Waiting[] = [];
   #count = 0;
 
-  /** @param connections that there may be, to all addresses by now */
+  /** @param connections current maximum to all addresses */
   constructor(connections: () => number) {
     this.#connections = connections;
   }
 
-  /** How many wait for a place. */
+  /** Number of bodies waiting for a slot. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** False when there was no place within `ms`; else it is held until `leave`. */
+  /** Returns false if no slot was free within `ms`; otherwise holds it until `leave`. */
   enter(sender: Sender, ms: number): Promise<boolean> {
     if (this.#hasRoom(sender)) {
       this.#take(sender);

@@ -1,6 +1,6 @@
-/** A greedy bucket per name, in this process alone. */
+/** A greedy bucket per name, only in this process. */
 interface Allowance {
-  /** Takes a token. 0: it was there; else the ms until the next one. @param nowMs of a clock that never steps back */
+  /** Takes a token. Returns 0, or the ms until the next one. @param nowMs of a monotonic clock */
   take(name: string, nowMs: number): number;
 }
 
@@ -9,7 +9,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** Holds each of `max` names to `perSecond`, with a burst. Beyond `max` the oldest is forgotten, and starts afresh. */
+/** Limits each of `max` names to `perSecond`, with a burst. Beyond `max` the oldest is dropped and starts again. */
 export function createAllowance(perSecond: number, burst: number, max: number): Allowance {
   const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;

@@ -5,13 +5,12 @@ import type { UsageCounts, UsageRow } from '../store/port.js';
 import type { MoneyView } from './amounts/money.js';
 import { labelsOf, type Dimension, type Label, type ReportRange } from './range.js';
 
-/** The ledger's rows of a range, as `UsageStore.rows` gives them. */
+/** Ledger rows of a range, as returned by `UsageStore.rows`. */
 export type Ledger = AsyncIterable<readonly UsageRow[]>;
 
 /**
- * One row of a report: the dimensions it is grouped by and what stands beside them (the others are undefined; names
- * and references are empty until they are looked up), the counts, and with `day` whether that day is final, and the
- * gateways whose counts of it may be missing.
+ * A row of a report: its dimensions with names and references (empty until looked up; undefined for other dimensions),
+ * the counts, and with `day` whether that day is final, and the gateways whose counts may be missing.
  */
 export type ReportRow = { readonly [Name in Label]?: string | undefined } & UsageCounts & {
     readonly [Name in keyof Corrected]?: number | undefined;
@@ -20,10 +19,10 @@ export type ReportRow = { readonly [Name in Label]?: string | undefined } & Usag
     readonly without?: string | undefined;
   };
 
-/** A row while it grows. */
+/** A row being summed. */
 type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
 
-/** Sums in each of which the ledger's rows of one group gather. */
+/** Sums ledger rows by group. */
 export class Groups {
   readonly totals: Counts = noCounts();
   readonly corrected: Corrected = noCorrections();
@@ -31,10 +30,10 @@ export class Groups {
   readonly #openFrom: string;
   readonly #without: readonly Missing[];
   readonly #has: Readonly<Record<Label, boolean>>;
-  /** What distinguishes the groups that are open at the same time. */
+  /** Distinguishes the groups that are open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
-  /** The key that the open groups are of, or what their customers' ids begin with; at first what none begins with. */
+  /** The key of the open groups, or the prefix of their customers' IDs; at first one that does not occur. */
   #open = '-';
 
   constructor({
@@ -62,9 +61,9 @@ export class Groups {
   }
 
   /**
-   * Takes in one batch and gives the groups that are complete: the ledger comes key by key, so with `key` among the
-   * dimensions a key's groups are done when the next key begins, and memory stays small. Those of a customer are
-   * done when ids begin otherwise: keys of others may begin as its own do, and stand among them.
+   * Adds a batch and returns the completed groups. The ledger arrives key by key: with `key` among the dimensions, a
+   * key's groups are complete when the next key begins, which keeps memory small. A customer's groups are complete when
+   * IDs begin with another prefix: keys without a customer may share the prefix.
    */
   take(batch: readonly UsageRow[]): readonly ReportRow[] {
     const done: ReportRow[] = [];
@@ -84,7 +83,7 @@ export class Groups {
     return done;
   }
 
-  /** The groups not given yet; without `key` and `customer` in the order of their dimensions. */
+  /** The remaining groups; without `key` and `customer`, in the order of their dimensions. */
   flush(): readonly ReportRow[] {
     const sums = [...this.#sums];
     this.#sums.clear();
@@ -92,7 +91,7 @@ export class Groups {
     return sums.map(([, sum]) => sum);
   }
 
-  /** Gives the open groups; from now on those of `open` are. */
+  /** Returns the open groups, and opens those of `open`. */
   #close(open: string, done: ReportRow[]): void {
     for (const sum of this.#sums.values()) done.push(sum);
     this.#sums.clear();
@@ -109,7 +108,7 @@ export class Groups {
     return sum;
   }
 
-  /** Of one dimension the text as it is: there are millions of rows, and joined text is garbage. */
+  /** For one dimension, its text: there are millions of rows, and joining would create garbage. */
   #nameOf(row: UsageRow): string {
     const [only = 'day'] = this.#names;
     if (this.#names.length === 1) return labelOf(row, only);
@@ -118,7 +117,7 @@ export class Groups {
     return name;
   }
 
-  /** Always the same fields in the same order, which makes this twice as fast: there are millions. */
+  /** Always the same fields in the same order, which is twice as fast for millions of rows. */
   #begin({ plan, key, operation, day }: UsageRow): Sum {
     const has = this.#has;
     return {

@@ -9,14 +9,14 @@ import { ArchiveUnavailable } from './archive/errors.js';
 import { lackingDays, refuseLacking } from './archive/lacking.js';
 import type { Archive } from './archive/archive.js';
 
-/** How long the archive may take to say which store it is of. */
+/** Deadline for asking the archive which store it belongs to. */
 const ASK_MS = 2_000;
-/** A day stays in the store for longer than that (store.archive_after). */
+/** Days stay in the store at least this long (store.archive_after). */
 const KEPT_MS = 31 * DAY_MS;
 
 export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
-/** The ledger as reports read it. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
+/** Opens the ledger for reports. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
 export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'accounts' | 'close'> {
   const store = openRedisLedger(settings, archivedStore(settings));
   let opened: Promise<Archive | null> | undefined;
@@ -30,7 +30,7 @@ export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerSt
   };
 }
 
-/** Which store the archive is of: null without an archive, or while it has none. Rejects soon: ArchiveUnavailable. */
+/** Returns a function that reads the archive's store ID: null without one. Rejects soon with ArchiveUnavailable. */
 export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'store'>): () => Promise<string | null> {
   let asking: Promise<string | null> | undefined;
   const ask = async (url: string): Promise<string | null> => {
@@ -41,14 +41,14 @@ export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'stor
     archive === null ? Promise.resolve(null) : (asking ??= ask(archive).finally(() => (asking = undefined)));
 }
 
-/** The archive that the settings name; null where there is none. Rejects with ArchiveUnavailable. */
+/** Opens the archive of the settings; null if there is none. Rejects with ArchiveUnavailable. */
 export async function openArchive({ store: { archive } }: Pick<LedgerSettings, 'store'>): Promise<Archive | null> {
   if (archive === null) return null;
   const { openPostgresArchive } = await import('./archive/archive.js');
   return openPostgresArchive(archive);
 }
 
-/** What the archive has of days of keys, for an import. */
+/** Reads days of keys from the archive, for an import. */
 export function archivedRows(settings: Pick<LedgerSettings, 'store'>): ArchivedRows {
   return async (note, wanted) => {
     const opened = await openArchive(settings);
@@ -64,32 +64,32 @@ export function archivedRows(settings: Pick<LedgerSettings, 'store'>): ArchivedR
   };
 }
 
-/** What is asked of store and archive together. */
+/** A query for store and archive. */
 interface RowsQuery {
-  /** UTC days, both included: `2026-11-21`. */
+  /** UTC days, inclusive: `2026-11-21`. */
   readonly from: string;
   readonly to: string;
   readonly keyId?: string | undefined;
-  /** Only of keys behind this one. */
+  /** Only of keys after this one. */
   readonly after?: string | undefined;
 }
 
-/** What stands where, at some moment. */
+/** Where days are, at one point in time. */
 interface View {
-  /** Another one after each change of it. */
+  /** Changes with each change of the archive. */
   readonly version: string;
-  /** Where none of the days asked for can be in it, null. */
+  /** Null if none of the days can be in it. */
   readonly archive: Archive | null;
   readonly archived: readonly string[];
-  /** Days of which all that the store has comes on top, though nothing there says so. */
+  /** Days whose counts in the store are on top of the archive although they are not marked. */
   readonly unmarked: ReadonlySet<string>;
 }
 
 /**
- * Store and archive as one: keys in the order of their ids, all of a key together. A day may be moved while this
- * reads: then the rows read since the last batch are read anew, from where the day is by then.
+ * Reads store and archive together: keys in the order of their IDs, each key's rows together. If a day is moved
+ * meanwhile, the rows since the last batch are read again from its new place.
  * Rejects with StoreUnavailable or ArchiveUnavailable.
- * @param open the archive, asked for only where days may have been moved to it; null where none is set
+ * @param open opens the archive, if days may have been moved to it; null if none is set
  */
 export async function* ledgerRows(
   store: LedgerStore,
@@ -113,8 +113,8 @@ export async function* ledgerRows(
 }
 
 /**
- * Days that were moved, as the store says, and all that are old enough: a store that was restored to an older state, or
- * emptied, may not know of one that was.
+ * Considers the days that the store knows as moved, and all that are old enough: a restored or emptied store may not
+ * know about a move.
  */
 async function viewOf(store: LedgerStore, open: () => Promise<Archive | null>, days: readonly string[]): Promise<View> {
   const note = await store.archive();
@@ -158,14 +158,14 @@ async function* bothRows(
     yield withoutTwins(both);
 }
 
-/** A row of the archive or on top of it; or a whole one, of a day of which the archive may have something too. */
+/** A row of the archive or on top of it, or a whole one of a day that the archive may have too. */
 interface PlacedRow extends UsageRow {
   readonly isWhole?: true;
 }
 
 /**
- * Where the store has a key's day whole, it says what was counted, and the archive no more than how much that is at
- * least: counts only grow.
+ * If the store has a key's whole day, its counts are used; the archive's are only a lower bound, because counts only
+ * grow.
  */
 function withoutTwins(rows: readonly PlacedRow[]): readonly UsageRow[] {
   const wholeDays = new Set<string>();
@@ -190,7 +190,7 @@ function nameOf({ key, day, plan, operation }: UsageRow): string {
   return [key, day, plan, operation].join(' ');
 }
 
-/** The archive, unless days were moved to another one: a report without those would be wrong. */
+/** Returns the archive, unless days were moved to another one: a report without those would be wrong. */
 export function ownArchive(note: ArchiveNote | null, archive: Archive | null): Archive {
   if (archive !== null && (note === null || note.id === archive.id)) return archive;
   throw new ArchiveUnavailable(

@@ -4,18 +4,18 @@ import { CUSTOMER_ID_LENGTH } from '../store/records/customer-id.js';
 import { withRetry } from '../store/retry.js';
 import type { ReportRow } from './groups.js';
 
-/** Read in one turn of the event loop, for the embedded store is read by the gateway itself. */
+/** Records read per turn of the event loop, because the gateway itself reads the embedded store. */
 const AT_ONCE = 32;
 
 interface Known {
   readonly name: string;
-  /** Of a customer. */
+  /** The customer's reference. */
   readonly reference?: string;
 }
 
 const NOBODY: Known = { name: '' };
 
-/** What is known of the keys and customers of a report, a page of ids at a time: nothing is kept between two calls. */
+/** Looks up keys and customers of a report, a page of IDs at a time: nothing is kept between calls. */
 export class Names {
   readonly #accounts: Accounts;
 
@@ -23,7 +23,7 @@ export class Names {
     this.#accounts = accounts;
   }
 
-  /** The rows with names and references; empty texts for what is gone or was erased. */
+  /** Adds names and references to the rows; empty if gone or erased. */
   async added(rows: readonly ReportRow[]): Promise<readonly ReportRow[]> {
     const known = await this.#read(
       rows.flatMap(({ key, customer }) => [key, customer]).filter((id) => id !== undefined),

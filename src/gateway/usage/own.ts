@@ -11,16 +11,16 @@ import { createAllowance } from './allowance.js';
 import type { BillsSoFar, BillSoFar } from './amounts/so-far.js';
 import { dayOf } from '../../shared/utc-day.js';
 
-/** Its figures cost no token: this stops a flood. Counted by each gateway process; no strike towards a ban. */
+/** Reading the figures is free, so this limits floods. Counted per process; not a strike. */
 const PER_SECOND = 5;
 const BURST = 20;
 const MAX_KEYS = 10_000;
 
 /**
- * `GET /v1/usage`: plan, windows, usage and ban of the key that asks; of a customer's key also `customer`, whose
- * the windows are then, while usage and ban stay the key's. Windows and ban are those of the verdict itself: what
- * the gate would decide by. On a plan with a price also `bill`, unless the store does not say it in time. Refuses a
- * flood with 429, and 503 when the store is unavailable.
+ * `GET /v1/usage`: plan, windows, usage and ban of the calling key. For a customer's key also `customer`: the windows
+ * are then the customer's, usage and ban the key's. Windows and ban are the ones that admission uses. On a plan with a
+ * price also `bill`, if the store responds in time. Refuses floods with 429, and responds with 503 if the store is
+ * unavailable.
  */
 export function createOwnUsage(
   usage: UsageStore,
@@ -29,7 +29,7 @@ export function createOwnUsage(
   const refusalOf = createOwnAllowance();
   return async (exchange) => {
     const { verdict, client } = exchange;
-    // The operation is secured: whoever comes here has a key.
+    // The operation is secured: every caller has a key.
     const keyId = verdict.keyId ?? '';
     const refusal = refusalOf(keyId);
     if (refusal !== null) return refusal;
@@ -53,7 +53,7 @@ export function createOwnUsage(
   };
 }
 
-/** Why the figures of a key are not to be had just now: somebody asks too often. */
+/** The refusal for asking too often. */
 export function createOwnAllowance(): (keyId: string) => Refusal | null {
   const allowance = createAllowance(PER_SECOND, BURST, MAX_KEYS);
   return (keyId) => {
@@ -99,7 +99,7 @@ function seconds(atMs: number): number {
   return Math.ceil(atMs / 1000);
 }
 
-/** The figures of this very allowance: those of the plan have nothing to do with it. */
+/** Figures of this allowance, not of the plan. */
 function tooOften(waitMs: number): Refusal {
   const waitS = Math.ceil(waitMs / 1000);
   const rates = [

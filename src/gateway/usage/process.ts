@@ -6,16 +6,16 @@ import { writeReport } from './report.js';
 import { rehearsalAsJson } from './rehearsal/ledger/rehearse.js';
 import { reasonOf, type RehearsalTask, type ReportTask, type Task } from './task.js';
 
-/** A process of its own for one report or rehearsal, or for something about the archive (task.ts). */
+/** A separate process for one report, rehearsal or archive task (task.ts). */
 const task = (await json(process.stdin)) as Task;
 try {
   if (task.kind === 'report') await report(task);
   else if (task.kind === 'rehearsal') await rehearsal(task);
   else await runArchiveTask(task);
-  // Whoever asked waits for the end: no connection that closes late may hold it up.
+  // The gateway waits for the end of this process: a connection that closes late must not delay it.
   process.exit();
 } catch (error) {
-  // Whoever asked may have gone; else the gateway reports it.
+  // The gateway reports it, unless the client has left.
   process.stderr.write(reasonOf(error), () => process.exit(1));
 }
 

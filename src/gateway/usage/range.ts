@@ -1,14 +1,14 @@
 import type { Price } from '../admission/plan.js';
 import type { Missing } from '../store/finality.js';
 
-/** What a report can be grouped by; also the names of its columns. A key without a customer counts as its own. */
+/** Dimensions of a report, and names of its columns. A key without a customer counts as its own customer. */
 export type Dimension = 'plan' | 'customer' | 'key' | 'operation' | 'day';
 export const DIMENSIONS: readonly Dimension[] = ['plan', 'customer', 'key', 'operation', 'day'];
 
-/** What stands beside a dimension; `name` is the key's where there is one. */
+/** Columns next to a dimension; `name` is the key's if there is a key. */
 export type Label = Dimension | 'reference' | 'name' | 'customerName';
 
-/** The columns that a report begins with: beside a key stands its name, beside a customer its reference and name. */
+/** The first columns of a report: a key is followed by its name, a customer by reference and name. */
 export function labelsOf({ by, names = true }: Pick<ReportRange, 'by' | 'names'>): readonly Label[] {
   const customerName: Label = by.includes('key') ? 'customerName' : 'name';
   return by.flatMap((dimension): readonly Label[] => {
@@ -17,33 +17,33 @@ export function labelsOf({ by, names = true }: Pick<ReportRange, 'by' | 'names'>
   });
 }
 
-/** More days are refused: the ledger is rarely kept so long, and each day is looked at. */
+/** Maximum number of days: each is looked up, and ledgers are rarely kept longer. */
 export const MAX_DAYS = 1_000;
 
-/** What a report is about. */
+/** The scope of a report. */
 export interface ReportRange {
-  /** UTC days, both included: `2026-11-21`. */
+  /** UTC days, inclusive: `2026-11-21`. */
   readonly from: string;
   readonly to: string;
   readonly by: readonly Dimension[];
-  /** False: names are left out, and not looked up; programs have no use for them. */
+  /** False: names are omitted, and not looked up. */
   readonly names?: boolean;
-  /** Of this key alone, or of all keys of this customer; ids. Left out: of everybody. */
+  /** IDs: only this key, or all keys of this customer. Absent for all. */
   readonly key?: string;
   readonly customer?: string;
   /** Whether corrections are shown. */
   readonly corrections?: boolean;
-  /** Of a report of amounts, which is of one month and by customer: the prices of the plans; null of one without. */
+  /** For a report with amounts (one month, by customer): prices by plan; null for a plan without one. */
   readonly prices?: Readonly<Record<string, Price | null>>;
-  /** Days before this one are final: they change no more. */
+  /** Days before this one are final: they no longer change. */
   readonly openFrom: string;
-  /** Gateways that keep days open. */
+  /** Gateways that keep days from being final. */
   readonly waitingFor?: readonly Missing[];
-  /** Gateways without whose counts days became final. */
+  /** Gateways whose counts may be missing in final days. */
   readonly without?: readonly Missing[];
 }
 
-/** A gateway as a report names it, times in ISO 8601; `finalAt` null once its days are final without it. */
+/** A gateway in a report, times in ISO 8601; `finalAt` is null once its days are final without it. */
 interface MissingView {
   readonly gateway: string;
   readonly host: string;
@@ -64,7 +64,7 @@ export function viewOf({ gateway, host, from, to, seenMs, finalAtMs }: Missing):
   };
 }
 
-/** Those without which days of this very range became final. */
+/** Gateways whose counts may be missing in final days of this range. */
 export function missingIn({
   from,
   to,

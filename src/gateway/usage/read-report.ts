@@ -1,13 +1,13 @@
 import type { ReportRow } from './groups.js';
 
-/** A report as a page shows it. */
+/** A report for a page. */
 export interface ReadReport {
   readonly final: boolean;
-  /** Gateways that days wait for, and without which some became final. */
+  /** Gateways that days wait for, and those that final days may lack. */
   readonly waitingFor: readonly { readonly gateway: string; readonly host: string; readonly from: string }[];
   readonly without: readonly { readonly gateway: string; readonly host: string; readonly from: string }[];
   readonly rows: readonly ReportRow[];
-  /** Rows beyond the most that were asked for. */
+  /** Number of rows beyond `max`. */
   readonly left: number;
   readonly totals: ReportRow & { readonly amounts?: readonly ReportRow[] };
 }
@@ -15,7 +15,7 @@ export interface ReadReport {
 const ROWS = '"rows":[';
 const TOTALS = '],"totals":';
 
-/** Reads what `reportAsJson` writes, a row a line, and keeps `max` rows: there may be millions. */
+/** Reads the output of `reportAsJson`, one row per line, and keeps `max` rows: there may be millions. */
 export async function readReport(pieces: AsyncIterable<string | Buffer>, max: number): Promise<ReadReport> {
   const rows: ReportRow[] = [];
   let [head, left, text] = ['', 0, ''];

@@ -8,19 +8,19 @@ import type { Ledger, ReportRow } from './groups.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
 import { tableOf, type Table } from './table.js';
 
-/** What a report can be written as. */
+/** Formats of a report. */
 export type Format = 'json' | 'csv';
 
 /** Characters sent at once. */
 const PIECE_CHARACTERS = 65_536;
 
-/** Columns of a report of amounts, behind the counts. */
+/** Further columns of a report with amounts. */
 const MONEY = ['currency', 'base', 'included', 'overage', 'amount', 'unknown'] as const;
 
-/** First cell of the CSV's last line. */
+/** First cell of the last CSV line. */
 const TOTAL = 'total';
 
-/** The report in `format`, piece by piece. @param accounts to look up names and references; left out, they are empty */
+/** Writes the report in pieces. @param accounts for names and references, which are otherwise empty */
 export async function* writeReport(
   format: Format,
   asked: ReportRange,
@@ -30,14 +30,14 @@ export async function* writeReport(
   const isCorrected = accounts !== undefined && asked.corrections !== false && (await areCorrected(accounts));
   const range = { ...asked, corrections: isCorrected };
   const { from, to, key, customer } = range;
-  // Ids of a customer's keys begin with its own.
+  // The IDs of a customer's keys begin with its own.
   const rows = usage.rows(from, to, key, customer);
   const counted = customer === undefined ? rows : rowsOfCustomer(rows, customer);
   const ledger = isCorrected ? withCorrections(counted, accounts, range) : counted;
   yield* gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
 }
 
-/** The rows of a customer's keys, of rows with keys in the order of their ids. Nothing behind them is read. */
+/** Filters a customer's keys from rows in the order of IDs. Reads nothing after them. */
 export async function* rowsOfCustomer(rows: Ledger, customer: string): AsyncGenerator<readonly UsageRow[], void> {
   for await (const batch of rows) {
     const own = batch.filter(({ key }) => customerOf(key) === customer);
@@ -46,7 +46,7 @@ export async function* rowsOfCustomer(rows: Ledger, customer: string): AsyncGene
   }
 }
 
-/** The first piece at once, so that whoever asked sees it begin; then few large ones, each of which wakes both ends. */
+/** Sends the first piece immediately, as a sign of life; then few large ones, because each wakes both ends. */
 async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = '';
   let wanted = 1;
@@ -60,7 +60,7 @@ async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, 
   if (text !== '') yield text;
 }
 
-/** The report as JSON text, piece by piece: `{from, to, by, final, waitingFor, without, rows, totals}`. */
+/** Writes JSON in pieces: `{from, to, by, final, waitingFor, without, rows, totals}`. */
 export async function* reportAsJson(range: ReportRange, table: Table): AsyncGenerator<string, void> {
   const { from, to, by } = range;
   const waitingFor = (range.waitingFor ?? []).map(viewOf);
@@ -78,7 +78,7 @@ export async function* reportAsJson(range: ReportRange, table: Table): AsyncGene
   yield `],"totals":${JSON.stringify(table.totals())}}\n`;
 }
 
-/** The report as CSV (RFC 4180). The totals come last, so that a file without them was cut short. */
+/** Writes CSV (RFC 4180). The totals come last: a file without them is incomplete. */
 export async function* reportAsCsv(range: ReportRange, table: Table): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
   const labels = labelsOf(range);
@@ -110,7 +110,7 @@ function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string 
   return `${line}\r\n`;
 }
 
-/** A spreadsheet runs what begins like a formula; an apostrophe before it, and before one of its own, makes it text. */
+/** Spreadsheets run text that begins like a formula; a leading apostrophe prevents that. */
 export function csvField(text: string): string {
   const safe = /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -6,15 +6,17 @@ import { Groups, type Ledger, type ReportRow } from './groups.js';
 import { Names } from './names.js';
 import { labelsOf, type ReportRange } from './range.js';
 
-/** A report before it is written as something. */
+/** A report before formatting. */
 export interface Table {
-  /** As they are done; the first batch as soon as the store has answered, empty or not, so that a head can go out. */
+  /**
+   * Rows as they are completed; the first batch, even empty, once the store has responded, so that a head can be sent.
+   */
   readonly rows: AsyncIterable<readonly ReportRow[]>;
-  /** Whole once all rows were read. With amounts also what they are in each currency, of what is known. */
+  /** Complete once all rows are read. With amounts also the known sums by currency. */
   totals(): UsageCounts & Partial<Corrected> & MoneyView & { readonly amounts?: readonly MoneyView[] };
 }
 
-/** @param accounts to look up names, references and plans; left out, these are empty, and no amounts known */
+/** @param accounts for names, references and plans; without it these are empty, and amounts unknown */
 export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Table {
   const names = namesFor(range, accounts);
   if (range.prices !== undefined && accounts !== undefined) {
@@ -34,7 +36,7 @@ export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts)
   };
 }
 
-/** Looks up what stands beside ids; undefined where nobody asks for it. */
+/** Looks up columns next to IDs; undefined if none are needed. */
 function namesFor(range: ReportRange, accounts?: Accounts): Names | undefined {
   const isAsked = labelsOf(range).some((label) => label === 'name' || label === 'reference');
   return accounts !== undefined && isAsked ? new Names(accounts) : undefined;

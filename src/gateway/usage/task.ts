@@ -9,7 +9,7 @@ import type { ReportRange } from './range.js';
 import type { LedgerScript } from './rehearsal/ledger/script.js';
 import type { Format } from './report.js';
 
-/** What a process of its own does; its event loop and memory are not the gateway's. */
+/** The task of a separate process, with its own event loop and memory. */
 export type Task = ReportTask | RehearsalTask | ArchiveTask;
 
 /** Writes a report. */
@@ -20,33 +20,33 @@ export interface ReportTask {
   readonly settings: LedgerSettings;
 }
 
-/** Tries plans on a month of the ledger; it answers in JSON. */
+/** Rehearses plans on a month of the ledger; writes JSON. */
 export interface RehearsalTask {
   readonly kind: 'rehearsal';
   readonly script: LedgerScript;
   readonly settings: LedgerSettings;
 }
 
-/** Does something with the archive; it answers in JSON, a line for each day or one for all. */
+/** An archive task; writes JSON, one line per day or one in all. */
 export interface ArchiveTask {
   readonly kind: 'status' | 'move' | 'verify' | 'restore' | 'accept';
-  /** UTC days, both included; all where they are left out. */
+  /** UTC days, inclusive; all if absent. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly settings: LedgerSettings;
 }
 
-/** It may hold a processor only while the gateway does not want it: no threads for garbage, and little of it. */
+/** The gateway has priority on every processor: no garbage collection threads, and little memory. */
 const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
 const PROGRAM = fileURLToPath(new URL('./process.js', import.meta.url));
 const REASON_CHARACTERS = 500;
-/** How the program reports that the archive is at fault, not the store. */
+/** Prefix of errors of the archive, not the store. */
 const ARCHIVE_FAULT = 'archive: ';
 
 /**
- * What the process writes, which ends with the task; it is given that on its standard input, because no command line
- * may hold an address with a password. Rejects with StoreUnavailable or ArchiveUnavailable when it fails. A reader that
- * stops early ends it, also while it waits for the next piece.
+ * Runs a task and returns its output. The task is passed on standard input, because a command line must not contain an
+ * address with a password. Rejects with StoreUnavailable or ArchiveUnavailable if it fails. A reader that stops early
+ * ends the process, even while waiting for the next piece.
  */
 export function runTask(task: Task): AsyncGenerator<Buffer, void> {
   const running = new AbortController();
@@ -68,10 +68,10 @@ async function* piecesOf(task: Task, ending: AbortSignal): AsyncGenerator<Buffer
     env: childEnvironment(),
   });
   ending.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
-  // From its first moment on, so that all its threads have it: the gateway goes first on every processor.
+  // Set immediately, so that all its threads get it: the gateway has priority on every processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const ended = once(child, 'close') as Promise<[code: number | null]>;
-  // Reported by `ended`, which rejects as well when there is no such process.
+  // Reported by `ended`, which also rejects if the process could not start.
   ended.catch(() => undefined);
   let reason = '';
   child.stderr.on('data', (chunk: Buffer) => (reason = (reason + chunk.toString()).slice(0, REASON_CHARACTERS)));
@@ -91,13 +91,13 @@ function failureOf(reason: string): Error {
     : new StoreUnavailable(reason);
 }
 
-/** What the program writes for `failureOf`. */
+/** Formats an error for `failureOf`. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.name.startsWith('Archive') ? `${ARCHIVE_FAULT}${error.message}` : error.message;
 }
 
-/** No secret of the gateway, only what TLS to Redis and PostgreSQL may need. */
+/** Only what TLS to Redis and PostgreSQL may need, and no secrets of the gateway. */
 function childEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].flatMap((name) =>

@@ -7,7 +7,7 @@ import { packCounts } from '../embedded/journal/entry.js';
 import { removeDaysBefore } from '../embedded/sweep.js';
 import { inTransaction } from '../embedded/files/errors.js';
 
-/** What Redis has acknowledged of the ledger here, row by row. */
+/** What Redis has acknowledged of the local ledger, by row. */
 export class AcknowledgedCounts {
   readonly #stores: Stores;
 
@@ -15,7 +15,7 @@ export class AcknowledgedCounts {
     this.#stores = stores;
   }
 
-  /** What Redis may not have of a row yet; null when it has all. */
+  /** The counts of a row that Redis may not have yet; null if it has all. */
   missing(row: UsageRow): UsageCounts | null {
     const acknowledged = this.of(row);
     const missing = noCounts();
@@ -23,16 +23,16 @@ export class AcknowledgedCounts {
     return COUNTS.some((field) => missing[field] > 0) ? missing : null;
   }
 
-  /** Redis has these rows. On disk when the promise ends. */
+  /** Notes that Redis has these rows. On disk when the promise resolves. */
   async acknowledge(rows: readonly UsageRow[]): Promise<void> {
     const { durable } = this.#stores;
     await inTransaction(this.#stores, () => {
-      // Another process may have got further with the same row.
+      // Another process may have acknowledged more of the same row.
       for (const row of rows) if (this.missing(row) !== null) durable.putSync(nameOf(row), packCounts(row));
     });
   }
 
-  /** Forgets days before `day`, a part of them at each call. All of them must be in Redis. */
+  /** Deletes days before `day`, some at each call. Redis must have all of them. */
   async forgetBefore(day: string): Promise<void> {
     const { durable } = this.#stores;
     await inTransaction(this.#stores, () => {
@@ -48,7 +48,7 @@ export class AcknowledgedCounts {
   }
 }
 
-/** Named as the ledger row it is about. */
+/** Has the name of its ledger row. */
 function nameOf({ day, key, plan, operation }: UsageRow): string {
   return `q${[day, key, plan, operation].join(SEPARATOR)}`;
 }

@@ -8,8 +8,7 @@ import type { LastVerdict } from './last-verdicts.js';
 import { partOf } from './shares.js';
 
 /**
- * Charges each window here with this gateway's part of what Redis last showed as spent of it. Never gives anything
- * back.
+ * Charges each local window with this gateway's share of what Redis last showed as spent. Never returns anything.
  * @param terms those of the share
  */
 export function applyShare(
@@ -26,7 +25,7 @@ export function applyShare(
 }
 
 /**
- * Remembers the ban of a key that was in force when Redis was last seen.
+ * Applies the ban of a key that was in force when Redis was last seen.
  * @param nowMs the store's clock
  * @param ourMs this machine's, by which the copy and the verdict came
  */
@@ -39,13 +38,13 @@ export function applyBan(
 ): void {
   const ban = banOf(last, key, ourMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
-  // Without strikes, as an operator's: Redis has decided where it ends.
+  // Without strikes, like an operator's: Redis has decided its end.
   Object.assign(state, { bannedUntilMs: ban.untilMs, banLevel: ban.level, strikes: 0, strikesSinceMs: 0 });
 }
 
 /**
- * The newest that was seen of it: a ban may have been lifted since. A record from the future was read before the clock
- * was set back.
+ * The newest state seen of it: a ban may have been lifted since. A record from the future was read before the clock was
+ * set back.
  */
 function banOf(last: LastVerdict | undefined, key: CachedKey, ourMs: number): CachedKey['ban'] {
   if (last === undefined || (last.atMs < key.seenAtMs && key.seenAtMs <= ourMs)) return key.ban;
@@ -63,7 +62,7 @@ function chargeWindow(
   if (verdict === undefined || seen === undefined || limit === 'unlimited' || seen.limit === 'unlimited') return;
   const shape = SHAPES[per];
   const spent = partOf(seen.limit, gateways) - partOf(seen.remaining, gateways);
-  // The minute opened with its first request, days and months with the calendar.
+  // A minute begins with its first request, days and months with the calendar.
   const atMs = per === 'minute' && refill === 'interval' ? seen.resetAtMs - shape.perMs : verdict.atMs;
   const then = { level: spent * shape.parts, atMs };
   settle(then, shape, limit, refill, nowMs);

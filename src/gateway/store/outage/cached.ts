@@ -4,19 +4,19 @@ import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 
 /**
- * A key as Redis had it at `seenAtMs`. That is this machine's clock, which may have been set since: further
- * than `FRESH_MS` from now, on either side, it says nothing any more. Which of two is newer, `record.version` says.
+ * A key as Redis had it at `seenAtMs`, by this machine's clock, which may have been set since: more than `FRESH_MS`
+ * from now, in either direction, it is stale. `record.version` tells which of two is newer.
  */
 export interface CachedKey {
   readonly seenAtMs: number;
   readonly record: KeyRecord;
-  /** The ban in force then. */
+  /** The ban in force at that time. */
   readonly ban: { readonly untilMs: number; readonly level: number } | null;
-  /** Redis lost the record, and an operator accepted that: where it comes back older, the copy is written back. */
+  /** Redis lost the record, and an operator accepted that: if an older one returns, this copy is written back. */
   readonly isLost?: true;
 }
 
-/** The same of a customer: a key of it is known here as long as both are. */
+/** The same for a customer: its keys are known only while both are. */
 export interface CachedCustomer {
   readonly seenAtMs: number;
   readonly record: CustomerRecord;
@@ -25,10 +25,10 @@ export interface CachedCustomer {
 export type Cached = CachedKey | CachedCustomer;
 
 const FRESH_MS = DAY_MS;
-/** Of what is not valid any more: a Redis that is restored from a snapshot so old may not make it valid again. */
+/** For what is no longer valid: a Redis restored from a snapshot this old must not make it valid again. */
 const ENDED_MS = 40 * DAY_MS;
 
-/** Of a key or a customer: their ids differ in length. */
+/** Whether it is a customer's ID: those of keys are longer. */
 export const cachedKeyRow = (id: string): string => `c${id}`;
 
 export function isCustomer(id: string): boolean {
@@ -43,18 +43,18 @@ export function isFresh({ seenAtMs }: Cached): boolean {
   return Math.abs(Date.now() - seenAtMs) < FRESH_MS;
 }
 
-/** The copy of what has changed since, nobody here knows how: too old to decide by. */
+/** A copy that has changed since in an unknown way: too old to decide by. */
 export function expired<C extends Cached>(copy: C): C {
   return { ...copy, seenAtMs: Date.now() - FRESH_MS };
 }
 
-/** Whether nothing is lost with it. */
+/** Whether it can be deleted without losing anything. */
 export function isOver(cached: Cached): boolean {
   const keptMs = cached.record.status === 'enabled' ? FRESH_MS : ENDED_MS;
   return Math.abs(Date.now() - cached.seenAtMs) >= keptMs;
 }
 
-/** No copy says who somebody is: nobody asks that here, and it could not be erased on a gateway that is cut off. */
+/** Copies have no personal data: it is not needed here, and could not be erased on an isolated gateway. */
 export function nameless<T extends Cached['record']>(record: T): T {
   const { grants } = record;
   const bare = { ...record, name: '', note: '' };

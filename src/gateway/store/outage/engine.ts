@@ -21,41 +21,41 @@ import { AcknowledgedCounts } from './acknowledged.js';
 const REFRESH_EVERY_MS = 250;
 
 export interface FailoverOptions {
-  /** Decides while it can. It is closed with this engine. */
+  /** Decides while it is available. Closed together with this engine. */
   readonly redis: RedisEngine;
-  /** For what is decided here; no other process opens it. */
+  /** Folder for local decisions; no other process opens it. */
   readonly folder: string;
   readonly mapBytes: number;
   readonly plans: Plans;
-  /** How many gateways share each limit while Redis is unavailable; `auto` is as many as were seen last. */
+  /** Number of gateways that share each limit while Redis is unavailable; `auto`: as many as were last seen. */
   readonly gateways: number | 'auto';
-  /** Of every call to Redis. */
+  /** Deadline of each call to Redis. */
   readonly deadlineMs: number;
-  /** Tests only: nothing is done by itself at intervals. */
+  /** Tests only: no background work. */
   readonly maintains?: false;
-  /** Whether crossings are emitted as events; left out, they are not. */
+  /** Whether crossings emit events; default false. */
   readonly events?: boolean;
   readonly log?: Log;
 }
 
 export type FailoverEngine = AdmissionEngine & {
   readonly failover: Failover;
-  /** What is known here of a key or a customer while Redis is unavailable. */
+  /** The local copy of a key or customer. */
   cached(id: string): ReturnType<KeyCache['read']>;
   setPlans(plans: Plans): void;
   refusal: RedisEngine['refusal'];
 };
 
 /**
- * The Redis engine, and while Redis is unavailable decisions made here: of keys seen within 24 hours, from this
- * gateway's share of each limit. A request that Redis may have decided is never decided again. What is counted here
- * comes into Redis's ledger once, whatever dies meanwhile. Throws StoreUnavailable when the folder can't be used.
+ * The Redis engine. While Redis is unavailable, this gateway decides for keys seen within 24 hours, with its share of
+ * each limit. A request that Redis may have decided is never decided again. Local counts reach Redis's ledger exactly
+ * once, whatever crashes meanwhile. Throws StoreUnavailable if the folder cannot be used.
  */
 export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { redis, log } = options;
   const parts = openParts(options);
   const { stores, keys, local, gateways, spool, verifier, id: own } = parts;
-  /** That a store is unavailable is no fault. */
+  /** An unavailable store is not an error of the gateway. */
   const onError = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'the failover met a fault of the gateway');
   };
@@ -111,7 +111,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   };
 }
 
-/** The store, whose changes are in the copies here at once: they outlive a Redis that loses them. */
+/** The store, copying its changes here immediately: they survive a Redis that loses them. */
 function following<R extends StoredRecord, Beside, S extends RecordStore<R, Beside>>(store: S, keys: KeyCache): S {
   const copied = async (write: Promise<void>, ids: readonly string[]): Promise<void> =>
     write.finally(() => keys.changed(ids).catch(() => undefined));
@@ -163,7 +163,7 @@ function switchoverOf(
   return new Switchover({
     redis,
     onError,
-    // First what was counted here, so that a day that is spent is spent when Redis decides again.
+    // First the local counts, so that a spent day is spent when Redis decides again.
     beforeEnd: replay,
     began: (reason) => {
       replayed = noCounts();
@@ -174,7 +174,7 @@ function switchoverOf(
       );
     },
     ended: async (awayMs) => {
-      // Then what came while that was sent. If Redis goes away in the midst of it, the next time.
+      // Then what was counted meanwhile. If Redis becomes unavailable during that, next time.
       await replay().catch(onError);
       await local.end().catch(onError);
       log?.info(

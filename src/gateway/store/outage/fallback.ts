@@ -7,10 +7,10 @@ import type { Verdict } from '../../admission/verdict.js';
 import type { KeyCache } from './key-cache.js';
 import type { Local } from './local.js';
 
-/** How often at most the log says that keys are lost. */
+/** Minimum interval between log lines about lost keys. */
 const LOG_EVERY_MS = 10_000;
 
-/** Redis decides what it can, and this gateway what Redis certainly has not. */
+/** Redis decides what it can; this gateway decides what Redis certainly has not decided. */
 export function admitWithFallback(
   redis: RedisEngine,
   local: Local,
@@ -18,7 +18,7 @@ export function admitWithFallback(
   isUnavailable: () => boolean,
   log: Log | undefined,
 ): AdmissionEngine['admit'] {
-  /** What Redis may have decided stays open. */
+  /** What Redis may have decided is not decided here. */
   const decideRest = async (
     requests: readonly AdmissionRequest[],
     error: StoreUnavailable,
@@ -54,7 +54,7 @@ export function admitWithFallback(
     return unsure.length === 0 ? verdicts : refuseStale(requests, verdicts, unsure);
   };
   let loggedAtMs = -Infinity;
-  /** A key that Redis has lost is never refused as invalid. */
+  /** Never refuses a key as invalid that Redis has lost. */
   const unlessLost = async (
     requests: readonly AdmissionRequest[],
     verdicts: readonly Verdict[],
@@ -70,7 +70,7 @@ export function admitWithFallback(
     return decideRest(requests, without(verdicts, [first, ...others], error));
   };
   return (requests) => {
-    // Of a Cluster some nodes may be there: each key is asked for where it is.
+    // Some nodes of a Cluster may be available: ask for each key on its own node.
     if (isUnavailable() && !redis.cluster) return local.admit(requests);
     return redis.admit(requests).then(
       (verdicts) => {
@@ -86,8 +86,8 @@ export function admitWithFallback(
 }
 
 /**
- * The verdicts without those by a record that is older than its copy here, and the indexes of these.
- * @param unsure the indexes to look at
+ * Returns the verdicts without those based on a record older than the local copy, and the indexes of these.
+ * @param unsure the indexes to check
  */
 async function newest(
   keys: KeyCache,
@@ -103,7 +103,7 @@ async function newest(
   return [decided, stale];
 }
 
-/** What Redis decided by a record that is not the newest: whoever asked is not admitted, so it counts as failed. */
+/** Counts as failed what Redis admitted by an outdated record, since the client is not admitted. */
 function lateOf(
   verdicts: readonly (Verdict | undefined)[],
   stale: readonly number[],
@@ -115,8 +115,8 @@ function lateOf(
 }
 
 /**
- * Both ledgers become one, so that a failure must be counted in one of them alone: one that Redis may have taken is
- * Redis's from then on, and waits for it.
+ * Both ledgers will be merged, so a failure must be counted in only one of them: if Redis may have accepted it, it is
+ * sent to Redis again, and only there.
  */
 export function failWithFallback(
   redis: RedisEngine,

@@ -26,12 +26,11 @@ import { VersionConflict } from '../port.js';
 import { LastVerdicts, RENEW_MS } from './last-verdicts.js';
 import { lacksRestriction, writeBack } from './write-back.js';
 
-/** Records read at once. With the pause between two refreshes it bounds what the cache costs Redis. */
+/** Records read at a time. Together with the pause between refreshes, bounds the load on Redis. */
 const READ_AT_ONCE = 64;
 
 /**
- * What is known here of each key that Redis decided about, for the time when it can't be asked: its record, on
- * disk, and the last verdict.
+ * For outages: the record (on disk) and the last verdict of each key that Redis has decided.
  */
 export class KeyCache {
   readonly verdicts: LastVerdicts;
@@ -41,7 +40,7 @@ export class KeyCache {
 
   readonly #now: () => number;
 
-  /** @param now the store's clock, as last known */
+  /** @param now the last known time of the store's clock */
   constructor(stores: Stores, redis: RedisEngine, now: () => number) {
     this.#now = now;
     this.verdicts = new LastVerdicts(redis.restored.losses);
@@ -50,7 +49,7 @@ export class KeyCache {
     redis.restored.writeBackBy((engine) => this.#writeBackTo(engine));
   }
 
-  /** As others wrote it until now, when the caller has begun a new read (`resetReadTxn`). */
+  /** Includes writes of others, if the caller has begun a new read (`resetReadTxn`). */
   key(keyId: string): CachedKey | undefined {
     return this.read(keyId) as CachedKey | undefined;
   }
@@ -59,20 +58,20 @@ export class KeyCache {
     return (this.read(customerId) as CachedCustomer | undefined)?.record;
   }
 
-  /** What is cached under an id: a key, or a customer under its shorter one. */
+  /** The copy of a key, or of a customer (whose ID is shorter). */
   read(id: string): Cached | undefined {
     const cached = this.#held(id);
     return cached !== undefined && isFresh(cached) ? cached : undefined;
   }
 
-  /** Also one that is too old to decide by: it may be newer than what Redis has. */
+  /** Includes copies too old to decide by, which may still be newer than Redis's record. */
   #held(id: string): Cached | undefined {
     const bytes = this.#stores.durable.getBinary(cachedKeyRow(id));
     return bytes && decoded(bytes);
   }
 
   /**
-   * The record in which plan and limits of a key stand: its customer's, where it has one; also of a customer itself.
+   * The record with a key's plan and limits: its customer's, if it has one. Also for a customer itself.
    */
   holder(id: string): KeyRecord | CustomerRecord | undefined {
     return this.read(isCustomer(id) ? id : (customerOf(id) ?? id))?.record;
@@ -84,7 +83,7 @@ export class KeyCache {
     return [...durable.getKeys({ ...rangeOf('c'), limit: 1 })].length === 0;
   }
 
-  /** Indexes of keys that Redis doesn't know, though their copy here is valid: it lost them. Others it has, newer. */
+  /** Indexes of keys that Redis lost: it does not know them, but the local copy is valid. */
   async lost(requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): Promise<readonly number[]> {
     this.#stores.durable.resetReadTxn();
     const indexes = [...verdicts.keys()].filter((n) => isUnknown(verdicts[n]) && this.#isValid(requests[n]!));
@@ -100,7 +99,7 @@ export class KeyCache {
     return indexes.filter((n) => !found.has(idOf(requests[n]!)) || older.has(idOf(requests[n]!)));
   }
 
-  /** Of the verdicts at these indexes those by a record that is older than the copy here: Redis was restored. */
+  /** Indexes of verdicts based on a record older than the local copy: Redis was restored. */
   async stale(
     requests: readonly AdmissionRequest[],
     verdicts: readonly (Verdict | undefined)[],
@@ -112,7 +111,7 @@ export class KeyCache {
       const [id, verdict] = [idOf(requests[index]!), verdicts[index]];
       const version = verdict?.outcome === 'unknown_key' ? null : (verdict?.recordVersion ?? null);
       const isOlder = (this.#held(id)?.record.version ?? 0) > (version ?? Infinity);
-      // No verdict says of which version the customer was.
+      // Verdicts do not contain the version of the customer.
       const customerId = customerOf(id);
       const ids = [...(isOlder ? [id] : []), ...(customerId !== null && this.#held(customerId) ? [customerId] : [])];
       if (ids.length > 0) idsAt.set(index, ids);
@@ -123,8 +122,8 @@ export class KeyCache {
   }
 
   /**
-   * Those of which Redis has, or may have, an older record than the copy here. Where that allows again what was
-   * forbidden, Redis counts as restored to an older state; what else it lost is written back.
+   * The ones of which Redis has, or may have, a record older than the local copy. If that restores removed rights,
+   * Redis counts as restored to an older state; other losses are written back.
    */
   async older(ids: readonly string[]): Promise<readonly string[]> {
     const older: string[] = [];
@@ -145,7 +144,7 @@ export class KeyCache {
     return older;
   }
 
-  /** Writes all that is known better here into a Redis that was restored, before it is trusted. */
+  /** Writes newer local data back into a restored Redis, before it is trusted. */
   async #writeBackTo(engine: RedisEngine): Promise<void> {
     const { durable } = this.#stores;
     let last = cachedKeyRow('');
@@ -166,7 +165,7 @@ export class KeyCache {
     }
   }
 
-  /** With a ban that began by itself since the copy was read, as the last verdict says. */
+  /** Adds an automatic ban that started after the copy was read, as shown by the last verdict. */
   #withBan(id: string, copy: Cached): Cached {
     const verdict = this.verdicts.of(id)?.verdict;
     if (!('ban' in copy) || verdict?.outcome !== 'banned') return copy;
@@ -180,14 +179,14 @@ export class KeyCache {
     );
   }
 
-  /** Reads keys and customers of which there is no copy yet, or one that is old or of another version. */
+  /** Reads keys and customers without a copy, or with an old copy or one of another version. */
   async refresh(): Promise<void> {
     this.#stores.durable.resetReadTxn();
     const due = this.verdicts.takeDue(READ_AT_ONCE).filter((id) => !this.#isCurrent(id));
     for (const id of await this.#fetch(due)) this.verdicts.due(id);
   }
 
-  /** Of a customer no verdict says the version. */
+  /** Verdicts do not contain the version of a customer. */
   #isCurrent(id: string): boolean {
     const cached = this.read(id);
     if (cached === undefined || Math.abs(Date.now() - cached.seenAtMs) > RENEW_MS / 2) return false;
@@ -195,17 +194,16 @@ export class KeyCache {
   }
 
   /**
-   * Somebody changed these keys or customers: what was seen of them is over, also where it can't be seen what they are
-   * now.
+   * These keys or customers were changed: their copies are outdated, even if the new records cannot be read.
    */
   async changed(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.verdicts.forget(id);
     this.#stores.durable.resetReadTxn();
-    // Also of those that nobody here met: what is known of a revocation outlives a Redis that loses it.
+    // Also those never seen here: a known revocation survives a Redis that loses it.
     await this.#expire(await this.#fetch(ids));
   }
 
-  /** Removes some that are too old; goes on from there at the next call. */
+  /** Deletes some that are too old; continues from there at the next call. */
   async sweep(): Promise<void> {
     const { durable } = this.#stores;
     await inTransaction(this.#stores, () => {
@@ -213,7 +211,7 @@ export class KeyCache {
     });
   }
 
-  /** Caches these keys and customers as Redis has them now; gives those that could not be read. */
+  /** Copies these keys and customers from Redis; returns those that could not be read. */
   async #fetch(ids: readonly string[]): Promise<readonly string[]> {
     const unread: string[] = [];
     for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
@@ -222,7 +220,7 @@ export class KeyCache {
         ids.slice(from, from + READ_AT_ONCE).map(async (id) => {
           const read = await this.#ask(id);
           if (read === undefined) unread.push(id);
-          // No key ever goes: a store without it has lost it.
+          // Keys are never deleted: a store without it has lost it.
           else if (read !== null) found.set(id, read);
         }),
       );
@@ -231,7 +229,7 @@ export class KeyCache {
     return unread;
   }
 
-  /** null: there is no such key, or customer. undefined: Redis did not answer. */
+  /** Null: no such key or customer. Undefined: Redis did not respond. */
   async #ask(id: string): Promise<Cached | null | undefined> {
     const { keys, customers, bans } = this.#redis;
     const seenAtMs = Date.now();
@@ -249,7 +247,7 @@ export class KeyCache {
     }
   }
 
-  /** No longer decides by these copies, but keeps them: they may still prove that Redis was restored. */
+  /** Stops deciding by these copies but keeps them: they may still prove that Redis was restored. */
   async #expire(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await inTransaction(this.#stores, () => {
@@ -265,8 +263,8 @@ export class KeyCache {
   }
 
   /**
-   * Writes keys and customers in one step. Of two records the newer stays: gives the ids of those that were older,
-   * either read late, or of a Redis that lost its data.
+   * Writes keys and customers in one step. The newer record stays; returns the IDs of those that were older: read late,
+   * or from a Redis that lost data.
    */
   async #write(all: ReadonlyMap<string, Cached>): Promise<readonly string[]> {
     if (all.size === 0) return [];

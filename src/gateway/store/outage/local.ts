@@ -11,24 +11,24 @@ import type { CachedKeyVerifier } from './verifier.js';
 import type { KeyCache } from './key-cache.js';
 import { applyBan, applyShare } from './apply-share.js';
 
-/** What was counted here and is not in Redis yet must never go: the spool itself says what may. */
+/** Counts that Redis does not have yet must not be deleted: the spool decides what may be. */
 const USAGE_DAYS = 36_500;
 
-/** Keys charged in one transaction when an outage begins: it holds up admissions for a millisecond or so. */
+/** Keys charged per transaction when an outage begins: delays admissions by about a millisecond. */
 const APPLIED_AT_ONCE = 200;
 
-/** Decides here, by cached keys and shares. */
+/** Decides locally, with copied keys and shares. */
 export class Local {
   readonly engine: EmbeddedEngine;
   readonly #stores: Stores;
   readonly #keys: KeyCache;
   readonly #verifier: CachedKeyVerifier;
-  /** Keys that this process has charged with what Redis last showed. */
+  /** Keys already charged with what Redis last showed. */
   readonly #applied = new Set<string>();
 
   readonly #now: () => number;
 
-  /** @param now the store's clock, as last known */
+  /** @param now the last known time of the store's clock */
   constructor(stores: Stores, keys: KeyCache, verifier: CachedKeyVerifier, now: () => number) {
     this.engine = engineOn(stores, verifier, USAGE_DAYS, false, now);
     this.#now = now;
@@ -37,19 +37,19 @@ export class Local {
     this.#verifier = verifier;
   }
 
-  /** Redis went away: from now on each limit is shared by so many. */
+  /** An outage begins: each limit is shared by this number of gateways. */
   begin(gateways: number): void {
     this.#verifier.gateways = gateways;
     this.#applied.clear();
     void this.#applyToAll();
   }
 
-  /** Redis decides again: bans that began here are over. Those that it knows are met anew in the next outage. */
+  /** Redis decides again: ends bans that started here. */
   async end(): Promise<void> {
     while (await liftSome(this.#stores, APPLIED_AT_ONCE)) await immediate();
   }
 
-  /** Decides what can be decided here; rejects with StoreUnavailable, which holds that, when a key is not known. */
+  /** Decides what it can; if a key is unknown, rejects with StoreUnavailable, which contains the verdicts. */
   async admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
     await this.#applyTo(requests.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
     const verdicts = await this.engine.admit(requests);
@@ -68,7 +68,7 @@ export class Local {
   async #applyToAll(): Promise<void> {
     const ids = this.#keys.verdicts.keyIds();
     for (let start = 0; start < ids.length; start += APPLIED_AT_ONCE) {
-      // A store that can't be written says so to whoever asks it next.
+      // A store that cannot be written reports it at the next call.
       await this.#applyTo(ids.slice(start, start + APPLIED_AT_ONCE)).catch(() => undefined);
       await immediate();
     }
@@ -93,7 +93,7 @@ export class Local {
     const { verdicts } = this.#keys;
     const payer = transaction.key(payerOf(keyId));
     transaction.change(payer);
-    // The figures are the customer's, whichever of its keys showed them.
+    // The figures are the customer's, for any of its keys.
     applyShare(payer.state, terms, verdicts.of(payer.id), this.#verifier.gateways, nowMs);
     const entry = transaction.key(keyId);
     transaction.change(entry);

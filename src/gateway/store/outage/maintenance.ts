@@ -8,30 +8,29 @@ import type { Spool } from './spool.js';
 const EVERY_MS = 1_000;
 const MEASURE_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 10_000;
-/** A process that was killed between its last admission and its replay left something behind. */
+/** A process killed between its last admission and its replay left counts behind. */
 const REPLAY_EVERY_MS = 60_000;
-/** A change follows its entry in the log within a few deadlines of its calls, or never. */
+/** A change follows its log entry within a few deadlines, or never. */
 const GRACE_DEADLINES = 8;
 const GRACE_MS = 5_000;
 
 interface MaintenanceParts {
   readonly redis: Pick<RedisEngine, 'fleet' | 'nowMs'>;
   readonly deadlineMs: number;
-  /** Names this gateway among others. */
+  /** ID of this gateway. */
   readonly id: string;
-  /** What it runs by; null before somebody says so. */
+  /** What it runs; null until that is known. */
   readonly running: () => Running | null;
   readonly isUnavailable: () => boolean;
   readonly keys: KeyCache;
   readonly metadata: Metadata;
   readonly spool: Spool;
-  /** An error of a round, which ends no more than that. */
+  /** An error of a round, which ends only that round. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * What one process of each gateway does for all of them: reports that it is alive, follows changed keys, replays what
- * was spooled.
+ * Background work, once per gateway: reports that it is alive, follows changed keys, replays the spool.
  */
 export class Maintenance {
   readonly #parts: MaintenanceParts;
@@ -45,7 +44,7 @@ export class Maintenance {
     this.#stop = repeat(EVERY_MS, () => this.#round(), parts.onError);
   }
 
-  /** Takes leave of the other gateways, when all is brought home: else its days stay open until somebody does. */
+  /** Deregisters once the spool is replayed; otherwise its days stay open until somebody gives it up. */
   async stop(): Promise<void> {
     await this.#stop();
     const { redis, spool, id, isUnavailable } = this.#parts;
@@ -67,12 +66,12 @@ export class Maintenance {
     const storeMs = redis.nowMs();
     if (storeMs !== undefined) await metadata.sawClock(storeMs);
     await this.#follow();
-    // Only once all is replayed: what was left here may be of days that others would take for final.
+    // Only after the replay: remaining counts may belong to days that would otherwise become final.
     const { openDay } = spool;
     if (openDay !== null) await redis.fleet.report({ gateway: id, openDay, running: this.#parts.running() });
   }
 
-  /** Does what was not done for so long. */
+  /** Runs the tasks that are due. */
   async #every(everyMs: number, what: 'measure' | 'replay' | 'sweep', work: () => Promise<unknown>): Promise<void> {
     if (performance.now() - this.#doneAtMs[what] < everyMs) return;
     await work();
@@ -80,11 +79,11 @@ export class Maintenance {
   }
 
   /**
-   * Reads anew the cached keys that the log of changes names, until the entries are so old that their change is there.
+   * Reads copied keys in the change log again, until the entries are so old that the change must be visible.
    */
   async #follow(): Promise<void> {
     const { redis, keys, metadata } = this.#parts;
-    // Store time. A store whose clock was set back begins anew.
+    // Store time. Starts again if the store's clock was set back.
     const readUntilMs = Number(metadata.read('log') ?? 0);
     for (let sinceMs = readUntilMs, isMore = true; isMore;) {
       const changed = await redis.fleet.changedSince(sinceMs);
@@ -92,7 +91,7 @@ export class Maintenance {
       sinceMs = changed.untilMs;
       isMore = changed.isMore;
       const overMs = sinceMs - this.#graceMs;
-      // Each write is synced to the disk: reading an entry once more costs less.
+      // Each write is synced to the disk: reading an entry again costs less.
       if (!isMore && Math.abs(overMs - readUntilMs) > 2 * GRACE_MS) await metadata.write('log', overMs.toString());
     }
   }

@@ -3,26 +3,26 @@ import type { Stores } from '../embedded/files/stores.js';
 import { inTransaction } from '../embedded/files/errors.js';
 
 /**
- * A store that lost everything knows only the gateways that reported since: a lower count is believed after this time.
+ * A store that lost everything knows only gateways that have reported since: a lower count is used after this time.
  */
 const BELIEVED_AFTER_MS = 30_000;
-/** Each write is synced to the disk: clocks that drift by less are left alone. */
+/** Each write is synced to the disk: smaller clock drifts are ignored. */
 const CLOCK_STEP_MS = 500;
-/** Ids that wait to be taken leave of, at most. */
+/** Maximum number of former IDs still to be deregistered. */
 const MAX_FORMER = 100;
 
 /**
- * `id`: of the gateway that runs here, and of what it counts. `former`: ids of those that ran here before.
- * `gateways`: how many were seen last. `log`: until when changed keys were read, store ms. `ahead`: how far the store's
- * clock is ahead of this machine's, ms.
+ * `id`: the gateway that runs here, also in its counts. `former`: IDs of those that ran here before. `gateways`: how
+ * many were last seen. `log`: until when changed keys were read, store ms. `ahead`: how far the store's clock is ahead
+ * of this machine's, ms.
  */
 type Name = 'id' | 'former' | 'gateways' | 'log' | 'ahead';
 const rowOf = (name: Name): string => `f${name}`;
 
-/** Single values that outlive the process. */
+/** Single values that survive the process. */
 export class Metadata {
   readonly #stores: Stores;
-  /** How many gateways there were, each with when it was reported. */
+  /** Numbers of gateways, each with the time it was reported. */
   #samples: readonly { readonly atMs: number; readonly count: number }[];
 
   constructor(stores: Stores) {
@@ -36,20 +36,20 @@ export class Metadata {
     return durable.getBinary(rowOf(name))?.toString();
   }
 
-  /** On disk when the promise ends. Rejects with StoreUnavailable. */
+  /** On disk when the promise resolves. Rejects with StoreUnavailable. */
   async write(name: Name, value: string): Promise<void> {
     if (this.read(name) === value) return;
     await inTransaction(this.#stores, () => this.#put(name, value));
   }
 
-  /** The id of the gateway that runs here. */
+  /** ID of the gateway that runs here. */
   id(): string {
     return this.read('id') ?? this.begin();
   }
 
   /**
-   * A gateway starts here, and none of its processes counts yet. Gives its id: never that of before, for the folder may
-   * be a copy.
+   * Call it when a gateway starts, before any of its processes counts. Returns its ID, always a new one, because the
+   * folder may be a copy.
    */
   begin(): string {
     return this.#stores.durable.transactionSync(() => {
@@ -59,24 +59,24 @@ export class Metadata {
     });
   }
 
-  /** Ids of gateways that ran here before, and of which Redis may still know. */
+  /** IDs of gateways that ran here before and that Redis may still know. */
   former(): readonly string[] {
     return (this.read('former') ?? '').split(' ').filter((id) => id !== '');
   }
 
-  /** How many gateways there were when somebody looked last; at least 1. */
+  /** Number of gateways when last seen; at least 1. */
   gateways(): number {
     return Math.max(1, Number(this.read('gateways') ?? 1));
   }
 
-  /** Redis counted so many gateways just now. */
+  /** Notes how many gateways Redis counted just now. */
   async sawGateways(count: number): Promise<void> {
     const nowMs = performance.now();
     this.#samples = [...this.#samples.filter(({ atMs }) => nowMs - atMs < BELIEVED_AFTER_MS), { atMs: nowMs, count }];
     await this.write('gateways', Math.max(...this.#samples.map((sample) => sample.count)).toString());
   }
 
-  /** How far the store's clock was ahead of this machine's when it was seen last. */
+  /** How far the store's clock was ahead of this machine's when last seen. */
   aheadMs(): number {
     return Number(this.read('ahead') ?? 0);
   }

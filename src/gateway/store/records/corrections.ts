@@ -4,20 +4,20 @@ import type { RecordStore, StoredRecord } from './record.js';
 
 export type CorrectedStore = Pick<RecordStore<StoredRecord, never>, 'corrected' | 'history'>;
 
-/** Histories read in one turn of the event loop. */
+/** Histories read per turn of the event loop. */
 const AT_ONCE = 32;
 
-/** Which corrections are asked for. */
+/** Which corrections to read. */
 export interface CorrectionsAsked {
-  /** UTC days, both included. */
+  /** UTC days, inclusive. */
   readonly from?: string;
   readonly to?: string;
-  /** Of this key alone, or of this customer and its keys; ids. */
+  /** IDs: only of this key, or of this customer and its keys. */
   readonly key?: string;
   readonly customer?: string;
 }
 
-/** Those of keys, then those of customers, by id, each in the order in which they were made. */
+/** Corrections of keys, then of customers, by ID, each in order of creation. */
 export async function* correctionsOf(
   store: CorrectedStore,
   { from = '', to = '9999', key, customer }: CorrectionsAsked,
@@ -40,7 +40,7 @@ export async function* correctionsOf(
   }
 }
 
-/** What comes before this id, and behind all that come before it: no id has a `~`. Of nothing nothing. */
+/** Sorts before this ID and after all IDs before it: no ID has a `~`. Null for an empty ID. */
 function rightBefore(id: string): string | null {
   const last = id.length - 1;
   return id === '' ? null : `${id.slice(0, last)}${String.fromCharCode(id.charCodeAt(last) - 1)}~`;

@@ -1,17 +1,17 @@
 /**
- * Who pays stands in a key's id (docs/decisions/0024-customers.md): the ids of a customer's keys begin with its
- * own, and are longer than those of other keys. So whatever an admission touches is named by the token alone.
+ * A key's ID names its payer (docs/decisions/0024-customers.md): the IDs of a customer's keys begin with the customer's
+ * own, and are longer than others. The token alone therefore names everything that an admission touches.
  */
 export const KEY_ID_LENGTH = 12;
 export const CUSTOMER_ID_LENGTH = 8;
 export const CUSTOMER_KEY_ID_LENGTH = 14;
 
-/** The customer whose key this is; null of a key without one. */
+/** The customer of a key; null if it has none. */
 export function customerOf(keyId: string): string | null {
   return keyId.length === CUSTOMER_KEY_ID_LENGTH ? keyId.slice(0, CUSTOMER_ID_LENGTH) : null;
 }
 
-/** Who pays for a key: its customer, else the key itself. */
+/** The payer of a key: its customer, or the key itself if it has none. */
 export function payerOf(keyId: string): string {
   return customerOf(keyId) ?? keyId;
 }

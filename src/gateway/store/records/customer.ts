@@ -2,18 +2,18 @@ import type { Limits } from '../../admission/bucket.js';
 import type { Grant } from './grant.js';
 import type { RecordStore, StoredRecord } from './record.js';
 
-/** `closed` is final. In any but `enabled` all keys of the customer are refused. */
+/** `closed` is final. Unless `enabled`, all keys of the customer are refused. */
 export type CustomerStatus = 'enabled' | 'disabled' | 'closed';
 
-/** All that is known of a customer: plan and limits are those of all its keys. */
+/** A customer: plan and limits apply to all its keys. */
 export interface CustomerRecord extends StoredRecord {
   readonly name: string;
-  /** Its id in the billing system; empty where none was given. */
+  /** Its ID in the billing system; empty if none was given. */
   readonly reference: string;
   readonly plan: string;
-  /** Own limits, on a plan whose limits are `custom`. */
+  /** Its own limits, on a `custom` plan. */
   readonly limits: Limits | null;
-  /** As of a key. */
+  /** As for a key. */
   readonly grants?: readonly Grant[];
   readonly note: string;
   readonly status: CustomerStatus;
@@ -21,6 +21,6 @@ export interface CustomerRecord extends StoredRecord {
 }
 
 export interface CustomerStore extends RecordStore<CustomerRecord, never> {
-  /** How many keys it has, revoked ones included; a few may be of nobody whose id begins alike. */
+  /** Number of its keys, including revoked ones; may include a few keys without a customer whose IDs begin alike. */
   keyCount(id: string): Promise<number>;
 }

@@ -2,32 +2,32 @@ import { MAX_LIMIT, type Limit, type Per } from '../../admission/bucket.js';
 import type { Terms } from '../../admission/plan.js';
 import type { GrantExpiry } from '../../admission/grant-expiries.js';
 
-/** What a decision needs of a grant: so many units more of one window, while it is not `untilMs` yet (store ms). */
+/** The part of a grant that decisions need: units added to one window until `untilMs` (store ms). */
 export interface Extra {
   readonly window: Per;
   readonly units: number;
   readonly untilMs: number;
 }
 
-/** More of one window for a while, on top of the limit in force. It ends by itself. */
+/** A temporary addition to the limit of one window. It ends by itself. */
 export interface Grant extends Extra {
-  /** The version of the record that it came with. */
+  /** The version of the record that added it. */
   readonly id: number;
   readonly note: string;
-  /** Who gave it, and when. */
+  /** Who granted it, and when. */
   readonly actor: string;
   readonly atMs: number;
 }
 
-/** Of one key or customer, those that are over left out. */
+/** Maximum per key or customer, without expired ones. */
 export const MAX_GRANTS = 16;
 
-/** Those that are not over. */
+/** Grants in force. */
 export function inForce<T extends Pick<Extra, 'untilMs'>>(grants: readonly T[], nowMs: number): readonly T[] {
   return grants.filter(({ untilMs }) => nowMs < untilMs);
 }
 
-/** The terms with what is granted at `nowMs`; the terms themselves where there are no grants. */
+/** Returns the terms with the grants at `nowMs`; the same object if there are none. */
 export function withGrants(terms: Terms, grants: readonly Extra[] | undefined, nowMs: number): Terms {
   if (grants === undefined || grants.length === 0) return terms;
   const { minute, day, month } = terms.limits;
@@ -52,7 +52,7 @@ function limitAt(base: Limit, expiries: readonly GrantExpiry[], nowMs: number): 
   return base === 'unlimited' ? base : raised(base, inForce(expiries, nowMs));
 }
 
-/** No limit is ever more than MAX_LIMIT, or levels would not be exact. */
+/** A limit never exceeds MAX_LIMIT, or levels would not be exact. */
 function raised(base: number, grants: readonly { readonly units: number }[]): number {
   return Math.min(
     grants.reduce((sum, { units }) => sum + units, base),

@@ -4,27 +4,27 @@ import type { StoredRecord } from './record.js';
 
 export type KeyStatus = 'enabled' | 'disabled' | 'revoked';
 
-/** SHA-256 of one secret, base64url; `endsAtMs` is when it stops to be good, null for never. */
+/** SHA-256 of a secret, base64url; `endsAtMs` is when it expires, null for never. */
 export interface SecretHash {
   readonly hash: string;
   readonly endsAtMs: number | null;
 }
 
-/** All that is known of a key. The key itself is nowhere: only hashes of its secrets. */
+/** A key as stored: only hashes of its secrets, never the key itself. */
 export interface KeyRecord extends StoredRecord {
-  /** Empty on a customer's key: plan and limits are the customer's. */
+  /** Empty for a customer's key, which has the customer's plan and limits. */
   readonly plan: string;
   readonly name: string;
   readonly note: string;
   readonly status: KeyStatus;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
-  /** What the key may do; null is everything. */
+  /** What the key may do; null for everything. */
   readonly scopes: readonly string[] | null;
-  /** Own limits, on a plan whose limits are `custom`. */
+  /** Its own limits, on a `custom` plan. */
   readonly limits: Limits | null;
-  /** Left out where there never were any. Those that are over stay until the next change. */
+  /** Absent if there never were any. Expired ones stay until the next change. */
   readonly grants?: readonly Grant[];
-  /** One secret, or two during a rotation; none when revoked. */
+  /** One secret, up to three during rotations, none if revoked. */
   readonly secrets: readonly SecretHash[];
 }

@@ -4,79 +4,79 @@ import type { StoredRow } from '../counts.js';
 /** What keys and customers have in common. */
 export interface StoredRecord {
   readonly id: string;
-  /** Grows by one with each change: a change names the version it saw, and loses when another came first. */
+  /** Increases by one with each change: a change names the version it is based on, and fails if another came first. */
   readonly version: number;
 }
 
-/** Of a key the days that an archive has, as bits in base64 (redis/ledger/archived-days.ts). */
+/** The days of a key that an archive has, as bits in base64 (redis/ledger/archived-days.ts). */
 export type ArchivedDays = Readonly<Record<string, string>>;
 
-/** All that a store holds of one key or customer, as of one moment: what moves to another store. */
+/** A consistent copy of a key or customer with all its data, to be moved to another store. */
 export interface Snapshot<R extends StoredRecord> {
   readonly record: R;
   readonly history: readonly AuditEntry[];
-  /** What was spent, strikes and ban. */
+  /** Spent units, strikes and ban. */
   readonly state: SubjectState;
-  /** Of a key the note of its ban; null without one. */
+  /** The note of a key's ban; null if there is none. */
   readonly beside: object | null;
-  /** What was counted of a key on the days that were asked for. */
+  /** A key's counts on the requested days. */
   readonly usage: readonly StoredRow[];
-  /** Left out where an archive has none, and of a customer. */
+  /** Absent if an archive has none, and for customers. */
   readonly archived?: ArchivedDays | undefined;
 }
 
 /**
- * What became of a snapshot: `newer`, the record changed here since and stays (the larger figures count all the same);
- * `different`, here is another record of that id, and nothing was touched.
+ * The result of restoring a snapshot. `newer`: the record here has changed since and stays (larger figures count).
+ * `different`: another record has this ID, and nothing was changed.
  */
 export type Restored = 'added' | 'changed' | 'unchanged' | 'newer' | 'different';
 
 /**
- * Records of one type, `Beside` being what is written in one step with them. Every change holds on the next admission
- * of every gateway, and is durable when the promise ends. Writes reject with ChangeUncertain when no replica confirmed
- * them, `write` and `rewrite` with VersionConflict.
+ * Records of one type; `Beside` is written in the same step. Every change applies to the next admission of every
+ * gateway, and is durable when the promise resolves. Writes reject with ChangeUncertain if no replica confirmed them,
+ * `write` and `rewrite` also with VersionConflict.
  */
 export interface RecordStore<R extends StoredRecord, Beside> {
   read(id: string): Promise<R | undefined>;
-  /** Ends when what is stored is as certain as after `write`: for a change that finds itself made already. */
+  /** Resolves when the stored data is as durable as after `write`: for a change that was made already. */
   confirm(id: string): Promise<void>;
-  /** Writes `record` and its audit entry in one step if the stored version is `record.version - 1` (0: absent). */
+  /** Writes `record` and its history entry in one step if the stored version is `record.version - 1` (0: absent). */
   write(record: R, entry: AuditEntry, beside?: Beside): Promise<void>;
   /**
-   * Writes `record` as `write` does, puts `history` in place of all its history, and forgets what stands beside it: of
-   * a key the note of a ban. VersionConflict too unless it is one entry more than there is.
+   * Like `write`, but replaces the whole history with `history` and removes the note of a ban. Also rejects with
+   * VersionConflict unless `history` has exactly one entry more than the stored one.
    */
   rewrite(record: R, history: readonly AuditEntry[]): Promise<void>;
-  /** Up to `count` records with an id after `afterId`, by id; the whole list is a chain of such pages. */
+  /** Up to `count` records after `afterId`, by ID. */
   page(afterId: string | null, count: number): Promise<readonly R[]>;
-  /** As `page`, each with all that stands beside it; of keys what was counted from `fromDay` on too. */
+  /** Like `page`, with all their data; for keys with the counts from `fromDay` on. */
   snapshots(afterId: string | null, count: number, fromDay: string): Promise<readonly Snapshot<R>[]>;
   /**
-   * Puts in what `snapshots` gave elsewhere, or here, where it is more than what is here; what became of each. May be
-   * repeated, and is then as certain as after `write`.
+   * Restores snapshots from another store, or this one, where they have more than is here. Returns the result of each.
+   * Idempotent; as durable as `write`.
    */
   restore(snapshots: readonly Snapshot<R>[]): Promise<readonly Restored[]>;
-  /** In the order in which it happened. */
+  /** Oldest first. */
   history(id: string): Promise<readonly AuditEntry[]>;
-  /** Up to `count` ids after `afterId` of those whose history may have corrections, by id. */
+  /** Up to `count` IDs after `afterId` whose history may have corrections, by ID. */
   corrected(afterId: string | null, count: number): Promise<readonly string[]>;
 }
 
-/** Who did what nobody did by hand. */
+/** The actor of automatic changes. */
 export const GATEWAY = 'petgate';
 
-/** Whether it is of a ban that began by itself. Such entries are of no version of the record. */
+/** Whether it is an automatic ban. Such entries belong to no version of the record. */
 export function isAutomaticBan({ action, changed }: AuditEntry): boolean {
   return action === 'banned' && changed['level'] !== undefined;
 }
 
 /**
- * One line of the history of a key or a customer. `changed` holds what the change set, never a secret or its hash;
- * in a change of what was there before, `{from, to}` by field.
+ * An entry in the history of a key or customer. `changed` has what was set, never a secret or its hash; for changes of
+ * existing values, `{from, to}` by field.
  */
 export interface AuditEntry {
   readonly atMs: number;
-  /** Who did it: `admin-api`, or the name the caller gave. */
+  /** The actor: `admin-api`, or the name that the caller gave. */
   readonly actor?: string;
   readonly action:
     | 'created'

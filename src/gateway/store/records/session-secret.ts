@@ -1,17 +1,16 @@
-/** Of AES-256. */
+/** For AES-256. */
 export const SESSION_SECRET_BYTES = 32;
 
 /**
- * What the cookies of pages are sealed with, and which sessions were ended by hand; the same for all gateways on the
- * store. It moves to no other store and is in no copy for outages: without it nobody is signed in, and nothing else is
- * lost.
+ * The key that seals cookies of pages, and the sessions ended by hand; shared by all gateways on the store. It is not
+ * exported, nor copied for outages: without it everybody is signed out, and nothing else is lost.
  */
 export interface SessionSecret {
-  /** Whoever asks first makes it. */
+  /** Creates it on the first call. */
   read(): Promise<Buffer>;
-  /** Puts another in its place: every session ends. Rejects with ChangeUncertain when no replica confirmed it. */
+  /** Replaces it, which ends every session. Rejects with ChangeUncertain if no replica confirmed it. */
   replace(): Promise<void>;
-  /** Remembers for so long that a session was ended. Rejects with ChangeUncertain as above. */
+  /** Remembers for `keptMs` that a session was ended. Rejects with ChangeUncertain as above. */
   end(sessionId: string, keptMs: number): Promise<void>;
   hasEnded(sessionId: string): Promise<boolean>;
 }

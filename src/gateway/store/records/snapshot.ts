@@ -3,12 +3,12 @@ import { DAY_MS, MAX_LIMIT, type BucketState } from '../../admission/bucket.js';
 import { freshState, type SubjectState } from '../../admission/decide.js';
 import { isAutomaticBan, type AuditEntry, type Restored, type Snapshot, type StoredRecord } from './record.js';
 
-/** Of a record that is new everywhere. */
+/** The snapshot of a new record. */
 export function firstSnapshot<R extends StoredRecord>(record: R, entry: AuditEntry): Snapshot<R> {
   return { record, history: [entry], state: freshState(), beside: null, usage: [] };
 }
 
-/** How the record of a snapshot stands to the one that is here. A history tells which of two came first. */
+/** Compares the record of a snapshot with the one here. The histories show which is newer. */
 export function comparison<R extends StoredRecord>(
   here: Pick<Snapshot<R>, 'record' | 'history'> | undefined,
   given: Pick<Snapshot<R>, 'record' | 'history'>,
@@ -22,7 +22,7 @@ export function comparison<R extends StoredRecord>(
   return here.record.version < given.record.version ? 'changed' : 'newer';
 }
 
-/** Erasing empties what a step changed, and leaves the step. */
+/** Erasing clears what an entry changed, but keeps the entry. */
 function stepOf({ atMs, actor, action }: AuditEntry): readonly unknown[] {
   return [atMs, actor, action];
 }
@@ -43,8 +43,8 @@ export function mergedHistory(
 }
 
 /**
- * The state here with that of a snapshot: of what was spent the larger figure of the later window, minutes left out.
- * The ban goes with the newer record; of equals it is the one that ends last.
+ * Merges the state here with a snapshot's: the larger spent figure of the later window, without minutes. The ban is the
+ * newer record's; for equal versions, the one that ends last.
  */
 export function mergedState(here: SubjectState, given: SubjectState, compared: Restored): SubjectState {
   const isGivens =
@@ -55,7 +55,7 @@ export function mergedState(here: SubjectState, given: SubjectState, compared: R
   return { minute: { ...here.minute }, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows };
 }
 
-/** Of two states of which each knows nothing of what the other one spent. Strikes and ban are the first one's. */
+/** Adds up two states with independent spending. Strikes and ban are the first one's. */
 export function spentTogether(one: SubjectState, other: SubjectState): SubjectState {
   const windows = new Map(one.operationWindows);
   for (const [name, bucket] of other.operationWindows ?? []) {
@@ -70,7 +70,7 @@ export function spentTogether(one: SubjectState, other: SubjectState): SubjectSt
   };
 }
 
-/** Of two windows that began on the same day; else the later one. */
+/** The sum of two windows that began on the same day; otherwise the later one. */
 function sum(one: BucketState, other: BucketState): BucketState {
   const is = later(one, other);
   const [first, second] = [one, other].map(({ atMs }) => Math.floor(atMs / DAY_MS));
@@ -83,7 +83,7 @@ function endsLater(one: SubjectState, other: SubjectState): boolean {
   return at !== -1 && first![at]! > second![at]!;
 }
 
-/** What trickles back has another moment each time: it is the day that counts. */
+/** Greedy refill changes the time each time: compare by day. */
 function later(here: BucketState, given: BucketState): BucketState {
   const [ours, theirs] = [here, given].map(({ atMs }) => Math.floor(atMs / DAY_MS));
   if (ours !== theirs) return { ...(ours! > theirs! ? here : given) };

@@ -8,7 +8,7 @@ import { Breaker, type BreakerChange } from './breaker.js';
 import type { Destination } from './destination.js';
 import { Shares, type Places } from './share.js';
 
-/** What TLS says against an address is repeated only after so long. */
+/** Minimum interval between messages about the same TLS error of an address. */
 const REPEAT_MS = 60_000;
 
 interface UnderWay {
@@ -17,34 +17,34 @@ interface UnderWay {
 }
 
 export interface Address {
-  /** For people: as the settings say it, with the IP address of a name. */
+  /** For people: as in the settings, with the IP address of a name. */
   readonly url: string;
   readonly peer: Peer;
-  /** What Host says there, and the path that stands in front of each request's. */
+  /** The Host there, and the prefix of each path. */
   readonly host: string;
   readonly prefix: string;
   readonly pool: Pool;
-  /** Tunnels open to it; they are no load of the pool. */
+  /** Open tunnels; they do not load the pool. */
   tunnels: number;
   /** Whether the last attempt got a connection, or before the first one the first health check; null before either. */
   reached: boolean | null;
-  /** Whether it says that it wants requests; true while nobody asked. */
+  /** Result of the health check; true without one. */
   healthy: boolean;
   readonly breaker: Breaker;
-  /** Attempts begun and not ended. */
+  /** Attempts in flight. */
   readonly underWay: Bag<UnderWay>;
-  /** The parts of operations and callers in them. */
+  /** The shares of operations and callers. */
   readonly shares: Shares;
 }
 
-/** What happens at an address, for who watches. */
+/** Events at an address. */
 export interface AddressEvents {
   readonly breakerChanged: (address: Address, change: BreakerChange) => void;
-  /** TLS could not be agreed on. @param code of Node or OpenSSL */
+  /** The TLS handshake failed. @param code of Node or OpenSSL */
   readonly tlsFailed: (address: Address, code: string) => void;
 }
 
-/** @param context of the upstream's connections; null where none of its addresses is https */
+/** @param context TLS of the upstream's connections; null if no address is https */
 export function openAddress(
   { url, target, isSecure, hostname, host, prefix }: Destination,
   settings: UpstreamSettings,
@@ -58,10 +58,10 @@ export function openAddress(
   const peer: Peer = { target, tls };
   const pool = new Pool({ ...peer, host, prefix, connections, connectMs, idleMs, responseLimits });
   const underWay: Address['underWay'] = new Bag();
-  // It opens for some callers, then for all.
+  // It opens for some callers first, then for all.
   let isKnownOpen = false;
   const breaker = new Breaker(settings.breaker, (change) => {
-    // Those that still wait for a connection would wait in vain, and with each that times out one more would hang.
+    // Requests still waiting for a connection would wait in vain, and each timeout would let another one hang.
     if (change.open)
       for (const attempt of underWay.items())
         if (breaker.isOpenFor(attempt.places?.asking.caller ?? '')) attempt.withdraw();
@@ -77,17 +77,17 @@ export function openAddress(
   return address;
 }
 
-/** Those that are not on their way yet go elsewhere. */
+/** Sends requests elsewhere that have not been sent yet. */
 export function withdrawAll({ underWay }: Address): void {
   for (const attempt of underWay.items()) attempt.withdraw();
 }
 
-/** Whether all callers pass it over while another is there: it wants no requests, or its breaker is open for all. */
+/** Whether all callers skip it if there is another: its health check fails, or its breaker is open for all. */
 export function isDown({ healthy, breaker }: Address): boolean {
   return !healthy || breaker.isOpenForAll;
 }
 
-/** The same thing again only after a while. */
+/** Reports the same code again only after a while. */
 function throttled(report: (code: string) => void): (code: string) => void {
   let last = { code: '', atMs: 0 };
   return (code) => {

@@ -1,25 +1,25 @@
 import type { BreakerSettings } from '../../config/settings.js';
 import type { UpstreamFailure } from '../failure.js';
 
-/** So many callers must have seen failures before callers that saw none are kept away as well. */
+/** Number of callers that must have seen failures before callers that saw none are kept away too. */
 const SEVERAL = 3;
-/** What fails all at once, such as one of several instances, may be over already: a good answer counts for so long. */
+/** Several failures at once, as of one instance of many, may be over already: a success counts for this long. */
 const FRESH_MS = 250;
 
 export type BreakerChange =
   { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
 
-/** What an attempt says of its address; null: nothing, such as one whose client left. */
+/** What an attempt shows about its address; null for nothing, for example if its client left. */
 export type Evidence = 'good' | UpstreamFailure | null;
 
 /**
- * Whether an address is worth asking. Closed: all may ask. So many failures in a row open it; from then on one request,
- * a trial, is sent each time it is due, the next after twice the time, however the last hangs; the first that goes well
- * closes it. An attempt speaks only of the generation it was sent in: a hundred that fail together are one outage, and
- * what was sent before an outage says nothing of what comes after. Times are `performance.now()`.
+ * A circuit breaker. Closed: all requests are sent. A number of failures in a row opens it; then one request, a trial,
+ * is sent whenever it is due, each after twice the time, even if the last one hangs. The first success closes it. An
+ * attempt counts only for the generation it was sent in: a hundred that fail together are one outage, and requests sent
+ * before an outage say nothing about the time after it. Times are `performance.now()`.
  *
- * One caller can provoke a timeout or a lost connection, so it opens for the callers that saw failures; for all once
- * several did, or once so many requests got no connection, which no caller can provoke.
+ * A single caller can provoke timeouts and lost connections, so it opens for the callers that saw failures; for all
+ * once several did, or once enough requests got no connection, which no caller can provoke.
  */
 export class Breaker {
   readonly #settings: BreakerSettings | null;
@@ -27,7 +27,7 @@ export class Breaker {
   /** Odd while open. */
   #generation = 0;
   #failures = 0;
-  /** Of these, those that got no connection; and who saw them, so many at most. */
+  /** Failures without a connection; and the callers that saw failures, up to `SEVERAL`. */
   #unsent = 0;
   readonly #callers = new Set<string>();
   #healthyMs = -Infinity;
@@ -52,12 +52,12 @@ export class Breaker {
     return this.isOpen && (this.#callers.has(caller) || this.isOpenForAll);
   }
 
-  /** When the next request may be sent; no later than now when it is due. */
+  /** When the next request may be sent; in the past if it is due. */
   get dueMs(): number {
     return this.isOpen ? this.#dueMs : -Infinity;
   }
 
-  /** A request is being sent. Returns what to pass to `ended`. */
+  /** Notes that a request is being sent. Returns the value for `ended`. */
   send(caller: string, nowMs: number): number {
     if (this.isOpenFor(caller)) {
       this.#openMs = Math.min(2 * this.#openMs, this.#settings!.capMs);
@@ -86,7 +86,7 @@ export class Breaker {
       this.#open(this.#settings, evidence, nowMs);
   }
 
-  /** Somebody knows that it may be well again: the next request is a trial. */
+  /** It may have recovered: the next request is a trial. */
   probeNow(): void {
     this.#dueMs = -Infinity;
   }

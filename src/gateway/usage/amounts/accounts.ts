@@ -11,23 +11,23 @@ import { Stream } from './stream.js';
 
 const PAGE = 256;
 
-/** All that is needed of one payer. */
+/** The data of one payer. */
 export interface Account<Sums> {
   readonly id: string;
-  /** Absent where only the ledger knows it. */
+  /** Absent if it is only in the ledger. */
   record?: Payer;
   readonly sums: Sums;
 }
 
-/** What a payer's rows become. A customer may have millions: they are summed as they come. */
+/** The sums of a payer's rows. A customer may have millions: they are added as they arrive. */
 export interface Summing<Sums> {
   begin(): Sums;
   add(sums: Sums, row: UsageRow): void;
 }
 
 /**
- * Everybody who was counted or has a record, by id: the ledger and the records come in the order of ids, and those of a
- * customer and its keys begin alike, so that the few with one beginning are gathered at a time.
+ * All payers with counts or a record, by ID. Ledger and records arrive in the order of IDs, and the IDs of a customer
+ * and its keys have the same prefix, so only those with one prefix are collected at a time.
  */
 export async function* accountsIn<Sums>(
   { customer, key }: Pick<ReportRange, 'customer' | 'key'>,

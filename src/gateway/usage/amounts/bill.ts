@@ -1,34 +1,34 @@
 import type { Price } from '../../admission/plan.js';
 
-/** What a payer owes for one day of a month on one plan; `coins` are of the smallest coin of the currency. */
+/** What a payer owes for one day of a month on one plan; amounts are in the currency's smallest unit. */
 export interface Part {
   /** From 0, the first day of the month. */
   readonly day: number;
   readonly plan: string;
-  /** Null: the plan has none that is known, and so nothing else is. */
+  /** Null if the plan's price is unknown: then the amounts are unknown too. */
   readonly price: Price | null;
-  /** Share of `monthly`, in coins. */
+  /** The day's share of `monthly`. */
   readonly base: bigint;
-  /** Share of the units that it pays. */
+  /** The day's share of the included units. */
   readonly included: bigint;
-  /** Units beyond those; below 0 where a correction of this day takes some back. */
+  /** Units beyond those; negative if a correction of this day takes some back. */
   readonly overage: bigint;
-  /** In coins. */
+  /** The day's total amount. */
   readonly amount: bigint;
 }
 
-/** A month of one payer, by what the ledger and its record say. */
+/** A month of one payer, from the ledger and its record. */
 export interface Month {
-  /** The plan that it had at the end of each day; null for none. */
+  /** Its plan at the end of each day; null if it had none. */
   readonly planOf: readonly (string | null)[];
-  /** By plan the units of each day, corrections included; a hole for none. */
+  /** Units of each day by plan, including corrections; a hole for none. */
   readonly units: ReadonlyMap<string, readonly (number | undefined)[]>;
 }
 
 /**
- * What is owed for each day: all of a month's `monthly`, and its included units, are shared out to its days, those of a
- * plan being the shares of the days that ended on it. Units are paid on the plan on which they were admitted, the
- * included ones first. Days without a share and units are left out.
+ * Computes what is owed for each day. The monthly price and the included units are distributed over the days; a plan
+ * gets the shares of the days that ended on it. Units are billed on the plan on which they were admitted, included ones
+ * first. Days without a share and units are omitted.
  */
 export function partsOf(month: Month, prices: ReadonlyMap<string, Price | null>): readonly Part[] {
   const plans = new Set([...month.planOf, ...month.units.keys()]);
@@ -38,7 +38,7 @@ export function partsOf(month: Month, prices: ReadonlyMap<string, Price | null>)
 function partsOn(plan: string, { planOf, units: all }: Month, price: Price | null): readonly Part[] {
   const count = planOf.length;
   const units = all.get(plan) ?? [];
-  // A plan that the payer never had at a day's end, and of which nothing is left: a correction undid another.
+  // A plan that the payer never had at the end of a day and that sums up to nothing: corrections cancelled out.
   if (price === null && !planOf.includes(plan) && units.reduce<number>((sum, more = 0) => sum + more, 0) === 0)
     return [];
   const shareOn = (day: number, total: number | undefined): bigint =>
@@ -58,8 +58,8 @@ function partsOn(plan: string, { planOf, units: all }: Month, price: Price | nul
 }
 
 /**
- * The share of one of `count` days in `total`: what the days up to it have together, rounded down, less what those
- * before have. So it is a whole number, and all of a month are `total`.
+ * The share of one of `count` days in `total`: the rounded-down sum up to this day minus that of the days before.
+ * Shares are whole numbers, and those of a month add up to `total`.
  */
 export function shareOf(total: number, day: number, count: number): bigint {
   const upTo = (days: number): bigint => (BigInt(total) * BigInt(days)) / BigInt(count);

@@ -1,17 +1,17 @@
 import type { Part } from './bill.js';
 
-/** What a row of a report says of money. */
+/** The amounts in a row of a report. */
 export interface MoneyView {
   readonly currency?: string | undefined;
   readonly base?: Figure | undefined;
   readonly included?: Figure | undefined;
   readonly overage?: Figure | undefined;
   readonly amount?: Figure | undefined;
-  /** Why the figures are not known, or not all of them. */
+  /** Why figures are unknown, if some are. */
   readonly unknown?: string | undefined;
 }
 
-/** Exact: a number where a number is, digits where that would round it. */
+/** Exact: a number, or digits if a number would be rounded. */
 export type Figure = number | string;
 
 interface Sum {
@@ -22,7 +22,7 @@ interface Sum {
 }
 const FIELDS = ['base', 'included', 'overage', 'amount'] as const;
 
-/** Sums of parts, by currency. What isn't known stays that: it is never counted as nothing. */
+/** Sums of parts by currency. Unknown amounts stay unknown: they never count as zero. */
 export class Money {
   readonly #sums = new Map<string, Sum>();
   readonly #unknown = new Set<string>();
@@ -41,7 +41,7 @@ export class Money {
     for (const [currency, sum] of other.#sums) this.#put(currency, sum);
   }
 
-  /** Of several currencies, or where something isn't known, no figure. */
+  /** No figure for several currencies, or if anything is unknown. */
   view(): MoneyView {
     const reasons = [...this.#unknown].sort();
     if (this.#sums.size > 1) reasons.push('several currencies');
@@ -53,7 +53,7 @@ export class Money {
     };
   }
 
-  /** A sum for each currency, of what is known. */
+  /** The known sum for each currency. */
   byCurrency(): readonly MoneyView[] {
     return [...this.#sums].sort().map(([currency, sum]) => ({ currency, ...figuresOf(sum) }));
   }

@@ -10,18 +10,18 @@ import { rowsOfCustomer } from '../report.js';
 import type { MoneyView } from './money.js';
 import { Amounts } from './rows.js';
 
-/** How long a sum is good enough: for one of a customer all its keys are read. */
+/** How long a sum is reused: for a customer's, all its keys are read. */
 const KEPT_MS = 60_000;
-/** Sums kept; beyond it the oldest is forgotten. */
+/** Sums kept; beyond that the oldest is dropped. */
 const MAX_KEPT = 1_000;
-/** Keys of one customer that are added up for whoever holds one of them. */
+/** Maximum number of a customer's keys to add up for a key holder. */
 const MAX_KEYS = 1_000;
-/** How long a response of the API waits for a sum. It is added up all the same, and known for the next one. */
+/** How long an API response waits for a sum, which is then completed for the next one. */
 const WAIT_MS = 250;
 
-/** What is owed for a month that still grows, as if the payer keeps its plan to the end. */
+/** The bill for the current month, assuming the payer keeps its plan to the end. */
 export interface BillSoFar extends MoneyView {
-  /** Corrections included. */
+  /** Including corrections. */
   readonly units: number;
   /** Unix ms. */
   readonly asOfMs: number;
@@ -34,7 +34,7 @@ interface Sum {
 
 type Store = Pick<AdmissionEngine, 'usage' | 'keys' | 'customers'>;
 
-/** What is owed for keys this month: of a customer's key what the customer owes. */
+/** Bills for the current month: for a customer's key, the customer's bill. */
 export class BillsSoFar {
   readonly #store: Store;
   readonly #plans: () => Plans;
@@ -46,8 +46,8 @@ export class BillsSoFar {
   }
 
   /**
-   * As of a minute ago at most. Null where no plan that counts has a price; `unknown` while it is not added up, as of a
-   * customer with many keys, or the store does not say.
+   * At most a minute old. Null if no plan involved has a price; `unknown` if it is not ready, as for a customer with
+   * many keys, or if the store does not respond.
    */
   async of(keyId: string, nowMs: number, waitMs = WAIT_MS): Promise<BillSoFar | 'unknown' | null> {
     if ([...this.#plans().values()].every(({ price }) => price === undefined)) return null;
@@ -87,7 +87,7 @@ export class BillsSoFar {
   }
 }
 
-/** More than is added up while somebody waits. */
+/** Too many keys to add up in a request. */
 class TooMany extends Error {}
 
 async function* limitKeys(max: number, rows: Ledger): AsyncGenerator<readonly UsageRow[], void> {

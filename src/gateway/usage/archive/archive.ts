@@ -9,18 +9,18 @@ import { addMonth, LOCK, migrateArchive } from './migrations.js';
 import { checksumIn, checksumsOf, raiseRows, readRows, rowsOfKeys } from './rows.js';
 
 const INSERT_ROWS = 1_000;
-/** What PostgreSQL says of a table that is not there. */
+/** PostgreSQL's code for a missing table. */
 const NO_TABLE = '42P01';
 
-/** A day that is in the archive. */
+/** A day in the archive. */
 export interface ArchivedDay {
-  /** All that it has of the day. */
+  /** Its counts for the day. */
   readonly counts: Counts;
-  /** Version 0.3 moved it, and marked nothing in the store. */
+  /** Moved by version 0.3, which set no marks in the store. */
   readonly isUnmarked: boolean;
 }
 
-/** The archive in the database at `url`, whose schema is brought up to date. Rejects with ArchiveUnavailable. */
+/** Opens the archive in the database at `url` and updates its schema. Rejects with ArchiveUnavailable. */
 export async function openPostgresArchive(url: string): Promise<Archive> {
   const connect = connectTo(url);
   let client: pg.Client | undefined;
@@ -35,8 +35,8 @@ export async function openPostgresArchive(url: string): Promise<Archive> {
 }
 
 /**
- * The store whose days are in the database at `url`; null while there is no archive. Changes nothing there, and takes
- * at most twice as long. Rejects with ArchiveUnavailable.
+ * Returns the ID of the store whose days are in the database at `url`; null if there is no archive. Changes nothing,
+ * and takes at most twice the deadline. Rejects with ArchiveUnavailable.
  */
 export async function storeIdIn(url: string, ms: number): Promise<string | null> {
   let client: pg.Client | undefined;
@@ -56,9 +56,9 @@ async function settingIn(client: pg.Client, name: string): Promise<string> {
   return rows[0]?.value ?? '';
 }
 
-/** Keeps days of the ledger, of which no count ever gets less. */
+/** Keeps days of the ledger; counts never decrease. */
 export class Archive {
-  /** Tells this archive from any other. */
+  /** Identifies this archive. */
   readonly id: string;
   readonly #client: pg.Client;
   readonly #connect: Connect;
@@ -69,14 +69,14 @@ export class Archive {
     this.id = id;
   }
 
-  /** Takes days of the store with these ids alone, the first its own. Rejects with ArchiveUnavailable. */
+  /** Accepts only days of the store with these IDs; the first is its own. Rejects with ArchiveUnavailable. */
   async bind(storeIds: readonly string[]): Promise<void> {
     const insert = "insert into ledger_settings values ('store', $1) on conflict (name) do nothing";
     await this.#attempt(() => this.#client.query(insert, [storeIds[0]]));
     await this.isOf(storeIds);
   }
 
-  /** Rejects with ArchiveUnavailable where it is that of another store than the one with these ids. */
+  /** Rejects with ArchiveUnavailable if it belongs to another store than the one with these IDs. */
   async isOf(storeIds: readonly string[]): Promise<void> {
     const bound = await this.#attempt(() => settingIn(this.#client, 'store'));
     if (bound === '' || storeIds.includes(bound)) return;
@@ -86,12 +86,12 @@ export class Archive {
     );
   }
 
-  /** Another one after each change of what days there are. */
+  /** Changes whenever the set of days changes. */
   version(): Promise<string> {
     return this.#attempt(() => settingIn(this.#client, 'version'));
   }
 
-  /** All days that are there: `2026-11-21`. */
+  /** All its days: `2026-11-21`. */
   days(): Promise<ReadonlyMap<string, ArchivedDay>> {
     return this.#attempt(async () => {
       const { rows } = await this.#client.query<{ day: string; moved: boolean; totals: Counts }>(
@@ -101,14 +101,14 @@ export class Archive {
     });
   }
 
-  /** What there is of these days of keys. */
+  /** Its rows of these days of keys. */
   rowsOf(wanted: readonly Pick<UsageRow, 'key' | 'day'>[]): Promise<readonly UsageRow[]> {
     return this.#attempt(() => rowsOfKeys(this.#client, wanted));
   }
 
   /**
-   * Rows of these days: keys in the order of their ids, of a key day by day. Days that are read whole are held against
-   * their checksums. Rejects with ArchiveUnavailable or ArchiveDamaged.
+   * Rows of these days: keys in the order of their IDs, each key by day. Days that are read completely are verified by
+   * checksum. Rejects with ArchiveUnavailable or ArchiveDamaged.
    */
   async *rows(days: readonly string[], part: Part): AsyncGenerator<readonly UsageRow[]> {
     if (days.length === 0) return;
@@ -123,8 +123,7 @@ export class Archive {
   }
 
   /**
-   * Sees to it that each count of a day is at least as large as given. It is durable when the promise ends, and
-   * `verify` reads it back.
+   * Raises each count of a day to at least the given one. Durable when the promise resolves; `verify` reads it back.
    */
   put(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void> {
     return this.#attempt(() =>
@@ -132,7 +131,7 @@ export class Archive {
         await client.query(`select pg_advisory_xact_lock(${LOCK}, 1)`);
         await addMonth(client, day);
         const { rowCount } = await client.query('select 1 from ledger_days where day = $1 and verified', [day]);
-        // What version 0.3 wrote and never read back gives way.
+        // Replaces what version 0.3 wrote and never verified.
         if (rowCount === 0) await client.query('delete from ledger_rows where day = $1', [day]);
         const written = new DayChecksum(day);
         for await (const batch of rows) {
@@ -147,7 +146,7 @@ export class Archive {
     );
   }
 
-  /** Reads a day to its end. Rejects with ArchiveDamaged. */
+  /** Reads and verifies a whole day. Rejects with ArchiveDamaged. */
   verify(day: string): Promise<Checksum> {
     return this.#attempt(() => this.#check(day));
   }
@@ -160,7 +159,7 @@ export class Archive {
     return checksum;
   }
 
-  /** Forgets a day. */
+  /** Deletes a day. */
   async drop(day: string): Promise<void> {
     await this.#attempt(() =>
       inTransaction(this.#connect, async (client) => {
@@ -171,7 +170,7 @@ export class Archive {
     );
   }
 
-  /** Until when nothing is moved, unix ms; 0 where nothing was said. */
+  /** Until when moves are paused, Unix ms; 0 if they are not. */
   async pausedUntilMs(): Promise<number> {
     return Number(await this.#attempt(() => settingIn(this.#client, 'paused')));
   }
@@ -182,11 +181,11 @@ export class Archive {
     );
   }
 
-  /** Does `work` unless another process is at it: then `undefined`. */
+  /** Runs `work`, or returns undefined if another process is running it. */
   withLock<T>(work: () => Promise<T>): Promise<T | undefined> {
     return this.#attempt(() =>
-      // Held by a transaction, which ends with the process however that ends: a pooler may give its next query another
-      // connection.
+      // The lock is held by a transaction, which always ends with the process. A pooler may use another connection for
+      // the next query.
       inTransaction(this.#connect, async (client) => {
         await client.query('set local idle_in_transaction_session_timeout = 0');
         const { rows } = await client.query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}, 2) as mine`);

@@ -3,13 +3,13 @@ import pg from 'pg';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 
 const CONNECT_MS = 5_000;
-/** A query that takes longer fails: a lock, a frozen server or a lost one must not be waited for without an end. */
+/** Deadline of a query: never wait indefinitely for a lock, or for a frozen or lost server. */
 const QUERY_MS = 30_000;
-/** The same in a transaction that writes or deletes a whole day. */
+/** The same for a transaction that writes or deletes a whole day. */
 const WRITE_MS = 600_000;
 const END_MS = 1_000;
 
-/** A connection of its own to the database. @param queryMs the deadline of each query */
+/** Opens a connection to the database. @param queryMs deadline of each query */
 export type Connect = (queryMs?: number) => Promise<pg.Client>;
 
 export function connectTo(url: string, options: pg.ClientConfig = {}): Connect {
@@ -33,7 +33,7 @@ export function connectTo(url: string, options: pg.ClientConfig = {}): Connect {
 
 const sockets = new WeakMap<pg.Client, Socket>();
 
-/** Ends a connection, also one to a server that does not say goodbye. */
+/** Ends a connection, even if the server does not respond. */
 export async function endOf(client: pg.Client | undefined): Promise<void> {
   if (client === undefined) return;
   const timer = setTimeout(() => sockets.get(client)?.destroy(), END_MS);
@@ -41,7 +41,7 @@ export async function endOf(client: pg.Client | undefined): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Does `work` in one transaction, on a connection of its own: others may ask meanwhile. */
+/** Runs `work` in a transaction on a separate connection, so that other queries can run meanwhile. */
 export async function inTransaction<T>(connect: Connect, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connect(WRITE_MS);
   try {
@@ -50,12 +50,12 @@ export async function inTransaction<T>(connect: Connect, work: (client: pg.Clien
     await client.query('commit');
     return result;
   } finally {
-    // One that was not committed is rolled back with its connection.
+    // Without a commit, the transaction is rolled back with its connection.
     await endOf(client);
   }
 }
 
-/** What an error of the database is to whoever asked for the archive. */
+/** Translates a database error for callers of the archive. */
 export function unavailable(error: unknown): Error {
   if (error instanceof ArchiveDamaged || error instanceof ArchiveUnavailable) return error;
   const said = error instanceof Error ? error.message : String(error);

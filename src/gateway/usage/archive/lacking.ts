@@ -3,17 +3,17 @@ import type { ArchiveNote, LedgerStore } from '../../store/ledger.js';
 import type { Archive, ArchivedDay } from './archive.js';
 import { ArchiveUnavailable } from './errors.js';
 
-/** A day that was moved, and of which the archive has less than it had then. */
+/** A moved day of which the archive now has less than before. */
 export interface LackingDay {
   readonly day: string;
-  /** What is lost of it; null where nobody knows. */
+  /** What is lost; null if unknown. */
   readonly lost: Counts | null;
 }
 
-/** Days named in a message, at most. */
+/** Maximum number of days in a message. */
 const NAMED = 5;
 
-/** Counts of an archived day only grow: with less, or none, the archive was restored to an older state. */
+/** Counts of an archived day only grow: if there are fewer, the archive was restored to an older state. */
 export function lackingDays(
   noted: ArchiveNote['days'],
   archived: ReadonlyMap<string, Pick<ArchivedDay, 'counts'>>,
@@ -27,10 +27,10 @@ export function lackingDays(
   });
 }
 
-/** Takes the archive as it is; gives the days of which something is lost. */
+/** Accepts the archive as it is; returns the days with losses. */
 export async function acceptLacking(store: LedgerStore, archive: Archive): Promise<readonly LackingDay[]> {
   const accepted = await archive.withLock(async () => {
-    // It may be another one: the archive of this store is lost as a whole then.
+    // It may be another archive: then this store's archive is lost completely.
     await archive.bind(await store.ids());
     const archived = await archive.days();
     const lacking = lackingDays((await store.archive())?.days ?? new Map(), archived);
@@ -41,7 +41,7 @@ export async function acceptLacking(store: LedgerStore, archive: Archive): Promi
   throw new ArchiveUnavailable('Days are being moved to the archive just now: try again in a few minutes.');
 }
 
-/** A report without them would be a bill that is too small. Throws ArchiveUnavailable where there are any. */
+/** Throws ArchiveUnavailable if there are any: a report without them would be too small a bill. */
 export function refuseLacking(days: readonly LackingDay[]): void {
   if (days.length > 0) throw new ArchiveUnavailable(lackingText(days));
 }

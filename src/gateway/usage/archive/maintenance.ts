@@ -7,32 +7,32 @@ import { openArchive, type LedgerSettings } from '../ledger.js';
 import { runTask } from '../task.js';
 import { lackingDays, lackingText, type LackingDay } from './lacking.js';
 
-/** How often it is looked whether there is anything to do … */
+/** Interval of checks for something to do … */
 const EVERY_MS = 60_000;
-/** … and how long after a look that failed. */
+/** … and after a failed check. */
 const RETRY_MS = 600_000;
 
-/** How the archive fares, as last seen. */
+/** The last known state of the archive. */
 export interface ArchiveState {
-  /** Whether the last time all went well; null before the first. */
+  /** Whether the last run succeeded; null before the first. */
   readonly ok: boolean | null;
-  /** Days that are due and not moved; those of the time before where the last one failed. */
+  /** Days that are due and not moved, as of the last successful run. */
   readonly waiting: number;
   readonly days: number;
-  /** Days that it had and lacks. */
+  /** Days that it had and now lacks. */
   readonly lacking: readonly LackingDay[];
 }
 
 interface ArchiveMaintenance {
   state(): ArchiveState;
-  /** The process under way, if any, is left to end by itself: it may be ended anywhere. */
+  /** A running process is left to end by itself; it could be stopped anywhere. */
   stop(): void;
 }
 
 /**
- * Moves what is due, once each UTC day and a minute after the start, in another process; and looks each minute whether
- * the archive still has what was moved.
- * @param noted says what was
+ * Moves due days in a separate process, once per UTC day and a minute after the start. Checks every minute that the
+ * archive still has what was moved.
+ * @param noted returns what was moved
  * @param everyMs tests only
  */
 export function maintainArchive(
@@ -59,7 +59,7 @@ export function maintainArchive(
     state = { ...state, lacking };
   };
   const work = async (): Promise<void> => {
-    // Where it does not answer, the move says so.
+    // If it does not respond, the move reports it.
     await check().catch(() => undefined);
     await move();
   };
@@ -73,7 +73,7 @@ export function maintainArchive(
   return { state: () => state, stop: () => void stop() };
 }
 
-/** Another archive lacks all that was moved to this store's. */
+/** Another archive lacks everything that was moved to this store's archive. */
 async function lackingNow(
   noted: Pick<LedgerStore, 'archive'> | undefined,
   settings: Pick<LedgerSettings, 'store'>,

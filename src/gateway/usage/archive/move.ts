@@ -5,20 +5,20 @@ import type { Archive } from './archive.js';
 import { lackingDays, refuseLacking } from './lacking.js';
 import { ownArchive } from '../ledger.js';
 
-/** Days whose rows are looked for at once. */
+/** Days to look up at a time. */
 const WINDOW_DAYS = 31;
 
 export interface MoveSettings {
-  /** Days that the store keeps a day at most. */
+  /** How many days the store keeps a day at most. */
   readonly usageDays: number;
-  /** Days that stay in the store. */
+  /** Number of days that stay in the store. */
   readonly archiveAfterDays: number;
 }
 
-/** Told of each day that was moved, with its rows. */
+/** Called for each moved day, with its number of rows. */
 type OnMoved = (day: string, rows: number) => void;
 
-/** Days before this one are to be archived: old by the store's clock and by our own, for either may be wrong. */
+/** Days before this one are due: old by the store's clock and by our own, because either may be wrong. */
 export async function dueBefore(
   store: LedgerStore,
   { archiveAfterDays }: MoveSettings,
@@ -31,8 +31,8 @@ export async function dueBefore(
 }
 
 /**
- * Moves what is due, day by day: written to the archive, read back, then removed from the store. It may break off
- * anywhere; what was begun is ended the next time. False when another process is at it, or it is paused.
+ * Moves due days one by one: writes to the archive, reads back, then removes from the store. It may stop anywhere; the
+ * next run completes it. Returns false if another process is running, or moves are paused.
  * Rejects with StoreUnavailable, ArchiveUnavailable or ArchiveDamaged.
  */
 export async function moveDays(
@@ -55,18 +55,18 @@ export async function moveDays(
   return done ?? false;
 }
 
-/** Gives how many rows the archive has of the day afterwards. */
+/** Returns how many rows of the day the archive has afterwards. */
 async function moveDay(store: LedgerStore, archive: Archive, day: string): Promise<number> {
   await archive.put(day, store.day(day));
   const { rows, totals } = await archive.verify(day);
-  // Before the store lets go of anything: from then on no report of it does without this archive.
+  // Before the store removes anything: from then on its reports need this archive.
   await store.bind(archive.id, new Map([[day, totals]]));
   ownArchive(await store.archive(), archive);
   await store.remove(day, archive.rows([day], {}));
   return rows;
 }
 
-/** Marks, key by key, what version 0.3 moved. Rejects with ArchiveUnavailable where the archive lacks a day. */
+/** Marks, by key, what version 0.3 moved. Rejects with ArchiveUnavailable if the archive lacks a day. */
 export async function markDays(store: LedgerStore, archive: Archive): Promise<void> {
   const archived = await archive.days();
   for (const [day, has] of (await store.archive())?.days ?? []) {
@@ -79,21 +79,21 @@ export async function markDays(store: LedgerStore, archive: Archive): Promise<vo
   }
   const noted = (await store.archive())?.days ?? new Map<string, Counts>();
   refuseLacking(lackingDays(noted, archived));
-  // A store that was emptied, or restored to an older state, learns what there is.
+  // An emptied or restored store learns what the archive has.
   const unknown = [...archived].filter(([day]) => !noted.has(day));
   if (unknown.length > 0) await store.bind(archive.id, new Map(unknown.map(([day, { counts }]) => [day, counts])));
 }
 
-/** Version 0.3 named a day before it wrote it, and may have died in between. */
+/** Version 0.3 noted a day before writing it, and may have died in between. */
 async function isWhole(store: LedgerStore, day: string): Promise<boolean> {
   for await (const rows of store.day(day)) if (rows.length > 0) return true;
   return false;
 }
 
-/** Days before `before` of which the store has something whole, oldest first. */
+/** Days before `before` that have whole rows in the store, oldest first. */
 export async function* waitingDays(store: LedgerStore, before: string, usageDays: number): AsyncGenerator<string> {
   const lastMs = Date.parse(before) - DAY_MS;
-  // The store forgets a day some time after that, not at once.
+  // The store deletes a day some time after that, not immediately.
   for (let fromMs = lastMs - (usageDays + 2) * DAY_MS; fromMs <= lastMs; fromMs += WINDOW_DAYS * DAY_MS) {
     const to = dayOf(Math.min(fromMs + (WINDOW_DAYS - 1) * DAY_MS, lastMs));
     const found = new Set<string>();

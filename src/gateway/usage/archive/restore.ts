@@ -7,12 +7,12 @@ import { mergeByKey } from './merge.js';
 import { markDays } from './move.js';
 import { ownArchive } from '../ledger.js';
 
-/** How long nothing is moved after days were brought back: until then the settings should name another archive. */
+/** How long moves are paused after restoring days: until then the settings should name another archive. */
 const PAUSE_MS = 86_400_000;
 
 /**
- * Brings days back into the store, each checked there before the archive forgets it. May break off anywhere, and be
- * repeated. When the archive has no day left the store is free for another one.
+ * Moves days back into the store; each is verified there before the archive deletes it. It may stop anywhere and be
+ * repeated. Once the archive has no days left, the store can use another one.
  */
 export async function restoreDays(
   store: LedgerStore,
@@ -41,7 +41,7 @@ export async function restoreDays(
 
 type Rows = AsyncIterable<readonly UsageRow[]>;
 
-/** Whether the store has these rows of a day, or more of them. */
+/** Whether the store has at least these rows of a day. */
 async function hasAll(stored: Rows, archived: Rows): Promise<boolean> {
   for await (const rows of mergeByKey([stored, negative(archived)])) {
     const sums = new Map<string, Counts>();

@@ -6,10 +6,10 @@ import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
 import { ArchiveDamaged } from './errors.js';
 
-/** Rows of a day fetched at once. */
+/** Rows of a day fetched at a time. */
 const FETCH_ROWS = 500;
 
-/** Rows of archived days by key, in one snapshot. A cursor for each day: a sort over all would take the disk. */
+/** Rows of archived days by key, in one snapshot, with a cursor per day: sorting all would need the disk. */
 export async function* readRows(
   client: pg.Client,
   days: readonly string[],
@@ -33,7 +33,7 @@ export async function* readRows(
   yield* mergeByKey(sources);
 }
 
-/** What was written of these days; those that are not there are left out. */
+/** Summaries of these days; missing days are omitted. */
 export async function checksumsOf(
   client: pg.ClientBase,
   days: readonly string[],
@@ -45,7 +45,7 @@ export async function checksumsOf(
   return new Map(found.map(({ day, rows, totals, sha256 }) => [day, { rows: Number(rows), totals, sha256 }]));
 }
 
-/** All rows of a day. Rejects behind the last of them with ArchiveDamaged, unless they are those that were written. */
+/** All rows of a day. After the last one, rejects with ArchiveDamaged if they differ from what was written. */
 async function* checked(
   day: string,
   rows: AsyncIterable<readonly UsageRow[]>,
@@ -87,14 +87,14 @@ async function rowsOfDay(
   })();
 }
 
-/** Its fields are those of COLUMNS. */
+/** Fields as in COLUMNS. */
 function rowOf(day: string, [key, plan, operation, ...fields]: readonly (string | null)[]): UsageRow {
   const counts = noCounts();
   for (const [n, count] of COUNTS.entries()) counts[count] = Number(fields[n]);
   return { key: key!, plan: plan!, operation: operation!, day, ...counts };
 }
 
-/** One query at a time: a connection takes no more. */
+/** One query at a time per connection. */
 class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -105,7 +105,7 @@ class Turns {
   }
 }
 
-/** Of what a transaction has written of a day. */
+/** Summarizes a day as written by this transaction. */
 export async function checksumIn(client: pg.Client, day: string): Promise<Checksum> {
   const checksum = new DayChecksum(day);
   for await (const batch of await rowsOfDay(client, new Turns(), day, '')) for (const row of batch) checksum.add(row);
@@ -128,7 +128,7 @@ export async function rowsOfKeys(
   return rows.map(([day, ...row]) => rowOf(day!, row));
 }
 
-/** Each count is at least as large as given afterwards. */
+/** Raises each count to at least the given one. */
 export async function raiseRows(client: pg.Client, day: string, rows: readonly UsageRow[]): Promise<void> {
   const counts = COUNTS.map((count) => client.escapeIdentifier(count)).join(', ');
   const greatest = COUNTS.map((count) => client.escapeIdentifier(count))

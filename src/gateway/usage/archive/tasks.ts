@@ -8,7 +8,7 @@ import { acceptLacking, lackingDays } from './lacking.js';
 import type { Archive } from './archive.js';
 import { restoreDays } from './restore.js';
 
-/** Who reads the answer takes a long silence for an end: an empty line now and then. */
+/** The reader takes long silence for the end: send an empty line regularly. */
 const SIGN_OF_LIFE_MS = 10_000;
 
 export async function runArchiveTask(task: ArchiveTask): Promise<void> {
@@ -49,7 +49,7 @@ async function run(task: ArchiveTask, archive: Archive, store: LedgerStore): Pro
   }
 }
 
-/** What stands where: `waiting` are days that are due and in the store, `lacking` those that the archive had. */
+/** The state: `waiting` are due days still in the store, `lacking` those that the archive lost. */
 async function statusOf(settings: MoveSettings, archive: Archive, store: LedgerStore): Promise<object> {
   const note = await store.archive();
   ownArchive(note, archive);
@@ -77,7 +77,7 @@ async function requestedDays(
   return [...(await archive.days()).keys()].filter((day) => day >= from && day <= to);
 }
 
-/** A damaged day is reported, and the others are checked all the same. */
+/** Reports a damaged day, and continues with the others. */
 async function verified(archive: Archive, day: string): Promise<object> {
   try {
     return { day, ok: true, ...(await archive.verify(day)) };
