@@ -4,7 +4,6 @@ interface Element {
   textContent: string;
   hidden: boolean;
   readonly dataset: { readonly live: string; readonly everyMs: string };
-  contains(other: Element | null): boolean;
   querySelectorAll(selector: string): Iterable<Element>;
   addEventListener(type: 'click', listener: () => void): void;
   focus(options: { readonly preventScroll: boolean }): void;
@@ -34,14 +33,14 @@ function follow({ document }: Page): void {
   const show = (text: string): void => {
     state.textContent = text;
   };
+  const details = (): readonly Details[] => [...(part.querySelectorAll('details') as Iterable<Details>)];
+  const focusable = (): readonly Element[] => [...part.querySelectorAll(FOCUSABLE)];
   const put = (html: string): void => {
-    const opened = [...(part.querySelectorAll('details') as Iterable<Details>)].map(({ open }) => open);
-    const { activeElement } = document;
-    const focused = part.contains(activeElement) ? [...part.querySelectorAll(FOCUSABLE)].indexOf(activeElement!) : -1;
+    const opened = details().map(({ open }) => open);
+    const focused = focusable().findIndex((one) => one === document.activeElement);
     part.innerHTML = html;
-    for (const [n, one] of [...(part.querySelectorAll('details') as Iterable<Details>)].entries())
-      one.open = opened[n] ?? false;
-    [...part.querySelectorAll(FOCUSABLE)][focused]?.focus({ preventScroll: true });
+    for (const [n, one] of details().entries()) one.open = opened[n] ?? false;
+    focusable()[focused]?.focus({ preventScroll: true });
   };
   const isWatched = (): boolean => !document.hidden && !paused;
   const refresh = async (): Promise<void> => {

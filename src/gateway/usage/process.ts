@@ -12,7 +12,7 @@ try {
   if (task.kind === 'report') await report(task);
   else if (task.kind === 'rehearsal') await rehearsal(task);
   else await runArchiveTask(task);
-  // The gateway waits for the end of this process: a connection that closes late must not delay it.
+  // The gateway waits for the end of this process: no connection that closes late may delay it, so none is closed.
   process.exit();
 } catch (error) {
   // The gateway reports it, unless the client has left.
@@ -22,11 +22,9 @@ try {
 async function report({ format, range, settings }: ReportTask): Promise<void> {
   const ledger = openLedger(settings);
   await pipeline(writeReport(format, range, ledger, ledger.accounts), process.stdout);
-  await ledger.close();
 }
 
 async function rehearsal({ script, settings }: RehearsalTask): Promise<void> {
   const ledger = openLedger(settings);
   await pipeline(rehearsalAsJson(script, ledger, ledger.accounts), process.stdout);
-  await ledger.close();
 }

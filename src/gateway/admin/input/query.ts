@@ -53,7 +53,7 @@ export const paging = (isCursor: (text: string) => boolean) => ({
     .meta({ description: 'From the page before', type: 'string' }),
 });
 
-/** Of bans, whoever is banned: where a page ends, by the store (store/port.ts). */
+/** Pages of bans, of keys and of addresses: the store defines the cursor (store/port.ts). */
 export const banPaging = paging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}$/.test(textOf(cursor)));
 
 const choice = <const Values extends readonly string[]>(values: Values) =>

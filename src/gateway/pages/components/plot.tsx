@@ -34,7 +34,7 @@ const TICKS = 4;
 const LABEL_WIDTH = 76;
 /** Colours the style sheet knows; more parts than that share the last. */
 const COLOURS = 8;
-/** Classes of status have colours of their own, whatever stands beside them. */
+/** A status class always has the same color, whichever others are shown. */
 const STATUS_CLASS = /^[1-5]xx$/;
 const INNER = HEIGHT - TOP - BOTTOM;
 

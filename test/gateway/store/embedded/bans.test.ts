@@ -45,7 +45,12 @@ t.test('a ban by hand that a kill met before the file had it is whole after the 
       isCut ? 'a kill within the write' : 'a kill behind it',
     );
   }
+  const next = { ...ENTRY, action: 'changed' } as const;
+  const early = engine.keys.write(recordOf('k', { version: 3 }), next);
+  await t.rejects(early, { name: 'VersionConflict' }, 'nothing is written that the file would lose to it');
   Object.assign(stores.fold, { takeOver });
   await takeOver();
   t.same((await engine.keys.history('k')).at(-1), entry);
+  await engine.keys.write(recordOf('k', { version: 3 }), next);
+  t.equal((await engine.keys.read('k'))?.version, 3);
 });

@@ -101,6 +101,11 @@ export class Memory {
     return changed === undefined ? this.#files.durable.getBinary(name) : (changed.bytes ?? undefined);
   }
 
+  /** Whether the journal has a change of a row that the file lacks. */
+  isPending(name: string): boolean {
+    return this.#rows.has(name);
+  }
+
   /** The journal now has the record of this number. */
   committed(number: number, changed: readonly Entry[], rare: Rare | null): void {
     for (const entry of changed) this.#unfolded.add(entry);

@@ -10,8 +10,8 @@ import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { appendPending } from '../journal/pending.js';
 import { writeBan } from './bans.js';
-import { checkVersion } from './versions.js';
-import { bytesOf, historyIn, jsonIn, noteCorrected, putHistory, snapshotsOf } from './snapshots.js';
+import { checkVersion, jsonIn } from './versions.js';
+import { bytesOf, historyIn, noteCorrected, putHistory, snapshotsOf } from './snapshots.js';
 
 /** What differs between keys and customers. A change is on disk before it is acknowledged. */
 interface RecordType<Beside> {

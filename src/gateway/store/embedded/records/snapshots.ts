@@ -14,7 +14,7 @@ import { AFTER_ALL, automaticBanRow, historyRange, historyRow } from '../files/r
 import type { Store } from '../files/store.js';
 import type { Stores } from '../files/stores.js';
 import { transact } from '../journal/transaction.js';
-import { recordNow } from './versions.js';
+import { jsonIn, recordIn } from './versions.js';
 
 /** Where the rows of a key or a customer stand. */
 interface RowsOf {
@@ -67,7 +67,7 @@ function compareAll<R extends StoredRecord>(
   snapshots: readonly Snapshot<R>[],
 ): readonly Restored[] {
   return snapshots.map((given) => {
-    const record = recordNow(stores, type.row(given.record.id)) as R | undefined;
+    const record = recordIn(stores, type.row(given.record.id)) as R | undefined;
     return comparison(record && { record, history: historyIn(stores.durable, record.id) }, given);
   });
 }
@@ -150,11 +150,6 @@ export function noteCorrected(durable: Store, row: string): void {
 
 export function historyIn(durable: Store, id: string): readonly AuditEntry[] {
   return [...durable.getRange(historyRange(id))].map(({ value }) => JSON.parse(value.toString()) as AuditEntry);
-}
-
-export function jsonIn(durable: Store, row: string): unknown {
-  const bytes = durable.getBinary(row);
-  return bytes && JSON.parse(bytes.toString());
 }
 
 export function bytesOf(value: object): Buffer {
