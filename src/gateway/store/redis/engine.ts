@@ -23,7 +23,7 @@ import type { Probe } from './link/script.js';
 import { CUSTOMER_ID_LENGTH } from '../records/customer-id.js';
 import type { CustomerRecord, CustomerStore } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
-import type { Overtaking } from './records/records.js';
+import type { Overtaking } from '../records/record-store.js';
 import { Replicas, type ReplicaOptions } from './link/replicas.js';
 import { sessionSecret } from './records/session-secret.js';
 import { tokenStore } from './records/tokens.js';

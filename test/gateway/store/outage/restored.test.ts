@@ -112,7 +112,8 @@ t.test(
       t.not(await outcome(engine, revoked), 'admitted');
       return engine.trust?.replaced()?.includes('restored to an older state') === true;
     });
-    t.equal(await outcome(engine, revoked), 'revoked');
+    // Its copy does not decide if the change was heard of while its node was down, and could not be read.
+    t.match(await outcome(engine, revoked), /^(revoked|unavailable)$/);
     await until('it is accepted', () => engine.trust!.accept().then(() => true));
     await until('it decides', async () => (await engine.check(), !isUnavailable(engine)));
     t.match(await redis.keys.read(revoked.id), { status: 'revoked' });

@@ -4,9 +4,9 @@ import { copyOfState, unpackState } from '../../subject-state.js';
 import { usageRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { BanOfKey } from './ban-history.js';
-import type { GatewayEvent } from '../../outbox/event.js';
 import { Entry, unpackCounts, type Kind, type Slot } from './entry.js';
 import type { Label } from './label.js';
+import type { PendingEvent } from './pending.js';
 import { unpackSubjects, type JournalRecord, type Rare } from './record.js';
 
 /** Cached subjects, beyond those that must be kept: about 500 bytes each. */
@@ -17,7 +17,7 @@ const FORGOTTEN_AT_ONCE = 5_000;
 /** Events and automatic bans of a record, not yet in the file. */
 interface Pending {
   readonly number: number;
-  readonly events: readonly GatewayEvent[];
+  readonly events: readonly PendingEvent[];
   readonly bans: readonly BanOfKey[];
 }
 

@@ -11,7 +11,7 @@ import type { Store } from '../files/store.js';
 const EVENTS_A_ROW = 32;
 
 /** An event, or the ID of one that is withdrawn. */
-type PendingEvent = GatewayEvent | string;
+export type PendingEvent = GatewayEvent | string;
 
 /** In a transaction: appends events to those that wait. */
 export function appendPending(durable: Store, events: readonly PendingEvent[]): void {

@@ -2,11 +2,11 @@ import { crc32 } from 'node:zlib';
 import type { SubjectState } from '../../../admission/decide.js';
 import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
 import { packedWindows, unpackWindows } from '../../subject-state.js';
-import type { GatewayEvent } from '../../outbox/event.js';
 import type { BanOfKey } from './ban-history.js';
 import { COUNTS_BYTES, countsBytes, MORE_COUNTS_BYTES, unpackCounts, writeCounts } from './entry.js';
 import type { Entry, Kind, Slot } from './entry.js';
 import { labelFrom } from './label.js';
+import type { PendingEvent } from './pending.js';
 
 /**
  * A record of the journal: what one batch changed, as it is after it. Little-endian: a mark, CRC-32 of all that
@@ -28,7 +28,7 @@ const LENGTH = 0x3fff;
 /** What few batches have. `rows` of the file that are replaced, or removed (null), in base64. */
 export interface Rare {
   readonly rows?: readonly (readonly [name: string, bytes: string | null])[] | undefined;
-  readonly events?: readonly GatewayEvent[] | undefined;
+  readonly events?: readonly PendingEvent[] | undefined;
   readonly bans?: readonly BanOfKey[] | undefined;
 }
 

@@ -1,7 +1,6 @@
 import type { Counts } from '../../counts.js';
 import type { UsageCounts } from '../../port.js';
 import type { Crossing } from '../../outbox/facts.js';
-import type { GatewayEvent } from '../../outbox/event.js';
 import { banEnd } from '../records/ban-index.js';
 import { dayOf } from '../ledger/day.js';
 import { bannedRow, marksRow } from '../files/rows.js';
@@ -9,7 +8,7 @@ import type { Stores } from '../files/stores.js';
 import type { BanOfKey } from './ban-history.js';
 import type { Entry, Slot } from './entry.js';
 import { labelOf, type Label } from './label.js';
-import { marked } from './pending.js';
+import { marked, type PendingEvent } from './pending.js';
 import { packRecord, type Rare } from './record.js';
 
 /**
@@ -37,7 +36,7 @@ export class Transaction {
   readonly #changed: Entry[] = [];
   #hasRoom = false;
   #rows: Map<string, Buffer | null> | undefined;
-  #events: GatewayEvent[] | undefined;
+  #events: PendingEvent[] | undefined;
   #bans: BanOfKey[] | undefined;
 
   constructor(stores: Stores) {
@@ -111,8 +110,8 @@ export class Transaction {
     (this.#bans ??= []).push(ban);
   }
 
-  /** Writes an event with all else. */
-  emit(event: GatewayEvent): void {
+  /** Writes an event with everything else, or withdraws one. */
+  emit(event: PendingEvent): void {
     (this.#events ??= []).push(event);
   }
 

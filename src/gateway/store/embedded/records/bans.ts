@@ -1,15 +1,11 @@
-import type { KeyRecord } from '../../records/key.js';
-import type { AuditEntry } from '../../records/record.js';
-import type { Ban, BanNote, BanStore, KeyChange } from '../../port.js';
+import type { Ban, BanNote, BanStore } from '../../port.js';
 import type { Addresses } from '../addresses.js';
 import { addressBansOf } from './address-bans.js';
 import { BANNED_KEYS, banPage, bansInForce, NO_BAN } from './ban-index.js';
-import { banNoteRow, historyRow, rangeOf, recordRow } from '../files/rows.js';
+import { banNoteRow, rangeOf } from '../files/rows.js';
 import type { Stores } from '../files/stores.js';
-import { transact, type Transaction } from '../journal/transaction.js';
-import { attempt, inTransaction, reading } from '../files/errors.js';
-import { bytesOf } from './snapshots.js';
-import { checkVersion } from './versions.js';
+import { transact } from '../journal/transaction.js';
+import { attempt, reading } from '../files/errors.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
 
@@ -36,34 +32,6 @@ function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | 
   if (bytes === undefined) return null;
   const { untilMs: ofBan, ...note } = JSON.parse(bytes.toString()) as StoredNote;
   return ofBan === untilMs ? note : null;
-}
-
-/**
- * Writes a key with a ban by hand, or its end, as one record of the journal; on disk, in the file too, when the promise
- * ends. In a transaction on the file: no other change of the key is under way.
- */
-export function writeBan(
-  stores: Stores,
-  record: KeyRecord,
-  entry: AuditEntry,
-  { ban, emit }: KeyChange,
-): Promise<void> {
-  const { id, version } = record;
-  const work = (transaction: Transaction): void => {
-    checkVersion(stores, recordRow(id), record);
-    const subject = transaction.key(id);
-    const untilMs = ban?.untilMs ?? 0;
-    Object.assign(subject.state, NO_BAN, ban && { bannedUntilMs: untilMs, banLevel: 1 });
-    transaction.change(subject);
-    transaction.noteBan(subject, untilMs);
-    transaction.putRow(recordRow(id), bytesOf(record));
-    transaction.putRow(historyRow(id, version), bytesOf(entry));
-    transaction.putRow(banNoteRow(id), ban?.note ? bytesOf({ untilMs, ...ban.note }) : null);
-    for (const event of emit) transaction.emit(event);
-  };
-  return inTransaction(stores, () => transact(stores, work))
-    .then(() => stores.fold.takeOver())
-    .finally(() => (stores.recordsVersion += 1));
 }
 
 /** Lifts some of the bans in force, of keys and addresses; false when there are none. */

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../records/record.js';
 import type { Link } from '../link/link.js';
 import { CHANGES } from '../names.js';
 import { loadScript } from '../link/script.js';
-import type { RecordType } from './record-type.js';
+import type { RecordType } from './current.js';
 
 /** Longer than any cached record is used (`outage/key-cache.ts`). */
 const KEPT_MS = DAY_MS + 3_600_000;

@@ -7,8 +7,9 @@ import type { Replicas } from '../link/replicas.js';
 import { CORRECTED_CUSTOMERS, CUSTOMER_INDEX, customerName, KEY_INDEX } from '../names.js';
 import { grantsText } from '../admit/grants.js';
 import { NO_LIMIT } from '../admit/codes.js';
-import { recordsOf, type Overtaking } from './records.js';
-import type { RecordType } from './record-type.js';
+import { recordStoreOn, type Overtaking } from '../../records/record-store.js';
+import type { RecordType } from './current.js';
+import { RedisRows } from './rows.js';
 
 /** Ids of keys looked at in one command. */
 const IDS_AT_ONCE = 1_000;
@@ -42,9 +43,8 @@ export function customerStore(
   replicas: Replicas,
   raise: Raise,
 ): CustomerStore & Overtaking<CustomerRecord> {
-  const records = recordsOf(link, replicas, CUSTOMERS, raise);
   return {
-    ...records,
+    ...recordStoreOn(new RedisRows(link, replicas, CUSTOMERS, raise)),
     async keyCount(id) {
       let count = 0;
       for await (const ids of idsIn(link, KEY_INDEX, id, IDS_AT_ONCE)) {

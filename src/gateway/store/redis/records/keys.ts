@@ -8,9 +8,10 @@ import type { Replicas } from '../link/replicas.js';
 import { CORRECTED_KEYS, KEY_INDEX, keyName } from '../names.js';
 import type { PendingEvents } from '../outbox/pending.js';
 import { grantsText } from '../admit/grants.js';
-import { recordsOf, type Overtaking } from './records.js';
+import { recordStoreOn, type Overtaking } from '../../records/record-store.js';
 import { noteBan } from './bans.js';
-import type { RecordType } from './record-type.js';
+import type { RecordType } from './current.js';
+import { RedisRows } from './rows.js';
 
 const KEYS: RecordType<KeyRecord> = {
   index: KEY_INDEX,
@@ -27,11 +28,12 @@ export function keyStore(
   pending: PendingEvents,
   raise: Raise,
 ): KeyStore & Overtaking<KeyRecord> {
-  const records = recordsOf(link, replicas, { ...KEYS, flush: (id) => pending.flush(id) }, raise);
+  const type = { ...KEYS, flush: (id: string) => pending.flush(id) };
+  const records = recordStoreOn(new RedisRows(link, replicas, type, raise));
   return {
     ...records,
     write: async (record, entry, change) => {
-      await records.write(record, entry, { change }).finally(() => {
+      await records.write(record, entry, change).finally(() => {
         if (change !== undefined && change.emit.length > 0) pending.add([record.id]);
       });
       if (change?.ban !== undefined) await noteBan(link, 'key', record.id, change.ban?.untilMs ?? 0);

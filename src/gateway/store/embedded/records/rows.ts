@@ -1,0 +1,235 @@
+import { isDeepStrictEqual } from 'node:util';
+import { NO_CHANGE } from '../../outbox/event.js';
+import { VersionConflict, type KeyChange } from '../../port.js';
+import { isCorrection } from '../../records/correction.js';
+import { isAutomaticBan } from '../../records/record.js';
+import type { AuditEntry, Snapshot, StoredRecord } from '../../records/record.js';
+import type { Commit, Decide, Rows } from '../../records/rows.js';
+import { untilUncontested } from '../../retry.js';
+import { copyOfState } from '../../subject-state.js';
+import { attempt, changingRecords, inTransaction, reading } from '../files/errors.js';
+import { AFTER_ALL, automaticBanRow, banNoteRow, historyRange, historyRow } from '../files/rows.js';
+import type { Store } from '../files/store.js';
+import type { Stores } from '../files/stores.js';
+import { appendPending } from '../journal/pending.js';
+import { transact, type Transaction } from '../journal/transaction.js';
+import { dayOf } from '../ledger/day.js';
+import { storedDays } from '../ledger/day-ledger.js';
+import { rowsOfKey } from '../ledger/rows.js';
+import { raise } from '../ledger/transfer.js';
+import { NO_BAN } from './ban-index.js';
+
+/** Where the rows of a key or customer are. */
+interface RecordType {
+  readonly row: (id: string) => string;
+  readonly correctedRow: (id: string) => string;
+  /** The row with the note of a ban: it moves with the record, and erasing removes it. */
+  readonly besideRow: (id: string) => string;
+}
+
+/** Writes a row, or removes it (null). */
+type Put = (row: string, value: object | null) => void;
+
+/** Keys or customers in the file. A change is on disk before it is acknowledged. */
+export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
+  readonly #stores: Stores;
+  readonly #type: RecordType;
+
+  constructor(stores: Stores, type: RecordType) {
+    this.#stores = stores;
+    this.#type = type;
+  }
+
+  readonly read = (id: string): Promise<R | undefined> =>
+    reading(this.#stores, (durable) => jsonIn(durable, this.#type.row(id)) as R | undefined);
+
+  // What can be read here is on the disk.
+  readonly confirm = (): Promise<void> => Promise.resolve();
+
+  readonly page = (afterId: string | null, limit: number): Promise<readonly R[]> =>
+    reading(this.#stores, (durable) => this.#page(durable, afterId, limit));
+
+  readonly corrected = (afterId: string | null, limit: number): Promise<readonly string[]> =>
+    reading(this.#stores, (durable) => {
+      const { correctedRow } = this.#type;
+      const range = { start: correctedRow(afterId ?? ''), end: correctedRow(AFTER_ALL), limit, exclusiveStart: true };
+      return [...durable.getKeys(range)].map((row) => row.slice(correctedRow('').length));
+    });
+
+  readonly history = async (id: string): Promise<readonly AuditEntry[]> => {
+    await this.#stores.fold.takeOver();
+    return reading(this.#stores, (durable) => historyIn(durable, id));
+  };
+
+  readonly snapshots = async (
+    afterId: string | null,
+    limit: number,
+    fromDay: string,
+  ): Promise<readonly Snapshot<R>[]> => {
+    await this.#stores.fold.takeOver();
+    return attempt(this.#stores, () => {
+      const today = dayOf(Date.now());
+      const { memory, durable } = this.#stores;
+      const days = storedDays(durable, fromDay, today);
+      return this.#page(durable, afterId, limit).map((record) => {
+        const { id } = record;
+        const beside = (jsonIn(durable, this.#type.besideRow(id)) ?? null);
+        const usage = rowsOfKey(this.#stores, id, fromDay, today, days);
+        return { record, history: historyIn(durable, id), state: memory.stateOf(id), beside, usage };
+      });
+    });
+  };
+
+  /** With a ban by hand, all of it is one record of the journal; otherwise one transaction on the file. */
+  async commit(commit: Commit<R>): Promise<void> {
+    const { record } = commit;
+    const change: KeyChange = commit.change ?? NO_CHANGE;
+    const { ban } = change;
+    const events = [...change.withdraw, ...change.emit];
+    if (ban === undefined)
+      return changingRecords(this.#stores, (durable) => {
+        this.#stores.durableCapacity.claim();
+        this.#check(commit);
+        this.#put(filePut(durable), commit);
+        appendPending(durable, events);
+      });
+    return this.#inJournal(async (write) => {
+      await write((transaction, put) => {
+        this.#check(commit);
+        const subject = transaction.key(record.id);
+        const untilMs = ban?.untilMs ?? 0;
+        Object.assign(subject.state, NO_BAN, ban && { bannedUntilMs: untilMs, banLevel: 1 });
+        transaction.change(subject);
+        transaction.noteBan(subject, untilMs);
+        this.#put(put, commit);
+        put(banNoteRow(record.id), ban?.note ? { untilMs, ...ban.note } : null);
+        for (const event of events) transaction.emit(event);
+      });
+    });
+  }
+
+  async replace(changes: readonly { readonly id: string; readonly decide: Decide<R> }[]): Promise<readonly boolean[]> {
+    await this.#stores.fold.takeOver();
+    return this.#inJournal((write) =>
+      Promise.all(
+        changes.map(({ id, decide }) =>
+          untilUncontested(() => write((transaction, put) => this.#replaceOne(transaction, put, id, decide))),
+        ),
+      ),
+    );
+  }
+
+  #replaceOne(transaction: Transaction, put: Put, id: string, decide: Decide<R>): boolean {
+    const { durable, durableCapacity } = this.#stores;
+    const subject = transaction.key(id);
+    const before = { history: historyIn(durable, id), state: copyOfState(subject.state) };
+    const replacement = decide({ record: this.#stored(id), ...before });
+    if (replacement === null) return false;
+    durableCapacity.claim();
+    transaction.reserve();
+    const { given, replaces, state, history } = replacement;
+    if (state !== undefined && !isDeepStrictEqual(state, before.state)) {
+      subject.state = state;
+      transaction.change(subject);
+      transaction.noteBan(subject, state.bannedUntilMs);
+    }
+    if (history !== undefined && !isDeepStrictEqual(history, before.history))
+      this.#putHistory(put, given.record, history);
+    if (replaces) {
+      put(this.#type.row(id), given.record);
+      put(this.#type.besideRow(id), given.beside);
+    }
+    return raise(transaction, given.usage) > 0;
+  }
+
+  /** Writes records of the journal; resolves when the file has them, too. */
+  async #inJournal<Result>(
+    work: (write: <T>(step: (transaction: Transaction, put: Put) => T) => Promise<T>) => Promise<Result>,
+  ): Promise<Result> {
+    const stores = this.#stores;
+    try {
+      const result = await work((step) =>
+        // In a transaction on the file: no other change of a record is under way.
+        inTransaction(stores, () =>
+          transact(stores, (transaction) =>
+            step(transaction, (row, value) => transaction.putRow(row, value && bytesOf(value))),
+          ),
+        ),
+      );
+      await stores.fold.takeOver();
+      return result;
+    } finally {
+      stores.recordsVersion += 1;
+    }
+  }
+
+  #page(durable: Store, afterId: string | null, limit: number): readonly R[] {
+    const { row } = this.#type;
+    const range = { start: row(afterId ?? ''), end: row(AFTER_ALL), limit, exclusiveStart: true };
+    return [...durable.getRange(range)].map(({ value }) => JSON.parse(value.toString()) as R);
+  }
+
+  /**
+   * The record, for a change of it. Throws VersionConflict while the file lacks a change that the journal has: it would
+   * replace the new one.
+   */
+  #stored(id: string): R | undefined {
+    const row = this.#type.row(id);
+    if (this.#stores.memory.isPending(row)) throw new VersionConflict('the record is being changed');
+    return jsonIn(this.#stores.durable, row) as R | undefined;
+  }
+
+  /** Before anything is written: lmdb keeps what a failed transaction has written. */
+  #check({ record: { id }, over, entries, replaces = false }: Commit<R>): void {
+    const version = this.#stored(id)?.version ?? 0;
+    if (version !== over) throw new VersionConflict(`${id} is at version ${version}`);
+    if (replaces && historyIn(this.#stores.durable, id).length !== entries.length - 1)
+      throw new VersionConflict(`the history of ${id} has changed`);
+  }
+
+  #put(put: Put, { record, entries, replaces = false }: Commit<R>): void {
+    const { id, version } = record;
+    put(this.#type.row(id), record);
+    if (replaces) {
+      put(this.#type.besideRow(id), null);
+      this.#putHistory(put, record, entries);
+      return;
+    }
+    for (const entry of entries) put(historyRow(id, version), entry);
+    if (entries.some(isCorrection)) put(this.#type.correctedRow(id), {});
+  }
+
+  /** Replaces the history; the last entry of a change belongs to the record's version. */
+  #putHistory(put: Put, { id, version }: StoredRecord, history: readonly AuditEntry[]): void {
+    for (const row of this.#stores.durable.getKeys(historyRange(id))) put(row, null);
+    let at = version - history.filter((entry) => !isAutomaticBan(entry)).length;
+    for (const entry of history) {
+      const isAutomatic = isAutomaticBan(entry);
+      if (!isAutomatic) at += 1;
+      const until = String(entry.changed['until']);
+      put(isAutomatic ? automaticBanRow(id, at, entry.atMs, until) : historyRow(id, at), entry);
+    }
+    if (history.some(isCorrection)) put(this.#type.correctedRow(id), {});
+  }
+}
+
+function filePut(durable: Store): Put {
+  return (row, value) => {
+    if (value === null) durable.removeSync(row);
+    else durable.putSync(row, bytesOf(value));
+  };
+}
+
+/** The JSON in a row; undefined if there is none. */
+function jsonIn(durable: Store, row: string): unknown {
+  const bytes = durable.getBinary(row);
+  return bytes && JSON.parse(bytes.toString());
+}
+
+function historyIn(durable: Store, id: string): readonly AuditEntry[] {
+  return [...durable.getRange(historyRange(id))].map(({ value }) => JSON.parse(value.toString()) as AuditEntry);
+}
+
+function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

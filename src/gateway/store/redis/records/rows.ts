@@ -1,0 +1,170 @@
+import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
+import { NO_CHANGE } from '../../outbox/event.js';
+import { VersionConflict, type KeyChange } from '../../port.js';
+import { isCorrection } from '../../records/correction.js';
+import type { AuditEntry, StoredRecord } from '../../records/record.js';
+import type { Change, Commit, Decide, Replacement, Rows } from '../../records/rows.js';
+import { untilUncontested } from '../../retry.js';
+import { packedWindows, packState } from '../../subject-state.js';
+import { archivedFields, missingDays } from '../ledger/archived-days.js';
+import { markArchived } from '../ledger/moved-days.js';
+import type { Raise } from '../ledger/transfer.js';
+import { idsAfter, pageOf } from '../link/ids.js';
+import type { Link } from '../link/link.js';
+import type { Replicas } from '../link/replicas.js';
+import { loadScript } from '../link/script.js';
+import { dayNumber, dayNumberOf, dayNumbers, eventsName, historyName, STORE } from '../names.js';
+import { pendingArgs, pendingField } from '../outbox/fields.js';
+import { noteBan } from './bans.js';
+import { announceChange, isRestricting } from './changes.js';
+import { find, type CurrentInRedis, type RecordType } from './current.js';
+
+const COMMIT = loadScript('records/commit');
+
+/** Keys or customers in Redis. */
+export class RedisRows<R extends StoredRecord> implements Rows<R> {
+  readonly #link: Link;
+  readonly #replicas: Replicas;
+  readonly #type: RecordType<R>;
+  readonly #raise: Raise;
+
+  constructor(link: Link, replicas: Replicas, type: RecordType<R>, raise: Raise) {
+    this.#link = link;
+    this.#replicas = replicas;
+    this.#type = type;
+    this.#raise = raise;
+  }
+
+  readonly read = async (id: string): Promise<R | undefined> =>
+    this.#type.recordIn(id, await this.#link.hash(this.#type.nameOf(id)));
+
+  // Only Redis knows what its files still contain.
+  readonly confirm = (id: string): Promise<void> =>
+    this.#replicas.confirmed(this.#type.nameOf(id), () => Promise.resolve());
+
+  readonly page = (afterId: string | null, count: number): Promise<readonly R[]> =>
+    pageOf(this.#link, this.#type.index, afterId, count, this.read);
+
+  readonly corrected = (afterId: string | null, count: number): Promise<readonly string[]> =>
+    idsAfter(this.#link, this.#type.correctedIndex, afterId, count);
+
+  readonly history = async (id: string): Promise<readonly AuditEntry[]> => {
+    await this.#type.flush?.(id);
+    const entries = (await this.#link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
+    return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
+  };
+
+  readonly snapshots: Rows<R>['snapshots'] = (afterId, count, fromDay) => {
+    const [link, type] = [this.#link, this.#type];
+    const days = dayNumbers(dayNumberOf(fromDay), dayNumber(link.storeMs(type.index)));
+    return pageOf(link, type.index, afterId, count, async (id) => {
+      const { record, archived, history, state, beside, usage } = await find(link, type, id, days);
+      if (record === undefined) return undefined;
+      const marks = Object.keys(archived).length === 0 ? {} : { archived };
+      return { record, history, state, beside, usage, ...marks };
+    });
+  };
+
+  async commit(commit: Commit<R>): Promise<void> {
+    const { record, entries, over, replaces = false, change = NO_CHANGE } = commit;
+    const { id, version } = record;
+    const name = this.#type.nameOf(id);
+    const restricts = isRestricting(entries.at(-1)!);
+    await (version === 1 ? this.#putInIndex([id]) : announceChange(this.#link, this.#type, id, restricts));
+    if (entries.some(isCorrection)) await this.#noteCorrected([id]);
+    const fields = [...this.#type.fieldsOf(record), ...(replaces ? [this.#type.beside, ''] : [])];
+    const expected = [over.toString(), '*', '*', replaces ? (entries.length - 1).toString() : ''];
+    if (!(await this.#replicas.confirmed(name, () => this.#run(id, expected, entries, replaces, fields, change))))
+      throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
+    // Immediately: Redis may be restored before anyone sees what it counted.
+    if (restricts && version > 1) await this.#link.identify(name).catch(() => undefined);
+  }
+
+  async replace(changes: readonly Change<R>[]): Promise<readonly boolean[]> {
+    if (changes.length === 0) return [];
+    await this.#putInIndex(changes.map(({ id }) => id));
+    await this.#noteCorrected(changes.flatMap(({ id, hasCorrections }) => (hasCorrections ? [id] : [])));
+    // Waits for each node's replicas once: that covers everything written there before.
+    const onNodes = new Map<string, number[]>();
+    for (const [n, { id }] of changes.entries()) {
+      const node = this.#link.nodeOf(this.#type.nameOf(id));
+      onNodes.set(node, [...(onNodes.get(node) ?? []), n]);
+    }
+    const grown: boolean[] = [];
+    const replaceOne = async (n: number): Promise<void> => {
+      grown[n] = await this.#replaceOne(changes[n]!.id, changes[n]!.decide);
+    };
+    await Promise.all(
+      [...onNodes.values()].map((its) =>
+        this.#replicas.confirmed(this.#type.nameOf(changes[its[0]!]!.id), () => Promise.all(its.map(replaceOne))),
+      ),
+    );
+    return grown;
+  }
+
+  #replaceOne(id: string, decide: Decide<R>): Promise<boolean> {
+    return untilUncontested(async () => {
+      const current = await find(this.#link, this.#type, id, []);
+      const replacement = decide(current);
+      if (replacement === null) return false;
+      const { given, replaces, state } = replacement;
+      if (replaces && current.record !== undefined) await announceChange(this.#link, this.#type, id, true);
+      if (state !== undefined && !(await this.#put(current, replacement)))
+        throw new VersionConflict(`${id} is being changed by somebody else; try again`);
+      if (state !== undefined && state.bannedUntilMs > 0) await noteBan(this.#link, 'key', id, state.bannedUntilMs);
+      if (current.record !== undefined)
+        await markArchived(this.#link, id, missingDays(current.archived, given.archived ?? {}));
+      return (await this.#raise(given.usage)) > 0;
+    });
+  }
+
+  #put(current: CurrentInRedis<R>, { given, replaces, state, history }: Replacement<R>): Promise<boolean> {
+    const { record, beside, archived = {} } = given;
+    const windows = state!.operationWindows;
+    const fields = [
+      ...['state', packState({ ...state!, operationWindows: null })],
+      ...(windows === null ? [] : ['windows', packedWindows(windows)]),
+      // A record that is here may have whole days here.
+      ...(current.record === undefined ? archivedFields(archived) : []),
+      ...(replaces ? [...this.#type.fieldsOf(record), this.#type.beside, beside && JSON.stringify(beside)] : []),
+    ].map((field) => field ?? '');
+    const expected = [...current.raw, current.record === undefined ? '' : current.history.length.toString()];
+    return this.#run(record.id, expected, history!, true, fields, NO_CHANGE);
+  }
+
+  async #run(
+    id: string,
+    expected: readonly (string | Buffer)[],
+    entries: readonly AuditEntry[],
+    replaces: boolean,
+    fields: readonly (string | Buffer)[],
+    { emit, withdraw, ban }: KeyChange,
+  ): Promise<boolean> {
+    const hasEvents = emit.length + withdraw.length > 0;
+    const names = [this.#type.nameOf(id), historyName(id), ...(hasEvents ? [eventsName(id)] : [])];
+    const args = [
+      ...expected,
+      replaces ? '1' : '0',
+      ...[entries.length, withdraw.length, emit.length].map(String),
+      ban === undefined ? '' : String(ban?.untilMs ?? 0),
+      ban?.note ? JSON.stringify({ untilMs: ban.untilMs, ...ban.note }) : '',
+      ...entries.map((entry) => JSON.stringify(entry)),
+      ...withdraw.flatMap((event) => [pendingField(event), event]),
+      ...emit.flatMap(pendingArgs),
+      ...fields,
+    ];
+    return (await this.#link.run(COMMIT, names, args)).toString() === '1';
+  }
+
+  /** An index entry without a record is skipped, but a record without one is missing from lists: so it comes first. */
+  async #putInIndex(ids: readonly string[]): Promise<void> {
+    await this.#link.command('zadd', this.#type.index, ...ids.flatMap((id) => ['0', id]));
+  }
+
+  /** Before there is a correction: from then on, a version that does not know corrections must not open the store. */
+  async #noteCorrected(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#replicas.confirmed(STORE, () => this.#link.command('hset', STORE, 'format', FORMAT_WITH_CORRECTIONS));
+    await this.#link.command('zadd', this.#type.correctedIndex, ...ids.flatMap((id) => ['0', id]));
+  }
+}

@@ -1,0 +1,38 @@
+-- KEYS: a key or customer, its history, and with events, those of the key. ARGV: what must be stored now: the version
+-- (0: none), the state and the windows (`*`: any), the number of history entries (empty: any); whether the history is
+-- replaced; how many entries, withdrawn and new events follow; of a ban by hand its end, ms (0 lifts it, empty leaves
+-- it) and its note; then the entries, the events (withdrawn: field and ID; new: field, ID and entry, outbox/fields.ts),
+-- then fields and values of the hash. Answers `1`, or `0` if something else is stored; nothing is changed then.
+local readState = include('read-state')
+local name, history, events, at = KEYS[1], KEYS[2], KEYS[3], 12
+local found = call('HMGET', name, 'version', 'state', 'windows')
+local isAsRead = (found[1] or '0') == ARGV[2]
+for n = 2, 3 do isAsRead = isAsRead and (ARGV[n + 1] == '*' or ARGV[n + 1] == (found[n] or '')) end
+-- A ban may have begun since the history was read.
+if not isAsRead or ARGV[5] ~= '' and #call('LRANGE', history, 0, -1) ~= tonumber(ARGV[5]) then
+  return pack('<d', clock) .. '0'
+end
+if ARGV[6] == '1' then call('DEL', history) end
+for _ = 1, ARGV[7] do
+  call('RPUSH', history, ARGV[at])
+  at = at + 1
+end
+for _ = 1, ARGV[8] do
+  call('HDEL', name, ARGV[at])
+  call('HDEL', events, ARGV[at + 1])
+  at = at + 2
+end
+for _ = 1, ARGV[9] do
+  call('HSET', name, ARGV[at], '', 'telling', '1')
+  call('HSET', events, ARGV[at + 1], ARGV[at + 2])
+  at = at + 3
+end
+if ARGV[10] ~= '' then
+  local minute, minuteAt, day, dayAt, month, monthOf = readState(found[2])
+  local untilMs = tonumber(ARGV[10])
+  local level = untilMs > 0 and 1 or 0
+  local state = pack(STATE_FORMAT, minute, minuteAt, day, dayAt, 0, level, STATE_MARK, 0, untilMs, month, monthOf)
+  call('HSET', name, 'state', state, 'ban', ARGV[11])
+end
+if ARGV[at] then call('HSET', name, spread(ARGV, at)) end
+return pack('<d', clock) .. '1'
