@@ -59,7 +59,7 @@ async function checkAll(withStore: boolean): Promise<Checked> {
   const { summaryOf } = await import('../gateway/config/summary.js');
   const { loadContract } = await import('../gateway/contract/load.js');
   const { checkPrices } = await import('../gateway/contract/prices.js');
-  const { checkSecrets, collect } = await import('../gateway/secrets.js');
+  const { checkSecrets, collect } = await import('../gateway/process/secrets.js');
   const problems = [...(await mistakesOfPets())];
   const sources = collect(problems, REFUSALS, () => loadSources(process.env));
   const checked = collect(problems, REFUSALS, () => {

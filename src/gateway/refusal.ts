@@ -1,6 +1,6 @@
-import { CATALOGUE, type CatalogueEntry } from './catalogue.js';
+import { CATALOGUE, type CatalogueEntry } from './refusals/catalogue.js';
 import { bytesText, durationText } from './config/schema/quantity.js';
-import { REASON_SETTINGS, type UpstreamReason } from './reasons.js';
+import { REASON_SETTINGS, type UpstreamReason } from './refusals/reasons.js';
 import { escapeHtml } from '../shared/escape-html.js';
 
 /** Every refusal is an entry of the closed catalogue; only `refuse` in `answer.ts` renders it. */

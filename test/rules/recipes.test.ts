@@ -48,7 +48,7 @@ t.test('a refusal that joins the catalogue stands in the contract and on the pag
   const copy = copyOf(t);
   const entry =
     `teapot: { status: 418, message: 'I am one.', meaning: ` + `'tea was asked for', remedy: 'ask for coffee' },`;
-  change(join(copy, 'dist/src/gateway/catalogue.js'), 'not_found: {', `${entry}\nnot_found: {`);
+  change(join(copy, 'dist/src/gateway/refusals/catalogue.js'), 'not_found: {', `${entry}\nnot_found: {`);
   run(copy, 'contract/write.js');
   const text = (path: string): string => readFileSync(join(copy, path), 'utf8');
   t.match(text('config/openapi.yaml'), /^ +- teapot$/m);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../../gateway/config/settings.js';
 import { loadContract, type LoadedContract } from '../../gateway/contract/load.js';
-import { curlArguments } from '../../gateway/credentials.js';
+import { curlArguments } from '../../gateway/refusals/credential-location.js';
 import { DOCS, OWN_USAGE, ownOperation } from '../../gateway/contract/own.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';

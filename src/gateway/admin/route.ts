@@ -3,7 +3,7 @@ import type { AdmissionEngine, Running } from '../store/port.js';
 import type { ArchiveTask } from '../usage/task.js';
 import type { Body, Checked, Shape } from '../accounts/fields.js';
 import type { KeyRegistry } from '../accounts/registry.js';
-import type { Readiness } from '../health.js';
+import type { Readiness } from '../observe/health.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/range.js';

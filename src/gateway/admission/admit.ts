@@ -1,5 +1,5 @@
-import { CATALOGUE } from '../catalogue.js';
-import { asksForLogin, challengesOf, worded, type CredentialLocations } from '../credentials.js';
+import { CATALOGUE } from '../refusals/catalogue.js';
+import { asksForLogin, challengesOf, worded, type CredentialLocations } from '../refusals/credential-location.js';
 import { toAdmitted } from '../exchange.js';
 import type { Admitted, Credential, Identified, ExchangeLog, Slot, RouteRequirements } from '../exchange.js';
 import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';

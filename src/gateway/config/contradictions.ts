@@ -1,4 +1,4 @@
-import { readsAuthorization } from '../credentials.js';
+import { readsAuthorization } from '../refusals/credential-location.js';
 import type { Layers } from './files/layers.js';
 import type { Problem } from './files/problem.js';
 import type { GatewayFile } from './schema/gateway.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
 import { ConfigError } from '../config/files/problem.js';
-import type { CredentialLocations } from '../credentials.js';
+import type { CredentialLocations } from '../refusals/credential-location.js';
 import { hashOf } from '../config/fingerprint.js';
 import type { Path } from '../config/files/yaml-file.js';
 import { ANY_PATH, anyPathDocument } from './document/any-path.js';

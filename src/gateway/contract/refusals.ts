@@ -1,5 +1,5 @@
 import { isMap, parseDocument, type Document, type YAMLMap, type YAMLSeq } from 'yaml';
-import { CATALOGUE, type CatalogueEntry } from '../catalogue.js';
+import { CATALOGUE, type CatalogueEntry } from '../refusals/catalogue.js';
 
 const ENTRIES: readonly (readonly [string, CatalogueEntry])[] = Object.entries(CATALOGUE);
 const CODES = ['components', 'schemas', 'Error', 'properties', 'code', 'enum'];

@@ -1,12 +1,12 @@
 import type { Plans } from '../admission/plan.js';
-import { CATALOGUE } from '../catalogue.js';
+import { CATALOGUE } from '../refusals/catalogue.js';
 import type { Settings } from '../config/settings.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
 import { DOCS, DOCS_FILE, OPENAPI, ownOperation } from '../contract/own.js';
 import type { About, ErrorRow } from '../contract/served/about.js';
 import type { Group } from '../contract/served/group.js';
-import { worded, type CredentialLocations } from '../credentials.js';
+import { worded, type CredentialLocations } from '../refusals/credential-location.js';
 
 /** What the pages show. */
 export interface Reference {

@@ -1,4 +1,4 @@
-import { curlArguments } from '../credentials.js';
+import { curlArguments } from '../refusals/credential-location.js';
 import { escapeHtml } from '../../shared/escape-html.js';
 import type { Reference } from './reference.js';
 

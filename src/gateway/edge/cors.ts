@@ -1,5 +1,5 @@
 import type { CorsSettings } from '../config/settings.js';
-import { fieldOf, type CredentialLocations } from '../credentials.js';
+import { fieldOf, type CredentialLocations } from '../refusals/credential-location.js';
 import { lowerName, onlyValueOf } from './fields.js';
 
 export type Cors = ReturnType<typeof createCors>;

@@ -1,4 +1,8 @@
-import { readsAuthorization, type CredentialLocation, type CredentialLocations } from '../credentials.js';
+import {
+  readsAuthorization,
+  type CredentialLocation,
+  type CredentialLocations,
+} from '../refusals/credential-location.js';
 import { takeCredential, type Exchange } from '../exchange.js';
 import { fieldKey, lowerName, remembered } from './fields.js';
 import { withoutCredential } from './trace.js';

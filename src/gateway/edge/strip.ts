@@ -1,4 +1,4 @@
-import type { CredentialLocations } from '../credentials.js';
+import type { CredentialLocations } from '../refusals/credential-location.js';
 import { toStripped, type Exchange, type Stripped } from '../exchange.js';
 import { credentialTaker } from './credentials.js';
 import { fieldKey, HOP_BY_HOP, lowerName, namedByConnection, ODD_VALUE, remembered } from './fields.js';

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../admission/port.js';
 import type { OnVerdict } from '../admission/admit.js';
 import type { AddressReader } from '../edge/client-address.js';
 import { ACCOUNT, ACCOUNT_FILE, ACCOUNT_FORM, SIGN_IN } from '../contract/own.js';
-import { challengesOf } from '../credentials.js';
+import { challengesOf } from '../refusals/credential-location.js';
 import type { Admitted } from '../exchange.js';
 import { STYLE_FILE } from '../pages/files.js';
 import { isOwnForm } from '../pages/session.js';

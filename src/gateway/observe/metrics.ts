@@ -1,7 +1,7 @@
 import { Counter, Registry } from 'prom-client';
 import { OTHER } from '../contract/names.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from '../contract/route.js';
-import { REASONS, type UpstreamReason } from '../reasons.js';
+import { REASONS, type UpstreamReason } from '../refusals/reasons.js';
 import { REFUSALS } from '../refusal.js';
 import { UPSTREAM_FAILURES, type UpstreamFailure } from '../upstream/failure.js';
 import { QuickCounter } from './counter.js';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { AdmissionEngine } from '../store/port.js';
 import type { ReloadState } from '../config/reload.js';
-import type { Health } from '../health.js';
+import type { Health } from './health.js';
 import { addProcessMetrics, totalOf } from '../../shared/metrics/process.js';
 import { gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
 

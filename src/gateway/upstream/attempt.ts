@@ -1,7 +1,7 @@
 import { commonHeaders } from '../answer.js';
 import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
-import type { UpstreamReason } from '../reasons.js';
+import type { UpstreamReason } from '../refusals/reasons.js';
 import type { Places } from './addresses/share.js';
 import { upstreamError, upstreamFailed, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { CATALOGUE } from '../../../src/gateway/catalogue.js';
+import { CATALOGUE } from '../../../src/gateway/refusals/catalogue.js';
 import { withErrorTable, withRefusals } from '../../../src/gateway/contract/refusals.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 

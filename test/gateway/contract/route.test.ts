@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 import { createApp, type App } from '../../../src/gateway/app.js';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
-import { drain, listen } from '../../../src/gateway/server.js';
+import { drain, listen } from '../../../src/gateway/process/server.js';
 import { createLog } from '../../../src/shared/log.js';
 import { checkHonest, codeOf } from '../../answers/honest.js';
 import { temporaryFolder } from '../../servers/program.js';

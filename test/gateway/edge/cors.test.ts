@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { CredentialLocations } from '../../../src/gateway/credentials.js';
+import type { CredentialLocations } from '../../../src/gateway/refusals/credential-location.js';
 import { createCors, originIn, type Cors } from '../../../src/gateway/edge/cors.js';
 
 const settings = {

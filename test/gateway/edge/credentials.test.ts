@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CredentialLocations } from '../../../src/gateway/credentials.js';
+import type { CredentialLocations } from '../../../src/gateway/refusals/credential-location.js';
 import { credentialTaker } from '../../../src/gateway/edge/credentials.js';
 import { createStrip } from '../../../src/gateway/edge/strip.js';
 import type { Exchange, Stripped } from '../../../src/gateway/exchange.js';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { loadContract } from '../../../src/gateway/contract/load.js';
 import { createMetrics } from '../../../src/gateway/observe/metrics.js';
-import { REASONS } from '../../../src/gateway/reasons.js';
+import { REASONS } from '../../../src/gateway/refusals/reasons.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import { UPSTREAM_FAILURES } from '../../../src/gateway/upstream/failure.js';
 import { ADMITTED, STANDING } from '../admission/verdict.js';

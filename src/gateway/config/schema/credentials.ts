@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CredentialLocation } from '../../credentials.js';
+import type { CredentialLocation } from '../../refusals/credential-location.js';
 import { SAID_BY_GATEWAY } from './authorization.js';
 import { choice, mapping, text } from './values.js';
 

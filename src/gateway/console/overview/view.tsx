@@ -1,4 +1,4 @@
-import type { Readiness } from '../../health.js';
+import type { Readiness } from '../../observe/health.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';

@@ -1,5 +1,5 @@
 import { credentialLocation } from '../../config/schema/credentials.js';
-import type { CredentialLocation, CredentialLocations } from '../../credentials.js';
+import type { CredentialLocation, CredentialLocations } from '../../refusals/credential-location.js';
 import { follow, isMapping, type Mapping } from './references.js';
 
 /** The security schemes of clients, by name; those of the document where it has one like it, which may say more. */

@@ -1,4 +1,4 @@
-import type { CredentialLocations } from '../../credentials.js';
+import type { CredentialLocations } from '../../refusals/credential-location.js';
 import { FILES } from './bundle.js';
 import { FullPaths } from './full-paths.js';
 import { isSecured, operationsOf, POLICY } from './operations.js';

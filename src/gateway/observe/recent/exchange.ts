@@ -1,6 +1,6 @@
 import type { StandingVerdict } from '../../admission/verdict.js';
 import type { Exchange } from '../../exchange.js';
-import type { UpstreamReason } from '../../reasons.js';
+import type { UpstreamReason } from '../../refusals/reasons.js';
 
 /** Windows of one exchange that are remembered: own usage may show those of every operation. */
 const MAX_WINDOWS = 8;

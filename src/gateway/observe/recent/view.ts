@@ -1,8 +1,8 @@
 import type { WindowFigures } from '../../admission/bucket.js';
 import type { StandingVerdict } from '../../admission/verdict.js';
 import { customerOf } from '../../store/records/customer-id.js';
-import { CATALOGUE } from '../../catalogue.js';
-import { REASONS } from '../../reasons.js';
+import { CATALOGUE } from '../../refusals/catalogue.js';
+import { REASONS } from '../../refusals/reasons.js';
 import type { RefusalCode } from '../../refusal.js';
 import type { RecentExchange } from './exchange.js';
 

@@ -1,6 +1,6 @@
 import { ChunkedReader } from './chunked.js';
 import { parseHead, USUAL_LIMITS, type ResponseHead, type ResponseLimits } from './response-head.js';
-import type { Unreadable } from '../../reasons.js';
+import type { Unreadable } from '../../refusals/reasons.js';
 
 /** How many interim heads may come before the final one. */
 const MAX_INTERIM = 32;

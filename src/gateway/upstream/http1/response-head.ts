@@ -1,5 +1,5 @@
 import { connectionOptions, remembered } from '../../edge/fields.js';
-import type { Unreadable } from '../../reasons.js';
+import type { Unreadable } from '../../refusals/reasons.js';
 
 /** What the head of a response may have. */
 export interface ResponseLimits {

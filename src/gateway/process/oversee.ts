@@ -3,22 +3,22 @@ import { setTimeout } from 'node:timers/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import type { AdminParts } from './admin/route.js';
-import { lackingText } from './usage/archive/lacking.js';
-import { maintainArchive, type ArchiveState } from './usage/archive/maintenance.js';
+import type { AdminParts } from '../admin/route.js';
+import { lackingText } from '../usage/archive/lacking.js';
+import { maintainArchive, type ArchiveState } from '../usage/archive/maintenance.js';
 import type { Base } from './base.js';
-import type { Reloader } from './config/reload.js';
-import type { Deliverer } from './events/deliverer.js';
-import { watchHealth } from './health.js';
-import { KeyRegistry } from './accounts/registry.js';
-import { watchArchive, watchUnarchived } from './usage/archive/metrics.js';
-import { runningBy, watchInfo } from './observe/info.js';
-import type { Recall } from './observe/recent/recall.js';
-import { watchGateway, watchProcess } from './observe/process.js';
+import type { Reloader } from '../config/reload.js';
+import type { Deliverer } from '../events/deliverer.js';
+import { watchHealth } from '../observe/health.js';
+import { KeyRegistry } from '../accounts/registry.js';
+import { watchArchive, watchUnarchived } from '../usage/archive/metrics.js';
+import { runningBy, watchInfo } from '../observe/info.js';
+import type { Recall } from '../observe/recent/recall.js';
+import { watchGateway, watchProcess } from '../observe/process.js';
 import { listen } from './server.js';
-import type { Upstreams } from './upstream/pools.js';
-import { runTask } from './usage/task.js';
-import { onStopSignal } from '../shared/exit.js';
+import type { Upstreams } from '../upstream/pools.js';
+import { runTask } from '../usage/task.js';
+import { onStopSignal } from '../../shared/exit.js';
 
 /** Serves the public, in this process or in its workers. */
 interface PublicSide {
@@ -96,7 +96,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
   const { events, environment } = settings;
   if (events === null) return undefined;
   // Loading undici takes a while.
-  const { openEvents } = await import('./events/open.js');
+  const { openEvents } = await import('../events/open.js');
   return openEvents({
     ...{ settings: events, keys, environment, outbox: engine.outbox, registry, log },
   });
@@ -128,8 +128,8 @@ async function openAdmin(
         };
   const archive: AdminParts['archive'] = (task) => runTask({ ...task, settings: ledger });
   // Imported here: workers have no admin listener, and fastify takes 19 MB.
-  const { createAdmin } = await import('./admin/server.js');
-  const { createConsole } = await import('./console/open.js');
+  const { createAdmin } = await import('../admin/server.js');
+  const { createConsole } = await import('../console/open.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];
   const { metrics, recall, ready, running } = shown;
   const parts = {

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
-import type { Engine } from './store/open.js';
-import { ConfigError, type Sources } from './config/load.js';
-import type { Settings } from './config/settings.js';
-import type { Contract } from './contract/load.js';
+import type { Engine } from '../store/open.js';
+import { ConfigError, type Sources } from '../config/load.js';
+import type { Settings } from '../config/settings.js';
+import type { Contract } from '../contract/load.js';
 import { readSecrets, type Secrets } from './secrets.js';
-import type { InForce } from './workers/message.js';
-import { createLog, type Log } from '../shared/log.js';
+import type { InForce } from '../workers/message.js';
+import { createLog, type Log } from '../../shared/log.js';
 
 /** What every gateway process starts with; what can change at run time is in the reloader. */
 export interface Base<Store = Engine> extends InForce, Secrets {

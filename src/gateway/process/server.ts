@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { App } from './app.js';
+import type { App } from '../app.js';
 
 const POLL_MS = 20;
 /** What was cut says so in log and ledger: that takes a turn or two, and the store may have to be asked. */

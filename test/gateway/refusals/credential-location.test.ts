@@ -1,6 +1,11 @@
 import t from 'tap';
-import { CATALOGUE } from '../../src/gateway/catalogue.js';
-import { challengesOf, curlArguments, worded, type CredentialLocations } from '../../src/gateway/credentials.js';
+import { CATALOGUE } from '../../../src/gateway/refusals/catalogue.js';
+import {
+  challengesOf,
+  curlArguments,
+  worded,
+  type CredentialLocations,
+} from '../../../src/gateway/refusals/credential-location.js';
 
 const EVERYWHERE: CredentialLocations = [
   'bearer',

@@ -1,6 +1,6 @@
-import type { Settings } from './config/settings.js';
-import { readEventSecrets } from './events/secrets.js';
-import { InvalidSecret, findSecret, givenSecret, readSecret } from '../shared/secret-file.js';
+import type { Settings } from '../config/settings.js';
+import { readEventSecrets } from '../events/secrets.js';
+import { InvalidSecret, findSecret, givenSecret, readSecret } from '../../shared/secret-file.js';
 
 export interface Secrets {
   /** Identifies the gateway to pets. */

@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { tuneV8 } from '../../src/gateway/v8.js';
+import { tuneV8 } from '../../../src/gateway/process/v8.js';
 
 t.test('a tick object outlives every collection, so that nextTick stays fast', async (t) => {
   const ticks: WeakRef<object>[] = [];
