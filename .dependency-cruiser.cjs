@@ -47,6 +47,10 @@ module.exports = {
       'What is put together does not know the whole.',
     ),
     arrow('no-cycle', {}, { circular: true }, 'Files that import each other have no first one to read.'),
+    {
+      ...arrow('no-folder-cycle', { path: '^src' }, { circular: true }, 'Nor have folders, at any depth.'),
+      scope: 'folder',
+    },
     arrow(
       'gateway-knows-no-pets',
       { path: '^src/gateway' },

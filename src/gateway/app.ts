@@ -11,7 +11,7 @@ import { createMetrics } from './observe/metrics.js';
 import { logReplaced } from './observe/replaced.js';
 import { watchAddresses, watchUpstreams } from './observe/upstreams.js';
 import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
-import { BillsSoFar } from './usage/amounts/so-far.js';
+import { BillsSoFar } from './usage/so-far.js';
 import { createOwnUsage } from './usage/own.js';
 import type { InForce } from './workers/message.js';
 

@@ -16,7 +16,7 @@ import { oversee } from './process/oversee.js';
 import { openEngine } from './store/open.js';
 import type { ServingEngine } from './store/port.js';
 import { CUT_MS, drain, listen } from './process/server.js';
-import { archivedRows, archivedStore } from './usage/ledger.js';
+import { archivedRows, archivedStore } from './usage/archive/ledger.js';
 import { tuneV8 } from './process/v8.js';
 import { startWorkers } from './workers/primary.js';
 import { askPrimary, recallThroughPrimary, reportToPrimary, storeOfPrimary } from './workers/worker.js';

@@ -1,8 +1,16 @@
 export const DAY_MS = 86_400_000;
 
-/** The UTC day of a moment: `2026-11-21`. Days in this form sort as they follow each other. */
+let knownDay = Number.NaN;
+let knownName = '';
+
+/** The UTC day of a moment: `2026-11-21`. Days in this form sort as they follow each other. Mostly asked for today. */
 export function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
+  const day = Math.floor(atMs / DAY_MS);
+  if (day !== knownDay) {
+    knownName = new Date(atMs).toISOString().slice(0, 10);
+    knownDay = day;
+  }
+  return knownName;
 }
 
 /** Whether `text` names a day there is; Date.parse alone takes 31 February for a day in March. */

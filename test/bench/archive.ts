@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerStore } from '../../src/gateway/store/ledger.js';
-import type { UsageRow } from '../../src/gateway/store/port.js';
+import type { UsageRow } from '../../src/gateway/store/records/counts.js';
 import { openPostgresArchive, type Archive } from '../../src/gateway/usage/archive/archive.js';
-import { ledgerRows } from '../../src/gateway/usage/ledger.js';
+import { ledgerRows } from '../../src/gateway/usage/archive/ledger.js';
 import { startPostgres } from '../servers/postgres.js';
 import { startRedis } from '../servers/redis.js';
 import { OPERATIONS, seedDays, seedIds, seedRedis } from './seed-usage.js';

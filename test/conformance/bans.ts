@@ -1,8 +1,9 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import { banEvent } from '../../src/gateway/store/outbox/facts.js';
+import { banEvent } from '../../src/gateway/store/records/facts.js';
 import { NO_CHANGE } from '../../src/gateway/store/outbox/event.js';
-import type { AddressBan, AdmissionEngine, Ban, BanPage } from '../../src/gateway/store/port.js';
+import type { AddressBan, AdmissionEngine, BanPage } from '../../src/gateway/store/port.js';
+import type { Ban } from '../../src/gateway/store/records/key.js';
 import { until } from '../servers/until.js';
 import {
   DAY_START_MS,

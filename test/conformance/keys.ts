@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
-import { VersionConflict, type AdmissionEngine } from '../../src/gateway/store/port.js';
+import { type AdmissionEngine } from '../../src/gateway/store/port.js';
+import { VersionConflict } from '../../src/gateway/store/records/conflicts.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { Snapshot } from '../../src/gateway/store/records/record.js';
 import { firstSnapshot } from '../../src/gateway/store/records/snapshot.js';

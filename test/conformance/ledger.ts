@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
-import type { AdmissionEngine, UsageRow } from '../../src/gateway/store/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import type { UsageRow } from '../../src/gateway/store/records/counts.js';
 import {
   ask,
   askMany,

@@ -8,7 +8,7 @@ import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import { NO_CHANGE } from '../../src/gateway/store/outbox/event.js';
-import type { KeyChange } from '../../src/gateway/store/port.js';
+import type { KeyChange } from '../../src/gateway/store/records/key.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { dayName, freshCustomerId, freshId, NOON_MS, rowsOf } from './cast.js';

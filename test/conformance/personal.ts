@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { banEvent } from '../../src/gateway/store/outbox/facts.js';
+import { banEvent } from '../../src/gateway/store/records/facts.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { eraseCustomer, eraseKey } from '../../src/gateway/accounts/erase.js';
 import { KeyRegistry } from '../../src/gateway/accounts/registry.js';

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { DAY_MS } from '../../src/gateway/admission/bucket.js';
-import { banEvent } from '../../src/gateway/store/outbox/facts.js';
+import { banEvent } from '../../src/gateway/store/records/facts.js';
 import type { GatewayEvent, Outbox } from '../../src/gateway/store/outbox/event.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { until } from '../servers/until.js';

@@ -4,7 +4,7 @@ export const PROGRAMS: readonly string[] = [
   'src/cli/main.ts',
   'src/gateway/main.ts',
   'src/pets/main.ts',
-  'src/gateway/usage/process.ts',
+  'src/gateway/usage/tasks/process.ts',
   'src/gateway/admin/input/plans-thread.ts',
   'src/gateway/contract/thread.ts',
   // `npm run lint` runs it.
@@ -23,5 +23,6 @@ export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ],
   ['src/gateway/store/embedded/outbox', 'test/conformance/outbox.ts'],
   ['src/gateway/store/embedded/ledger', 'test/conformance/ledger.ts'],
-  ['src/gateway/store/records', 'test/conformance and test/gateway/accounts'],
+  ['src/gateway/store/outbox', 'test/conformance/outbox.ts'],
+  ['src/gateway/usage/grouping', 'test/gateway/usage/report.test.ts'],
 ]);

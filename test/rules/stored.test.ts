@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openStores } from '../../src/gateway/store/embedded/files/stores.js';
+import { openStores } from '../../src/gateway/store/embedded/stores.js';
 import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { fill, filledStore, PLANS } from '../e2e/filled-store.js';
 import { temporaryFolder } from '../servers/program.js';

@@ -1,4 +1,4 @@
-import type { MoneyView } from '../../gateway/usage/amounts/money.js';
+import type { MoneyView } from '../../gateway/usage/grouping/money-view.js';
 import type { Owed } from '../../gateway/usage/rehearsal/bills.js';
 import { withCurrency } from '../../shared/currency.js';
 import { cell } from '../output.js';

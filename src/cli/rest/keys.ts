@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
-import { exportCommand, importCommand } from '../transfer/keys.js';
+import { exportCommand, importCommand } from './key-files.js';
 import { cell } from '../output.js';
 import { group, type Row, type Rows } from './command.js';
 import { grants } from './grants.js';

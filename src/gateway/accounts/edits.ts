@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../store/records/record.js';
-import { VersionConflict, type KeyChange } from '../store/port.js';
-import { untilUncontested } from '../store/retry.js';
+import { VersionConflict } from '../store/records/conflicts.js';
+import { type KeyChange } from '../store/records/key.js';
+import { untilUncontested } from '../store/records/retry.js';
 import { KeyRefused } from './refused.js';
 
 export const NO_FREE_ID = 'no free id was found; try again';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { withRetry } from '../store/retry.js';
-import { ChangeUncertain } from '../store/port.js';
+import { withRetry } from '../store/records/retry.js';
+import { ChangeUncertain } from '../store/records/conflicts.js';
 import type { Limits } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN, type Plans } from '../admission/plan.js';
 import type { Correction, CorrectionOf } from '../store/records/correction.js';

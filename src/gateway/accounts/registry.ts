@@ -1,4 +1,6 @@
-import { ChangeUncertain, type AdmissionEngine, type Ban, type BanStore } from '../store/port.js';
+import { type AdmissionEngine, type BanStore } from '../store/port.js';
+import { ChangeUncertain } from '../store/records/conflicts.js';
+import { type Ban } from '../store/records/key.js';
 import type { Plans } from '../admission/plan.js';
 import { outboxChange } from './announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';

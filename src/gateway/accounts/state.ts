@@ -1,5 +1,5 @@
 import { termsOf, type Plans } from '../admission/plan.js';
-import type { Ban } from '../store/port.js';
+import type { Ban } from '../store/records/key.js';
 import type { CustomerStatus } from '../store/records/customer.js';
 import type { KeyRecord } from '../store/records/key.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyError } from 'fastify';
 import { StoreUnavailable } from '../admission/port.js';
-import { ChangeUncertain } from '../store/port.js';
+import { ChangeUncertain } from '../store/records/conflicts.js';
 import { ArchiveUnavailable } from '../usage/archive/errors.js';
 import { KeyRefused, type KeyRefusedKind } from '../accounts/refused.js';
 import type { Log } from '../../shared/log.js';

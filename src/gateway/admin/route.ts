@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { AdmissionEngine, Running } from '../store/port.js';
-import type { ArchiveTask } from '../usage/task.js';
+import type { ArchiveTask } from '../usage/tasks/task.js';
 import type { Body, Checked, Shape } from '../accounts/fields.js';
 import type { KeyRegistry } from '../accounts/registry.js';
 import type { Readiness } from '../observe/health.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { Log } from '../../shared/log.js';
-import type { ReportRange } from '../usage/range.js';
+import type { ReportRange } from '../usage/grouping/range.js';
 import type { LedgerScript } from '../usage/rehearsal/ledger/script.js';
 import type { Format } from '../usage/report.js';
 import type { Access } from './access/roles.js';

@@ -8,7 +8,7 @@ import { ANY_PATH, anyPathDocument } from './document/any-path.js';
 import { Findings } from './document/findings.js';
 import { openDocument } from './document/open.js';
 import { locationsIn } from './document/security.js';
-import { serve } from './document/serve.js';
+import { serve } from './served/serve.js';
 import { nameOperations } from './names.js';
 import type { RouteTable } from './operation.js';
 import { ownItems } from './own.js';

@@ -10,7 +10,7 @@ import type { Admitted } from '../exchange.js';
 import { STYLE_FILE } from '../pages/files.js';
 import { isOwnForm } from '../pages/session.js';
 import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
-import { ChangeUncertain } from '../store/port.js';
+import { ChangeUncertain } from '../store/records/conflicts.js';
 import type { OwnAnswer } from '../upstream/forward.js';
 import { createOwnAllowance } from '../usage/own.js';
 import { overviewPage } from './overview/page.js';

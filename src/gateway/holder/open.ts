@@ -8,7 +8,7 @@ import { ACCOUNT, ownOperation } from '../contract/own.js';
 import { createAddressReader } from '../edge/client-address.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { ServingEngine } from '../store/port.js';
-import type { BillsSoFar } from '../usage/amounts/so-far.js';
+import type { BillsSoFar } from '../usage/so-far.js';
 import type { OwnAnswer } from '../upstream/forward.js';
 import { createHolderAnswers } from './answers.js';
 import { createRefusalPage } from './refusal.js';

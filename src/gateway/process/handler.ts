@@ -26,7 +26,7 @@ import { pipeline } from '../pipeline.js';
 import type { OnReplaced } from '../upstream/attempt.js';
 import { createForward, createReserve, type OwnAnswer } from '../upstream/forward.js';
 import type { Upstreams } from '../upstream/pools.js';
-import type { BillsSoFar } from '../usage/amounts/so-far.js';
+import type { BillsSoFar } from '../usage/so-far.js';
 import type { Log } from '../../shared/log.js';
 import { writeLine } from '../../shared/log-lines.js';
 

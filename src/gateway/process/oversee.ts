@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { AdminParts } from '../admin/route.js';
 import { lackingText } from '../usage/archive/lacking.js';
-import { maintainArchive, type ArchiveState } from '../usage/archive/maintenance.js';
+import { maintainArchive, type ArchiveState } from '../usage/tasks/maintain-archive.js';
 import type { Base } from './base.js';
 import type { Reloader } from '../config/reload.js';
 import type { Deliverer } from '../events/deliverer.js';
 import { watchHealth } from '../observe/health.js';
 import { KeyRegistry } from '../accounts/registry.js';
-import { watchArchive, watchUnarchived } from '../usage/archive/metrics.js';
+import { watchArchive, watchUnarchived } from '../usage/tasks/archive-metrics.js';
 import { runningBy, watchInfo } from '../observe/info.js';
 import type { Recall } from '../observe/recent/recall.js';
 import { watchGateway, watchProcess } from '../observe/process.js';
 import { listen } from './server.js';
 import type { Upstreams } from '../upstream/pools.js';
-import { runTask } from '../usage/task.js';
+import { runTask } from '../usage/tasks/task.js';
 import { onStopSignal } from '../../shared/exit.js';
 
 /** Serves the public, in this process or in its workers. */

@@ -2,7 +2,7 @@ import type { CustomerRecord } from './records/customer.js';
 import type { KeyRecord } from './records/key.js';
 import type { RecordStore } from './records/record.js';
 import type { Finality } from './finality.js';
-import type { Counts, StoredRow, UsageRow } from './counts.js';
+import type { Counts, StoredRow, UsageRow } from './records/counts.js';
 
 /** Which rows to read. */
 export interface Part {

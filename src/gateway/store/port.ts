@@ -1,15 +1,12 @@
 import type { TokenStore } from './records/admin-token.js';
 import type { CustomerStore } from './records/customer.js';
-import type { Outbox, OutboxChange } from './outbox/event.js';
-import type { KeyRecord } from './records/key.js';
-import type { RecordStore } from './records/record.js';
+import type { Outbox } from './outbox/event.js';
+import type { Ban, KeyStore } from './records/key.js';
 import type { SessionSecret } from './records/session-secret.js';
 import type { Finality } from './finality.js';
-import type { UsageRow } from './counts.js';
+import type { UsageRow } from './records/counts.js';
 import type { LedgerTransfer } from './ledger.js';
 import type { Decider } from '../admission/port.js';
-
-export type { UsageCounts, UsageRow } from './counts.js';
 
 /** An admitted request that ended in a 5xx. The day is that of the admission, store ms. */
 export interface FailedRequest {
@@ -34,20 +31,6 @@ export interface FailureReport {
   readonly failures: readonly FailedRequest[];
 }
 
-/** Why and by whom a key was banned. */
-export interface BanNote {
-  readonly reason: string | null;
-  readonly actor: string;
-}
-
-/** A ban in force. `note` is null for an automatic ban. */
-export interface Ban {
-  readonly keyId: string;
-  readonly untilMs: number;
-  readonly level: number;
-  readonly note: BanNote | null;
-}
-
 /** The ban of an address without a valid key: a dotted IPv4, or the first four groups of an IPv6 (its /64). */
 export interface AddressBan {
   readonly address: string;
@@ -60,25 +43,6 @@ export interface BanPage<B> {
   /** Where the next page begins; null after the last. */
   readonly cursor: string | null;
 }
-
-/** The change was made on the master, but no replica confirmed it in time: a failover may undo it. */
-export class ChangeUncertain extends Error {
-  override readonly name = 'ChangeUncertain';
-}
-
-/** The record was changed after it was read, or exists already. Read it again and retry. */
-export class VersionConflict extends Error {
-  override readonly name = 'VersionConflict';
-}
-
-/**
- * Written with a key in one step: events, and a ban by hand, which starts now at level 1, whatever is in force. Null
- * lifts the ban and resets strikes and level.
- */
-export interface KeyChange extends OutboxChange {
-  readonly ban?: Pick<Ban, 'untilMs' | 'note'> | null | undefined;
-}
-export type KeyStore = RecordStore<KeyRecord, KeyChange>;
 
 /** How many bans are in force. */
 export interface BansInForce {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../store/ledger.js';
 import { CUSTOMER_ID_LENGTH } from '../store/records/customer-id.js';
-import { withRetry } from '../store/retry.js';
-import type { ReportRow } from './groups.js';
+import { withRetry } from '../store/records/retry.js';
+import type { ReportRow } from './grouping/groups.js';
 
 /** Records read per turn of the event loop, because the gateway itself reads the embedded store. */
 const AT_ONCE = 32;

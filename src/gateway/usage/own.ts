@@ -1,4 +1,4 @@
-import { addCounts, noCounts } from '../store/counts.js';
+import { addCounts, noCounts } from '../store/records/counts.js';
 import { customerOf } from '../store/records/customer-id.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { UsageStore } from '../store/port.js';
@@ -8,7 +8,7 @@ import { commonHeaders } from '../answer.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, limitReached, type Refusal } from '../refusal.js';
 import { createAllowance } from './allowance.js';
-import type { BillsSoFar, BillSoFar } from './amounts/so-far.js';
+import type { BillsSoFar, BillSoFar } from './so-far.js';
 import { dayOf } from '../../shared/utc-day.js';
 
 /** Reading the figures is free, so this limits floods. Counted per process; not a strike. */

@@ -1,4 +1,4 @@
-import type { ReportRow } from './groups.js';
+import type { ReportRow } from './grouping/groups.js';
 
 /** A report for a page. */
 export interface ReadReport {

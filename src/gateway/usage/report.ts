@@ -1,11 +1,12 @@
-import { CORRECTED, COUNTS } from '../store/counts.js';
+import { CORRECTED, COUNTS } from '../store/records/counts.js';
 import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
 import type { Accounts } from '../store/ledger.js';
 import { areCorrected } from '../store/records/correction.js';
-import type { UsageRow, UsageStore } from '../store/port.js';
-import { withCorrections } from './corrections.js';
-import type { Ledger, ReportRow } from './groups.js';
-import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './range.js';
+import type { UsageStore } from '../store/port.js';
+import type { UsageRow } from '../store/records/counts.js';
+import { withCorrections } from './grouping/corrections.js';
+import type { Ledger, ReportRow } from './grouping/groups.js';
+import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './grouping/range.js';
 import { tableOf, type Table } from './table.js';
 
 /** Formats of a report. */

@@ -1,10 +1,10 @@
-import type { Corrected, UsageCounts } from '../store/counts.js';
+import type { Corrected, UsageCounts } from '../store/records/counts.js';
 import type { Accounts } from '../store/ledger.js';
 import { Amounts } from './amounts/rows.js';
-import type { MoneyView } from './amounts/money.js';
-import { Groups, type Ledger, type ReportRow } from './groups.js';
+import type { MoneyView } from './grouping/money-view.js';
+import { Groups, type Ledger, type ReportRow } from './grouping/groups.js';
 import { Names } from './names.js';
-import { labelsOf, type ReportRange } from './range.js';
+import { labelsOf, type ReportRange } from './grouping/range.js';
 
 /** A report before formatting. */
 export interface Table {

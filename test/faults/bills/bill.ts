@@ -1,4 +1,4 @@
-import { openLedger } from '../../../src/gateway/usage/ledger.js';
+import { openLedger } from '../../../src/gateway/usage/archive/ledger.js';
 import { readReport } from '../../../src/gateway/usage/read-report.js';
 import { writeReport } from '../../../src/gateway/usage/report.js';
 import { until } from '../../servers/until.js';

@@ -10,7 +10,12 @@ import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import type { SpooledKey } from '../../../src/gateway/store/redis/spool.js';
 import type { Archive } from '../../../src/gateway/usage/archive/archive.js';
 import { moveDays } from '../../../src/gateway/usage/archive/move.js';
-import { archivedRows, archivedStore, openArchive, type LedgerSettings } from '../../../src/gateway/usage/ledger.js';
+import {
+  archivedRows,
+  archivedStore,
+  openArchive,
+  type LedgerSettings,
+} from '../../../src/gateway/usage/archive/ledger.js';
 import { createLog } from '../../../src/shared/log.js';
 import { NO_BAN } from '../../gateway/admission/ban.js';
 import { emptyFolder } from './model.js';

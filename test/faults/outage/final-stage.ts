@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import type { Test } from 'tap';
-import { openStores } from '../../../src/gateway/store/embedded/files/stores.js';
+import { openStores } from '../../../src/gateway/store/embedded/stores.js';
 import { transact } from '../../../src/gateway/store/embedded/journal/transaction.js';
 import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';

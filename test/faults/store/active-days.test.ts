@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import type { UsageRow } from '../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../src/gateway/store/records/counts.js';
 import { dayName, newKey, NOON_MS, rowsOf } from '../../conformance/cast.js';
 import { openEngine } from '../../conformance/open.js';
 import { startCluster, startRedis, type RedisServer } from '../../servers/redis.js';

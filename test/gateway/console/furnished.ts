@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
 import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
-import type { StoredRow } from '../../../src/gateway/store/counts.js';
+import type { StoredRow } from '../../../src/gateway/store/records/counts.js';
 import { DAY_MS, dayOf } from '../../../src/shared/utc-day.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { temporaryFolder, type Teardown } from '../../servers/program.js';

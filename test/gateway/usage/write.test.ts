@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { UsageRow } from '../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../src/gateway/store/records/counts.js';
 import { writeReport } from '../../../src/gateway/usage/report.js';
 
 t.test('the head goes out with the first answer of the store, the rest in few pieces', async (t) => {

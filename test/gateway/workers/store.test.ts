@@ -3,8 +3,9 @@ import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { answerWorker, type StoreCall, type StoreReply } from '../../../src/gateway/workers/owner.js';
 import { storeOfOwner } from '../../../src/gateway/workers/store.js';
-import type { AdmissionEngine, ServingEngine, UsageRow } from '../../../src/gateway/store/port.js';
-import { VersionConflict } from '../../../src/gateway/store/port.js';
+import type { AdmissionEngine, ServingEngine } from '../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../src/gateway/store/records/counts.js';
+import { VersionConflict } from '../../../src/gateway/store/records/conflicts.js';
 import { ask, askMany, newKey, NOON_MS, requestOf, type Actor } from '../../conformance/cast.js';
 import { openStore } from '../accounts/store.js';
 

@@ -1,6 +1,6 @@
 import type { Sources } from '../../config/load.js';
 import { openRedisEngine } from '../../store/redis/engine.js';
-import { withRetry } from '../../store/retry.js';
+import { withRetry } from '../../store/records/retry.js';
 import type { Holders } from './holders.js';
 import { planProblems } from './losses.js';
 

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AdmissionEngine } from '../../store/port.js';
-import type { Counts, StoredRow } from '../../store/counts.js';
+import type { Counts, StoredRow } from '../../store/records/counts.js';
 import type { ArchiveNote } from '../../store/ledger.js';
 import { areCorrected } from '../../store/records/correction.js';
 import type { RecordStore, Snapshot, StoredRecord } from '../../store/records/record.js';
-import { withRetry } from '../../store/retry.js';
+import { withRetry } from '../../store/records/retry.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { addLine, customerLine, EXPORT_FORMAT, EXPORT_FORMAT_WITH_CORRECTIONS, keyLine, noSums } from './stored.js';
 

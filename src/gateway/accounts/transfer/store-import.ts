@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AdmissionEngine } from '../../store/port.js';
 import type { AdminToken } from '../../store/records/admin-token.js';
 import type { RecordStore, Restored, Snapshot, StoredRecord } from '../../store/records/record.js';
-import { withRetry } from '../../store/retry.js';
+import { withRetry } from '../../store/records/retry.js';
 import { ImportRefused, takeLines, type ImportLine } from './import.js';
 import { addLine, customerIn, keyIn, noSums, readStored, type StoredLine, type Sums } from './stored.js';
 

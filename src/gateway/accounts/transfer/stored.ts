@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_LIMIT } from '../../admission/bucket.js';
 import type { SubjectState } from '../../admission/decide.js';
-import { COUNTS, forEachCount, noCounts, type StoredRow } from '../../store/counts.js';
+import { COUNTS, forEachCount, noCounts, type StoredRow } from '../../store/records/counts.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';

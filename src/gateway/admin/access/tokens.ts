@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { hasExpired, ROLES, type AdminToken, type TokenStore } from '../../store/records/admin-token.js';
-import { ChangeUncertain } from '../../store/port.js';
+import { ChangeUncertain } from '../../store/records/conflicts.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import type { Clock } from '../../store/store-clock.js';
 import { expiresAfter, name, quote, required, type Body } from '../../accounts/fields.js';

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import type { ArchiveTask } from '../../usage/task.js';
+import type { ArchiveTask } from '../../usage/tasks/task.js';
 import type { Access } from '../access/roles.js';
 import { AdminRefusal } from '../answer.js';
 import { checkOrder, days } from '../input/query.js';

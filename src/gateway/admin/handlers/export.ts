@@ -3,7 +3,7 @@ import type { CustomerRecord } from '../../store/records/customer.js';
 import { OUTBOX_STATES, type OutboxEntry } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { MAX_DAYS } from '../../usage/range.js';
+import { MAX_DAYS } from '../../usage/grouping/range.js';
 import { banView, customerView, entryView, eventView, keyView } from './views.js';
 import type { AdminParts } from '../route.js';
 import { reportOf } from './usage.js';

@@ -1,7 +1,7 @@
 import { eraseKey } from '../../accounts/erase.js';
 import { required } from '../../accounts/fields.js';
 import { isKeyId } from '../../accounts/token.js';
-import type { Ban } from '../../store/port.js';
+import type { Ban } from '../../store/records/key.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { Answer } from '../answer.js';
 import { ofCustomer, ofKeys, paging } from '../input/query.js';

@@ -1,6 +1,6 @@
 import type { Checked } from '../../accounts/fields.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/range.js';
+import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/grouping/range.js';
 import { writeReport, type Format } from '../../usage/report.js';
 import { AdminRefusal, type Answer, type Headers } from '../answer.js';
 import { whoseOf } from '../input/whose.js';

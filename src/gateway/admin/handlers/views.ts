@@ -2,7 +2,7 @@ import { isoOrNull } from '../../accounts/edits.js';
 import type { KeyRegistry } from '../../accounts/registry.js';
 import type { HeldKey } from '../../accounts/state.js';
 import { AFTER_REFUSALS, type OutboxEntry, type OutboxState } from '../../store/outbox/event.js';
-import type { Ban } from '../../store/port.js';
+import type { Ban } from '../../store/records/key.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import { inForce, type Grant } from '../../store/records/grant.js';

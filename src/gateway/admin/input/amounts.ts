@@ -1,7 +1,7 @@
 import type { Price } from '../../admission/plan.js';
 import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS } from '../../../shared/utc-day.js';
-import type { ReportRange } from '../../usage/range.js';
+import type { ReportRange } from '../../usage/grouping/range.js';
 import { invalidQuery } from './query.js';
 
 /** Dimensions of which it is known what is owed. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checked, quote, readFields, reference, type Checked, type Shape } from '../../accounts/fields.js';
 import { isCustomerId } from '../../accounts/token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
-import { DIMENSIONS, type Dimension } from '../../usage/range.js';
+import { DIMENSIONS, type Dimension } from '../../usage/grouping/range.js';
 import type { Format } from '../../usage/report.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';

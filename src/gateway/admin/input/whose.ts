@@ -1,4 +1,4 @@
-import type { ReportRange } from '../../usage/range.js';
+import type { ReportRange } from '../../usage/grouping/range.js';
 import type { AdminParts } from '../route.js';
 import { invalidQuery } from './query.js';
 

@@ -6,7 +6,7 @@ import { customerChange, newCustomer } from '../../accounts/customers/registry.j
 import { limits, NO_RULES, text, type Shape } from '../../accounts/fields.js';
 import { newGrant } from '../../accounts/grants.js';
 import { REFUSED_AS } from '../../accounts/state.js';
-import { forEachCount } from '../../store/counts.js';
+import { forEachCount } from '../../store/records/counts.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { duration } from '../../config/schema/values.js';
 import { ROLES } from '../../store/records/admin-token.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { forEachCount } from '../../store/counts.js';
+import { forEachCount } from '../../store/records/counts.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { CONSOLE, type Visit } from '../page.js';

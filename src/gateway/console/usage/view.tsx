@@ -1,7 +1,7 @@
-import { COUNTS, CORRECTED } from '../../store/counts.js';
-import type { ReportRow } from '../../usage/groups.js';
+import { COUNTS, CORRECTED } from '../../store/records/counts.js';
+import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { ReadReport } from '../../usage/read-report.js';
-import { labelsOf, type Dimension, type Label } from '../../usage/range.js';
+import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { SelectField, TextField } from '../../pages/components/form.js';
 import { Badge, Notice } from '../../pages/components/notice.js';

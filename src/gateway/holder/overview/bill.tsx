@@ -2,8 +2,8 @@ import { withCurrency } from '../../../shared/currency.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Badge } from '../../pages/components/notice.js';
-import type { Figure } from '../../usage/amounts/money.js';
-import type { BillSoFar } from '../../usage/amounts/so-far.js';
+import type { Figure } from '../../usage/grouping/money-view.js';
+import type { BillSoFar } from '../../usage/so-far.js';
 import { Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 

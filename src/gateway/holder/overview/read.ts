@@ -1,12 +1,12 @@
 import { withTerms } from '../../accounts/customers/of-key.js';
 import type { StandingVerdict } from '../../admission/verdict.js';
 import type { Recall, Recalled } from '../../observe/recent/recall.js';
-import { addCounts, noCounts, type UsageCounts } from '../../store/counts.js';
+import { addCounts, noCounts, type UsageCounts } from '../../store/records/counts.js';
 import type { AdmissionEngine, UsageStore } from '../../store/port.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry } from '../../store/records/record.js';
-import type { BillsSoFar } from '../../usage/amounts/so-far.js';
+import type { BillsSoFar } from '../../usage/so-far.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import type { Visitor } from '../visitors.js';
 

@@ -1,7 +1,7 @@
 import { BarPlot } from '../../pages/components/plot.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Table } from '../../pages/components/table.js';
-import { addCounts, noCounts, type UsageCounts } from '../../store/counts.js';
+import { addCounts, noCounts, type UsageCounts } from '../../store/records/counts.js';
 import { DAYS, type Overview } from './read.js';
 
 /** What the key used, by day and operation. */

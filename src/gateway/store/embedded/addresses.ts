@@ -1,6 +1,6 @@
 import { countRows } from './files/count-rows.js';
 import { rangeOf } from './files/rows.js';
-import type { Stores } from './files/stores.js';
+import type { Stores } from './stores.js';
 
 /** Bytes of the map per row; beyond that, new addresses share rows. */
 const BYTES_PER_ROW = 1_024;

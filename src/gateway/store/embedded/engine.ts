@@ -2,7 +2,7 @@ import { changesNothing, decide, type SubjectState } from '../../admission/decid
 import { payerOf } from '../records/customer-id.js';
 import { merged, split } from '../merged-state.js';
 import type { GatewayEvent } from '../outbox/event.js';
-import { automaticBan, banEvent, crossedEvent, crossingsOf } from '../outbox/facts.js';
+import { automaticBan, banEvent, crossedEvent, crossingsOf } from '../records/facts.js';
 import { finalityOf } from '../finality.js';
 import { ANONYMOUS_PLAN, termsOf, WARN_AT, type BanRule, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
@@ -16,7 +16,7 @@ import { customersOf, keysOf } from './records/records.js';
 import { outboxOf } from './outbox/store.js';
 import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';
-import { openStores, type StoreOptions, type Stores } from './files/stores.js';
+import { openStores, type StoreOptions, type Stores } from './stores.js';
 import { Sweep } from './sweep.js';
 import { copyOfState } from '../subject-state.js';
 import { transact, type Transaction } from './journal/transaction.js';

@@ -1,6 +1,6 @@
 import type { Addresses } from './addresses.js';
 import { packRecord } from './journal/record.js';
-import type { Stores } from './files/stores.js';
+import type { Stores } from './stores.js';
 import type { Sweep } from './sweep.js';
 import { attempt, translating } from './files/errors.js';
 

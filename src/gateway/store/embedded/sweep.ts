@@ -3,10 +3,10 @@ import { DAY_MS, type BucketState, type Limit } from '../../admission/bucket.js'
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf, type Plans, type Terms } from '../../admission/plan.js';
 import { isWindowOver } from '../../admission/windows.js';
 import { isBanOver } from './records/ban-index.js';
-import { dayOf } from './ledger/day.js';
+import { dayOf } from '../../../shared/utc-day.js';
 import { AFTER_ALL, rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
-import type { Stores } from './files/stores.js';
+import type { Stores } from './stores.js';
 import { unpackState } from '../subject-state.js';
 import { areMarksOver } from './journal/pending.js';
 import { inTransaction } from './files/errors.js';

@@ -1,6 +1,6 @@
-import { COUNTS, noCounts } from '../counts.js';
-import type { UsageCounts, UsageRow } from '../port.js';
-import type { Stores } from '../embedded/files/stores.js';
+import { COUNTS, noCounts } from '../records/counts.js';
+import type { UsageCounts, UsageRow } from '../records/counts.js';
+import type { Stores } from '../embedded/stores.js';
 import { rowOf } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { packCounts } from '../embedded/journal/entry.js';

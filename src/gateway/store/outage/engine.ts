@@ -1,9 +1,9 @@
 import type { Log } from '../../../shared/log.js';
 import { repeat } from '../../../shared/repeat.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
-import { openStores } from '../embedded/files/stores.js';
+import { openStores } from '../embedded/stores.js';
 import type { RedisEngine } from '../redis/engine.js';
-import { addCounts, noCounts } from '../counts.js';
+import { addCounts, noCounts } from '../records/counts.js';
 import type { AuditEntry, RecordStore, Snapshot, StoredRecord } from '../records/record.js';
 import { WARN_AT, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';

@@ -2,7 +2,7 @@ import { customerOf } from '../records/customer-id.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 import { rangeOf } from '../embedded/files/rows.js';
-import type { Stores } from '../embedded/files/stores.js';
+import type { Stores } from '../embedded/stores.js';
 import { removeSome } from '../embedded/sweep.js';
 import { inTransaction } from '../embedded/files/errors.js';
 import type { RedisEngine } from '../redis/engine.js';
@@ -22,7 +22,7 @@ import {
   type CachedCustomer,
   type CachedKey,
 } from './cached.js';
-import { VersionConflict } from '../port.js';
+import { VersionConflict } from '../records/conflicts.js';
 import { LastVerdicts, RENEW_MS } from './last-verdicts.js';
 import { lacksRestriction, writeBack } from './write-back.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { engineOn, type EmbeddedEngine } from '../embedded/engine.js';
-import type { Stores } from '../embedded/files/stores.js';
+import type { Stores } from '../embedded/stores.js';
 import { transact, type Transaction } from '../embedded/journal/transaction.js';
 import { attempt } from '../embedded/files/errors.js';
 import { liftSome } from '../embedded/records/bans.js';

@@ -1,14 +1,14 @@
 import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
-import { addCounts, noCounts, type Counts } from '../counts.js';
-import { dayOf } from '../embedded/ledger/day.js';
+import { addCounts, noCounts, type Counts } from '../records/counts.js';
+import { dayOf } from '../../../shared/utc-day.js';
 import { ALL_DAYS } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { inTransaction, reading } from '../embedded/files/errors.js';
-import type { Stores } from '../embedded/files/stores.js';
+import type { Stores } from '../embedded/stores.js';
 import { awaitedBans, forgetAwaited } from '../embedded/journal/ban-history.js';
 import type { EmbeddedEngine } from '../embedded/engine.js';
 import type { RedisEngine } from '../redis/engine.js';
-import type { UsageCounts, UsageRow } from '../port.js';
+import type { UsageCounts, UsageRow } from '../records/counts.js';
 import type { AcknowledgedCounts } from './acknowledged.js';
 import type { CachedKeyVerifier } from './verifier.js';
 

@@ -1,10 +1,10 @@
-import { ChangeUncertain } from '../port.js';
+import { ChangeUncertain } from '../records/conflicts.js';
 import { NO_CHANGE } from '../outbox/event.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 import { GATEWAY, type AuditEntry } from '../records/record.js';
 import type { RedisEngine } from '../redis/engine.js';
-import { untilUncontested, withRetry } from '../retry.js';
+import { untilUncontested, withRetry } from '../records/retry.js';
 import { isCustomer, type Cached, type CachedKey } from './cached.js';
 
 type Account = KeyRecord | CustomerRecord;

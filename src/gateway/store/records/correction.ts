@@ -1,7 +1,6 @@
 import { customerOf } from './customer-id.js';
-import type { Accounts } from '../ledger.js';
-import { withRetry } from '../retry.js';
-import type { AuditEntry } from './record.js';
+import { withRetry } from './retry.js';
+import type { AuditEntry, RecordStore, StoredRecord } from './record.js';
 
 /** An addition to, or subtraction from, the usage of a day. It is in the history of its key or customer. */
 export interface Correction {
@@ -43,8 +42,10 @@ export function correctionsIn(history: readonly AuditEntry[]): readonly Correcti
   });
 }
 
+type Corrected = Pick<RecordStore<StoredRecord, never>, 'corrected'>;
+
 /** Whether there are any: then reports have columns for them. */
-export async function areCorrected({ keys, customers }: Accounts): Promise<boolean> {
+export async function areCorrected({ keys, customers }: Record<'keys' | 'customers', Corrected>): Promise<boolean> {
   const first = await Promise.all([keys, customers].map((store) => withRetry(() => store.corrected(null, 1))));
   return first.some((ids) => ids.length > 0);
 }

@@ -1,4 +1,4 @@
-import { withRetry } from '../retry.js';
+import { withRetry } from './retry.js';
 import { correctionsIn, isOf, type CorrectionOf } from './correction.js';
 import type { RecordStore, StoredRecord } from './record.js';
 

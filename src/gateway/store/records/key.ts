@@ -1,6 +1,7 @@
 import type { Limits } from '../../admission/bucket.js';
 import type { Grant } from './grant.js';
-import type { StoredRecord } from './record.js';
+import type { OutboxChange } from '../outbox/event.js';
+import type { RecordStore, StoredRecord } from './record.js';
 
 export type KeyStatus = 'enabled' | 'disabled' | 'revoked';
 
@@ -28,3 +29,26 @@ export interface KeyRecord extends StoredRecord {
   /** One secret, up to three during rotations, none if revoked. */
   readonly secrets: readonly SecretHash[];
 }
+
+/** Why and by whom a key was banned. */
+export interface BanNote {
+  readonly reason: string | null;
+  readonly actor: string;
+}
+
+/** A ban in force. `note` is null for an automatic ban. */
+export interface Ban {
+  readonly keyId: string;
+  readonly untilMs: number;
+  readonly level: number;
+  readonly note: BanNote | null;
+}
+
+/**
+ * Written with a key in one step: events, and a ban by hand, which starts now at level 1, whatever is in force. Null
+ * lifts the ban and resets strikes and level.
+ */
+export interface KeyChange extends OutboxChange {
+  readonly ban?: Pick<Ban, 'untilMs' | 'note'> | null | undefined;
+}
+export type KeyStore = RecordStore<KeyRecord, KeyChange>;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { freshState } from '../../admission/decide.js';
-import type { KeyChange } from '../port.js';
+import type { KeyChange } from './key.js';
 import { isCorrection } from './correction.js';
 import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from './record.js';
 import type { Current, Replacement, Rows } from './rows.js';

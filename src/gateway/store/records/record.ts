@@ -1,5 +1,5 @@
 import type { SubjectState } from '../../admission/decide.js';
-import type { StoredRow } from '../counts.js';
+import type { StoredRow } from './counts.js';
 
 /** What keys and customers have in common. */
 export interface StoredRecord {

@@ -1,4 +1,4 @@
-import type { KeyChange } from '../port.js';
+import type { KeyChange } from './key.js';
 import type { AuditEntry, RecordStore, Snapshot, StoredRecord } from './record.js';
 
 /** A key or customer as one read showed it. */

@@ -47,7 +47,7 @@
 import { DAY_MS } from '../../admission/bucket.js';
 import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH } from '../records/customer-id.js';
 import type { Subject } from '../../admission/port.js';
-import { slotOf } from './link/slot.js';
+import { slotOf } from './slot.js';
 
 export const STORE = 'petgate:store';
 export const KEY_INDEX = 'petgate:keys';
@@ -151,6 +151,9 @@ export function dayNumbers(first: number, last: number): readonly number[] {
 export function dayName(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
+
+/** Days in one field `archived-…` of a key (ledger/archived-days.ts). */
+export const ARCHIVED_CHUNK = 400;
 
 /** Name of the count of units beyond one for each request: a ledger without it is of requests that cost one. */
 export const EXCESS = 'excess';

@@ -1,8 +1,8 @@
 import type { Terms } from '../../admission/plan.js';
 import { refillOf, windowsOf } from '../../admission/windows.js';
 import { customerOf } from '../records/customer-id.js';
-import { noCounts } from '../counts.js';
-import type { UsageCounts, UsageRow } from '../port.js';
+import { noCounts } from '../records/counts.js';
+import type { UsageCounts, UsageRow } from '../records/counts.js';
 import type { AuditEntry } from '../records/record.js';
 import type { Link } from './link/link.js';
 import { luaLimit } from './admit/plans.js';

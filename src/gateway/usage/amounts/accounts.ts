@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Payer } from '../../accounts/plans/days.js';
-import type { UsageRow } from '../../store/counts.js';
+import type { UsageRow } from '../../store/records/counts.js';
 import type { Accounts } from '../../store/ledger.js';
 import { CUSTOMER_ID_LENGTH, customerOf, payerOf } from '../../store/records/customer-id.js';
-import { withRetry } from '../../store/retry.js';
-import type { Ledger } from '../groups.js';
-import type { ReportRange } from '../range.js';
+import { withRetry } from '../../store/records/retry.js';
+import type { Ledger } from '../grouping/groups.js';
+import type { ReportRange } from '../grouping/range.js';
 
 import { Stream } from './stream.js';
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Price } from '../../admission/plan.js';
 import type { Accounts } from '../../store/ledger.js';
 import type { AuditEntry } from '../../store/records/record.js';
-import { withRetry } from '../../store/retry.js';
+import { withRetry } from '../../store/records/retry.js';
 import type { Account } from './accounts.js';
 import type { Part } from './bill.js';
 

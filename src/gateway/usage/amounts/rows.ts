@@ -1,14 +1,22 @@
 import { planDays } from '../../accounts/plans/days.js';
 import type { Price } from '../../admission/plan.js';
-import { addCorrected, addCounts, noCorrections, noCounts, type Corrected, type Counts } from '../../store/counts.js';
+import {
+  addCorrected,
+  addCounts,
+  noCorrections,
+  noCounts,
+  type Corrected,
+  type Counts,
+} from '../../store/records/counts.js';
 import { withoutOn } from '../../store/finality.js';
 import type { Accounts } from '../../store/ledger.js';
 import { daysFrom } from '../../../shared/utc-day.js';
-import type { Ledger, ReportRow } from '../groups.js';
-import { isFinal, labelsOf, type ReportRange } from '../range.js';
+import type { Ledger, ReportRow } from '../grouping/groups.js';
+import { isFinal, labelsOf, type ReportRange } from '../grouping/range.js';
 import { accountsIn, type Summing } from './accounts.js';
 import { partsOf } from './bill.js';
-import { Money, type MoneyView } from './money.js';
+import { Money } from './money.js';
+import { type MoneyView } from '../grouping/money-view.js';
 import { withHistory, worthSaying, type WithHistory } from './month.js';
 
 /** What was counted by plan and day. */

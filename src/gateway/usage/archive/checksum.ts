@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { addCounts, COUNTS, noCounts, type Counts } from '../../store/counts.js';
-import type { UsageRow } from '../../store/port.js';
+import { addCounts, COUNTS, noCounts, type Counts } from '../../store/records/counts.js';
+import type { UsageRow } from '../../store/records/counts.js';
 
 /** Version of the text form of a day; larger ones are from later versions of Petgate. */
 const FORMAT = 1;

@@ -1,4 +1,4 @@
-import { COUNTS, noCounts, type Counts } from '../../store/counts.js';
+import { COUNTS, noCounts, type Counts } from '../../store/records/counts.js';
 import type { ArchiveNote, LedgerStore } from '../../store/ledger.js';
 import type { Archive, ArchivedDay } from './archive.js';
 import { ArchiveUnavailable } from './errors.js';

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../store/port.js';
+import type { UsageRow } from '../../store/records/counts.js';
 
 /** Rows of one source, each key's together, keys in order. */
 type Source<Row> = AsyncIterable<readonly Row[]>;

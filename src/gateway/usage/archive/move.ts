@@ -1,9 +1,9 @@
-import type { Counts } from '../../store/counts.js';
+import type { Counts } from '../../store/records/counts.js';
 import type { LedgerStore } from '../../store/ledger.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
 import type { Archive } from './archive.js';
 import { lackingDays, refuseLacking } from './lacking.js';
-import { ownArchive } from '../ledger.js';
+import { ownArchive } from './ledger.js';
 
 /** Days to look up at a time. */
 const WINDOW_DAYS = 31;

@@ -1,11 +1,11 @@
-import { addCounts, COUNTS, noCounts, type Counts } from '../../store/counts.js';
+import { addCounts, COUNTS, noCounts, type Counts } from '../../store/records/counts.js';
 import type { LedgerStore } from '../../store/ledger.js';
-import type { UsageRow } from '../../store/port.js';
+import type { UsageRow } from '../../store/records/counts.js';
 import type { Archive } from './archive.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import { mergeByKey } from './merge.js';
 import { markDays } from './move.js';
-import { ownArchive } from '../ledger.js';
+import { ownArchive } from './ledger.js';
 
 /** How long moves are paused after restoring days: until then the settings should name another archive. */
 const PAUSE_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { COUNTS, noCounts } from '../../store/counts.js';
-import type { UsageRow } from '../../store/port.js';
+import { COUNTS, noCounts } from '../../store/records/counts.js';
+import type { UsageRow } from '../../store/records/counts.js';
 import { mergeByKey } from './merge.js';
 import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';

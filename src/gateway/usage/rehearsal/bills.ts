@@ -2,7 +2,8 @@ import type { Price } from '../../admission/plan.js';
 import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS } from '../../../shared/utc-day.js';
 import { partsOf } from '../amounts/bill.js';
-import { Money, type MoneyView } from '../amounts/money.js';
+import { Money } from '../amounts/money.js';
+import { type MoneyView } from '../grouping/money-view.js';
 import type { LoggedDecision } from './line.js';
 
 /** By plan; null of one without. */

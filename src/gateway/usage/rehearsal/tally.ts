@@ -1,4 +1,4 @@
-import type { MoneyView } from '../amounts/money.js';
+import type { MoneyView } from '../grouping/money-view.js';
 import { isOwedOtherwise, type Bills, type Owed } from './bills.js';
 import type { Rehearsed } from './replay.js';
 import type { Doubt } from './subjects.js';

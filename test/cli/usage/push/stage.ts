@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import type { UsageRow } from '../../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
 import { dataFolder, petgate, surroundings, type Finished } from '../../programs.js';

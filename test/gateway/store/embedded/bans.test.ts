@@ -2,7 +2,7 @@ import { cpSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { journalFiles, journalPath } from '../../../../src/gateway/store/embedded/journal/journal.js';
-import { banEvent } from '../../../../src/gateway/store/outbox/facts.js';
+import { banEvent } from '../../../../src/gateway/store/records/facts.js';
 import { until } from '../../../servers/until.js';
 import { toldOf } from '../../../conformance/told.js';
 import { engineOn, ENTRY, partsOn, PLANS, recordOf, tempFolder } from './fixture.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
-import { VersionConflict } from '../../../../src/gateway/store/port.js';
+import { VersionConflict } from '../../../../src/gateway/store/records/conflicts.js';
 import {
   addressRequest,
   DAY_MS,

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import t from 'tap';
-import type { UsageRow } from '../../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { openPostgresArchive } from '../../../../src/gateway/usage/archive/archive.js';
 import { startPgbouncer } from '../../../servers/pgbouncer.js';
 import { startPostgres } from '../../../servers/postgres.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import type { UsageRow } from '../../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
 import { startPostgres } from '../../../servers/postgres.js';

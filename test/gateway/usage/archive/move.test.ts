@@ -6,13 +6,13 @@ import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/names
 import type { RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { customerOf } from '../../../../src/gateway/store/records/customer-id.js';
-import type { UsageRow } from '../../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
 import { openRedisLedger } from '../../../../src/gateway/store/open.js';
-import { archivedStore, ledgerRows } from '../../../../src/gateway/usage/ledger.js';
-import { runTask } from '../../../../src/gateway/usage/task.js';
+import { archivedStore, ledgerRows } from '../../../../src/gateway/usage/archive/ledger.js';
+import { runTask } from '../../../../src/gateway/usage/tasks/task.js';
 import { daysFrom } from '../../../../src/shared/utc-day.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';

@@ -8,7 +8,7 @@ import { startPostgres } from '../../../servers/postgres.js';
 import { startCluster } from '../../../servers/redis.js';
 import { ago, openStage } from './stage.js';
 import { FORMAT } from '../../../../src/gateway/store/format.js';
-import { noCounts } from '../../../../src/gateway/store/counts.js';
+import { noCounts } from '../../../../src/gateway/store/records/counts.js';
 import {
   accept,
   bill,

@@ -7,7 +7,7 @@ import { acceptLacking, type LackingDay } from '../../../../src/gateway/usage/ar
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
-import { openArchive } from '../../../../src/gateway/usage/ledger.js';
+import { openArchive } from '../../../../src/gateway/usage/archive/ledger.js';
 import type { Actor } from '../../../conformance/cast.js';
 import type { PostgresServer } from '../../../servers/postgres.js';
 import { startRedis, type RedisServer } from '../../../servers/redis.js';

@@ -1,16 +1,17 @@
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import { COUNTS, noCounts } from '../../../../src/gateway/store/counts.js';
+import { COUNTS, noCounts } from '../../../../src/gateway/store/records/counts.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { openRedisLedger } from '../../../../src/gateway/store/open.js';
 import type { LedgerStore } from '../../../../src/gateway/store/ledger.js';
-import type { AdmissionEngine, UsageRow } from '../../../../src/gateway/store/port.js';
-import { archivedRows, openArchive } from '../../../../src/gateway/usage/ledger.js';
-import type { LedgerSettings } from '../../../../src/gateway/usage/ledger.js';
+import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
+import { archivedRows, openArchive } from '../../../../src/gateway/usage/archive/ledger.js';
+import type { LedgerSettings } from '../../../../src/gateway/usage/archive/ledger.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
-import { ledgerRows } from '../../../../src/gateway/usage/ledger.js';
+import { ledgerRows } from '../../../../src/gateway/usage/archive/ledger.js';
 import { rowsOfCustomer } from '../../../../src/gateway/usage/report.js';
-import type { ReportRange } from '../../../../src/gateway/usage/range.js';
+import type { ReportRange } from '../../../../src/gateway/usage/grouping/range.js';
 import { dayName, keyOf, newCustomer, newKey, PLANS, type Actor } from '../../../conformance/cast.js';
 import { temporaryFolder } from '../../../servers/program.js';
 

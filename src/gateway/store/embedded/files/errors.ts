@@ -1,10 +1,10 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../admission/port.js';
-import { VersionConflict } from '../../port.js';
+import { VersionConflict } from '../../records/conflicts.js';
 import { diskMessage } from './capacity.js';
 import { isDamage } from './damage.js';
 import type { Store } from './store.js';
-import type { Parts } from './parts.js';
+import type { Parts } from '../parts.js';
 
 /** A full disk appears as any of these, depending on the write that failed. */
 const DISK_CODES: readonly unknown[] = [5, 28, 'EIO', 'ENOSPC', 'EDQUOT', 'EROFS'];

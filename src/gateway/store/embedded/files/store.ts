@@ -11,7 +11,12 @@ export function doubleIn(store: Store, name: string): number {
 }
 
 export function putDouble(store: Store, name: string, value: number): void {
+  store.putSync(name, doubleOf(value));
+}
+
+/** The bytes of such a row. */
+export function doubleOf(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(DOUBLE_BYTES);
   bytes.writeDoubleLE(value);
-  store.putSync(name, bytes);
+  return bytes;
 }

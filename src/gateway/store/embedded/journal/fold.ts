@@ -1,11 +1,11 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { oneAtATime } from '../../../../shared/one-at-a-time.js';
 import { packState } from '../../subject-state.js';
-import { dayOf } from '../ledger/day.js';
+import { dayOf } from '../../../../shared/utc-day.js';
 import { translating } from '../files/errors.js';
 import { TAKEN_MARK, usageRow } from '../files/rows.js';
 import { putDouble, type Store } from '../files/store.js';
-import type { Parts } from '../files/parts.js';
+import type { Parts } from '../parts.js';
 import { putBans } from './ban-history.js';
 import { packCounts, type Entry } from './entry.js';
 import { appendPending } from './pending.js';

@@ -1,4 +1,4 @@
-import { dayOf } from '../ledger/day.js';
+import { dayOf } from '../../../../shared/utc-day.js';
 import { SEPARATOR } from '../files/rows.js';
 
 /** What a key's usage is counted under: day, plan and operation, as text and as its bytes. */

@@ -1,4 +1,4 @@
-import { noCounts } from '../../counts.js';
+import { noCounts } from '../../records/counts.js';
 import { freshState, type SubjectState } from '../../../admission/decide.js';
 import { copyOfState, unpackState } from '../../subject-state.js';
 import { usageRow } from '../files/rows.js';

@@ -1,4 +1,4 @@
-import type { Crossing } from '../../outbox/facts.js';
+import type { Crossing } from '../../records/facts.js';
 import type { GatewayEvent } from '../../outbox/event.js';
 import { pendingRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';

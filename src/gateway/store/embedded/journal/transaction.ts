@@ -1,10 +1,10 @@
-import type { Counts } from '../../counts.js';
-import type { UsageCounts } from '../../port.js';
-import type { Crossing } from '../../outbox/facts.js';
-import { banEnd } from '../records/ban-index.js';
-import { dayOf } from '../ledger/day.js';
+import type { Counts } from '../../records/counts.js';
+import type { UsageCounts } from '../../records/counts.js';
+import type { Crossing } from '../../records/facts.js';
+import { dayOf } from '../../../../shared/utc-day.js';
 import { bannedRow, marksRow } from '../files/rows.js';
-import type { Stores } from '../files/stores.js';
+import { doubleOf } from '../files/store.js';
+import type { Stores } from '../stores.js';
 import type { BanOfKey } from './ban-history.js';
 import type { Entry, Slot } from './entry.js';
 import { labelOf, type Label } from './label.js';
@@ -101,7 +101,7 @@ export class Transaction {
   /** Notes the end of a ban for counting; 0 takes it out. */
   noteBan(entry: Entry, untilMs: number): void {
     const name = bannedRow(entry);
-    if (untilMs > 0) this.putRow(name, banEnd(untilMs));
+    if (untilMs > 0) this.putRow(name, doubleOf(untilMs));
     else if (this.#row(name) !== undefined) this.putRow(name, null);
   }
 

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../port.js';
+import type { UsageRow } from '../../records/counts.js';
 import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import { unpackCounts } from '../journal/entry.js';

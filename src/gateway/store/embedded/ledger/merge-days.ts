@@ -1,7 +1,7 @@
-import type { UsageRow } from '../../port.js';
+import type { UsageRow } from '../../records/counts.js';
 import { DayLedger } from './day-ledger.js';
 import { attempt } from '../files/errors.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 
 /** Rows given at once. */
 const BATCH_ROWS = 64;

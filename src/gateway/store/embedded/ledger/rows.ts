@@ -1,9 +1,10 @@
-import type { UsageRow, UsageStore } from '../../port.js';
+import type { UsageStore } from '../../port.js';
+import type { UsageRow } from '../../records/counts.js';
 import { rowOf, storedDays } from './day-ledger.js';
 import { mergeDays } from './merge-days.js';
 import { packCounts } from '../journal/entry.js';
 import { AFTER_ALL, SEPARATOR, usageRow } from '../files/rows.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 import { reading } from '../files/errors.js';
 
 /** How long reading may hold up this process's admissions at a time. */

@@ -1,12 +1,13 @@
 import { DAY_MS } from '../../../admission/bucket.js';
-import { COUNTS } from '../../counts.js';
-import type { UsageRow, UsageStore } from '../../port.js';
+import { COUNTS } from '../../records/counts.js';
+import type { UsageStore } from '../../port.js';
+import type { UsageRow } from '../../records/counts.js';
 import type { LedgerTransfer } from '../../ledger.js';
 import { attempt, translating } from '../files/errors.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 import { labelOf } from '../journal/label.js';
 import { transact, type Transaction } from '../journal/transaction.js';
-import { dayOf } from './day.js';
+import { dayOf } from '../../../../shared/utc-day.js';
 
 /** Rows of one transaction. */
 const RAISED_AT_ONCE = 250;

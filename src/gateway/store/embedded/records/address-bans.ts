@@ -2,7 +2,7 @@ import type { AddressBan, BanStore } from '../../port.js';
 import { unpackState } from '../../subject-state.js';
 import type { Addresses } from '../addresses.js';
 import { attempt } from '../files/errors.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 import { transact } from '../journal/transaction.js';
 import { BANNED_ADDRESSES, banPage, NO_BAN } from './ban-index.js';
 

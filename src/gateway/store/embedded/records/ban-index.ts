@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { SubjectState } from '../../../admission/decide.js';
 import type { BanPage, BansInForce } from '../../port.js';
 import { rangeOf } from '../files/rows.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 import { reading } from '../files/errors.js';
 
 /** What a state says of a ban. */
@@ -10,14 +10,6 @@ type BanState = Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 's
 export const NO_BAN: BanState = { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 };
 
 const PAGE_ROWS = 1_000;
-const END_BYTES = 8;
-
-/** The row of a ban's end. */
-export function banEnd(untilMs: number): Buffer {
-  const end = Buffer.alloc(END_BYTES);
-  end.writeDoubleLE(untilMs);
-  return end;
-}
 
 /** Rows of keys and addresses that may be banned: of which kind, and the id. */
 export const BANNED_KEYS = 'nr';

@@ -1,9 +1,10 @@
-import type { Ban, BanNote, BanStore } from '../../port.js';
+import type { BanStore } from '../../port.js';
+import type { Ban, BanNote } from '../../records/key.js';
 import type { Addresses } from '../addresses.js';
 import { addressBansOf } from './address-bans.js';
 import { BANNED_KEYS, banPage, bansInForce, NO_BAN } from './ban-index.js';
 import { banNoteRow, rangeOf } from '../files/rows.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 import { transact } from '../journal/transaction.js';
 import { attempt, reading } from '../files/errors.js';
 

@@ -1,10 +1,10 @@
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
 import type { KeyRecord } from '../../records/key.js';
 import { recordStoreOn } from '../../records/record-store.js';
-import type { KeyStore } from '../../port.js';
+import type { KeyStore } from '../../records/key.js';
 import { reading } from '../files/errors.js';
 import { AFTER_ALL, banNoteRow, correctedRow, customerRow, recordRow, webhookRow } from '../files/rows.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 import { EmbeddedRows } from './rows.js';
 
 const KEYS = { row: recordRow, correctedRow: (id: string) => correctedRow('k', id), besideRow: banNoteRow };

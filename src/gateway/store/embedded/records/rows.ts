@@ -1,19 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NO_CHANGE } from '../../outbox/event.js';
-import { VersionConflict, type KeyChange } from '../../port.js';
+import { VersionConflict } from '../../records/conflicts.js';
+import { type KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import { isAutomaticBan } from '../../records/record.js';
 import type { AuditEntry, Snapshot, StoredRecord } from '../../records/record.js';
 import type { Commit, Decide, Rows } from '../../records/rows.js';
-import { untilUncontested } from '../../retry.js';
+import { untilUncontested } from '../../records/retry.js';
 import { copyOfState } from '../../subject-state.js';
 import { attempt, changingRecords, inTransaction, reading } from '../files/errors.js';
 import { AFTER_ALL, automaticBanRow, banNoteRow, historyRange, historyRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 import { appendPending } from '../journal/pending.js';
 import { transact, type Transaction } from '../journal/transaction.js';
-import { dayOf } from '../ledger/day.js';
+import { dayOf } from '../../../../shared/utc-day.js';
 import { storedDays } from '../ledger/day-ledger.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
@@ -73,7 +74,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
       const days = storedDays(durable, fromDay, today);
       return this.#page(durable, afterId, limit).map((record) => {
         const { id } = record;
-        const beside = (jsonIn(durable, this.#type.besideRow(id)) ?? null);
+        const beside = jsonIn(durable, this.#type.besideRow(id)) ?? null;
         const usage = rowsOfKey(this.#stores, id, fromDay, today, days);
         return { record, history: historyIn(durable, id), state: memory.stateOf(id), beside, usage };
       });

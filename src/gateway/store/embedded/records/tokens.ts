@@ -1,7 +1,7 @@
 import type { AdminToken, TokenStore } from '../../records/admin-token.js';
 import { inTransaction, reading } from '../files/errors.js';
 import { rangeOf, tokenRow } from '../files/rows.js';
-import type { Stores } from '../files/stores.js';
+import type { Stores } from '../stores.js';
 
 /** Admin tokens live in `durable`, beside the records of keys. */
 export function tokensOf(stores: Stores): TokenStore {

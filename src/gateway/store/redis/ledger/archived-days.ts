@@ -1,11 +1,11 @@
 import type { ArchivedDays } from '../../records/record.js';
+import { ARCHIVED_CHUNK } from '../names.js';
 
 /**
  * Which days of a key the archive has stands beside its record: a bit for each day, and a field `archived-<n>` for so
  * many days, which stays short enough for the compact form of its hash. It is set by the step that takes the ledger of
  * the day away, on the same node, and moves with the key.
  */
-export const ARCHIVED_CHUNK = 400;
 const FIELD = 'archived-';
 
 export function chunksOf(days: readonly number[]): readonly string[] {

@@ -1,6 +1,7 @@
-import { COUNTS, type Counts } from '../../counts.js';
+import { COUNTS, type Counts } from '../../records/counts.js';
 import type { Accounts, ArchiveNote, LedgerStore } from '../../ledger.js';
-import type { DayStore, UsageRow } from '../../port.js';
+import type { DayStore } from '../../port.js';
+import type { UsageRow } from '../../records/counts.js';
 import { MAX_DAYS } from './active-days.js';
 import { nowMs } from '../gateways.js';
 import type { Link } from '../link/link.js';

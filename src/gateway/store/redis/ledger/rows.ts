@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { UsageCounts, UsageRow, UsageStore } from '../../port.js';
-import { noCounts, type StoredRow } from '../../counts.js';
+import type { UsageStore } from '../../port.js';
+import type { UsageCounts, UsageRow } from '../../records/counts.js';
+import { noCounts, type StoredRow } from '../../records/counts.js';
 import type { StoredPart } from '../../ledger.js';
 import { activeDays } from './active-days.js';
 import { chunksOf } from './archived-days.js';

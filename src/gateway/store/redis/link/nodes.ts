@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { dialNode, isCluster, type Client } from './connect.js';
 import { LATE_MS, Unsent, wordOf, type Redirection } from './errors.js';
 import type { Script } from './script.js';
-import { slotOf } from './slot.js';
+import { slotOf } from '../slot.js';
 
 /** A node of a Cluster that has had no slot for so long is let go. */
 const IDLE_MS = 10_000;

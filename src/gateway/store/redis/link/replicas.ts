@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { StoreUnavailable } from '../../../admission/port.js';
-import { ChangeUncertain } from '../../port.js';
+import { ChangeUncertain } from '../../records/conflicts.js';
 import type { Link } from './link.js';
 import { waitName } from '../names.js';
 

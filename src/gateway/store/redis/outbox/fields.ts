@@ -1,5 +1,5 @@
 import { subjectOf, type GatewayEvent } from '../../outbox/event.js';
-import { banEvent, crossedEvent } from '../../outbox/facts.js';
+import { banEvent, crossedEvent } from '../../records/facts.js';
 import { newEntry } from './entries.js';
 
 /**

@@ -18,7 +18,7 @@ import {
 } from '../names.js';
 import { index, newEntry, readEntry } from './entries.js';
 import { admissionEventOf, isSilent, PENDING } from './fields.js';
-import { automaticBan } from '../../outbox/facts.js';
+import { automaticBan } from '../../records/facts.js';
 
 /**
  * Pending events. The step that causes an event can't write into the outbox: its index lies on another node of a

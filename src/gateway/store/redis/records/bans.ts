@@ -1,5 +1,6 @@
 import type { AdmissionRequest, Subject } from '../../../admission/port.js';
-import type { BanNote, BanPage, BansInForce, BanStore } from '../../port.js';
+import type { BanPage, BansInForce, BanStore } from '../../port.js';
+import type { BanNote } from '../../records/key.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import type { Link } from '../link/link.js';
 import { pageOf } from '../outbox/store.js';

@@ -1,5 +1,5 @@
 import type { Limit, Limits } from '../../../admission/bucket.js';
-import type { KeyStore } from '../../port.js';
+import type { KeyStore } from '../../records/key.js';
 import type { Grant } from '../../records/grant.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../records/key.js';
 import type { Raise } from '../ledger/transfer.js';

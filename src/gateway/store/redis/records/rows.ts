@@ -1,10 +1,11 @@
 import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
 import { NO_CHANGE } from '../../outbox/event.js';
-import { VersionConflict, type KeyChange } from '../../port.js';
+import { VersionConflict } from '../../records/conflicts.js';
+import { type KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import type { AuditEntry, StoredRecord } from '../../records/record.js';
 import type { Change, Commit, Decide, Replacement, Rows } from '../../records/rows.js';
-import { untilUncontested } from '../../retry.js';
+import { untilUncontested } from '../../records/retry.js';
 import { packedWindows, packState } from '../../subject-state.js';
 import { archivedFields, missingDays } from '../ledger/archived-days.js';
 import { markArchived } from '../ledger/moved-days.js';

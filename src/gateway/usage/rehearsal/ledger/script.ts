@@ -1,7 +1,7 @@
 import type { Limits, Refill } from '../../../admission/bucket.js';
 import { pricesOf, type Plan, type Plans, type Price } from '../../../admission/plan.js';
 import { costOf, EVERY_OPERATION } from '../../../admission/windows.js';
-import type { ReportRange } from '../../range.js';
+import type { ReportRange } from '../../grouping/range.js';
 
 /** Plans to try on a month of the ledger: plain data, for a process of its own. */
 export interface LedgerScript {

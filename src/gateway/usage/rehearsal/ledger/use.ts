@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../../store/counts.js';
+import type { UsageRow } from '../../../store/records/counts.js';
 import type { Summing } from '../../amounts/accounts.js';
 import type { NewPlan } from './script.js';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openStores, type Stores } from '../../../../../src/gateway/store/embedded/files/stores.js';
+import { openStores, type Stores } from '../../../../../src/gateway/store/embedded/stores.js';
 import { rangeOf } from '../../../../../src/gateway/store/embedded/files/rows.js';
 import { journalFiles } from '../../../../../src/gateway/store/embedded/journal/journal.js';
 import { transact } from '../../../../../src/gateway/store/embedded/journal/transaction.js';

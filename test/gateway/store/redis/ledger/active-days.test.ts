@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../../src/gateway/admission/bucket.js';
 import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { createReporter } from '../../../../../src/gateway/store/failures.js';
-import type { UsageRow } from '../../../../../src/gateway/store/port.js';
+import type { UsageRow } from '../../../../../src/gateway/store/records/counts.js';
 import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf, type Actor } from '../../../../conformance/cast.js';
 import { startCluster, startRedis, type RedisServer } from '../../../../servers/redis.js';
 

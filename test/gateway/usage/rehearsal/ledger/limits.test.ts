@@ -4,7 +4,7 @@ import { Largest } from '../../../../../src/gateway/usage/rehearsal/ledger/large
 import { judge } from '../../../../../src/gateway/usage/rehearsal/ledger/limits.js';
 import { scriptOf, type NewPlan } from '../../../../../src/gateway/usage/rehearsal/ledger/script.js';
 import { summingFor, type Use } from '../../../../../src/gateway/usage/rehearsal/ledger/use.js';
-import { noCounts } from '../../../../../src/gateway/store/counts.js';
+import { noCounts } from '../../../../../src/gateway/store/records/counts.js';
 import { plansWith } from '../traffic.js';
 
 function plan(limits: Limits | 'custom', more: Partial<NewPlan> = {}): NewPlan {

@@ -1,12 +1,12 @@
 import type { LedgerStore } from '../../store/ledger.js';
 import { openRedisLedger } from '../../store/open.js';
-import { archivedStore, openArchive, ownArchive } from '../ledger.js';
-import type { ArchiveTask } from '../task.js';
-import { dueBefore, moveDays, waitingDays, type MoveSettings } from './move.js';
-import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
-import { acceptLacking, lackingDays } from './lacking.js';
-import type { Archive } from './archive.js';
-import { restoreDays } from './restore.js';
+import { archivedStore, openArchive, ownArchive } from '../archive/ledger.js';
+import type { ArchiveTask } from './task.js';
+import { dueBefore, moveDays, waitingDays, type MoveSettings } from '../archive/move.js';
+import { ArchiveDamaged, ArchiveUnavailable } from '../archive/errors.js';
+import { acceptLacking, lackingDays } from '../archive/lacking.js';
+import type { Archive } from '../archive/archive.js';
+import { restoreDays } from '../archive/restore.js';
 
 /** The reader takes long silence for the end: send an empty line regularly. */
 const SIGN_OF_LIFE_MS = 10_000;

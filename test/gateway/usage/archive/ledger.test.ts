@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { Test } from 'tap';
-import { petgate } from '../../cli/programs.js';
-import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
-import { NO_BAN } from '../../servers/plans.js';
-import { temporaryFolder } from '../../servers/program.js';
-import { startRedis } from '../../servers/redis.js';
-import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
-import { sendTraffic, type Caller } from './traffic.js';
+import { petgate } from '../../../cli/programs.js';
+import { ADMIN_TOKEN, startGateway, type Gateway } from '../../../servers/gateway.js';
+import { NO_BAN } from '../../../servers/plans.js';
+import { temporaryFolder } from '../../../servers/program.js';
+import { startRedis } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
+import { startUpstream } from '../../../servers/upstream.js';
+import { sendTraffic, type Caller } from '../traffic.js';
 
 /** In all; half of them on each engine. PETGATE_LONG=1 takes the whole 100,000. */
 const LONG = process.env['PETGATE_LONG'] === '1';

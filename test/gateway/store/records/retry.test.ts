@@ -1,6 +1,6 @@
 import t from 'tap';
-import { withRetry } from '../../../src/gateway/store/retry.js';
-import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
+import { withRetry } from '../../../../src/gateway/store/records/retry.js';
+import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 
 t.test('a call is made again while the store is unavailable, not for ever, and not for any other reason', async (t) => {
   let calls = 0;

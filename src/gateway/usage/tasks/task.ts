@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { StoreUnavailable } from '../admission/port.js';
-import { ArchiveUnavailable } from './archive/errors.js';
-import type { LedgerSettings } from './ledger.js';
-import type { ReportRange } from './range.js';
-import type { LedgerScript } from './rehearsal/ledger/script.js';
-import type { Format } from './report.js';
+import { StoreUnavailable } from '../../admission/port.js';
+import { ArchiveUnavailable } from '../archive/errors.js';
+import type { LedgerSettings } from '../archive/ledger.js';
+import type { ReportRange } from '../grouping/range.js';
+import type { LedgerScript } from '../rehearsal/ledger/script.js';
+import type { Format } from '../report.js';
 
 /** The task of a separate process, with its own event loop and memory. */
 export type Task = ReportTask | RehearsalTask | ArchiveTask;

@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
-import { childrenOf } from '../../servers/program.js';
-import { exchangeRaw } from '../../servers/raw.js';
-import { startRedis } from '../../servers/redis.js';
-import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
+import { ADMIN_TOKEN, startGateway, type Gateway } from '../../../servers/gateway.js';
+import { childrenOf } from '../../../servers/program.js';
+import { exchangeRaw } from '../../../servers/raw.js';
+import { startRedis } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
+import { startUpstream } from '../../../servers/upstream.js';
 
 t.setTimeout(600_000);
 

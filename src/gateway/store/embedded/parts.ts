@@ -1,7 +1,7 @@
-import type { Journal } from '../journal/journal.js';
-import type { Memory } from '../journal/memory.js';
-import type { Capacity } from './capacity.js';
-import type { Store } from './store.js';
+import type { Journal } from './journal/journal.js';
+import type { Memory } from './journal/memory.js';
+import type { Capacity } from './files/capacity.js';
+import type { Store } from './files/store.js';
 
 /** What is open of a store, for what works on it (stores.ts). */
 export interface Parts {

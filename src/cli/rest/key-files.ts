@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { Connect } from '../client.js';
 import { say, sayJson } from '../output.js';
-import { segment } from '../rest/command.js';
-import { pourTo, upload } from './files.js';
+import { segment } from './command.js';
+import { pourTo, upload } from '../transfer/files.js';
 
 const PATH = '/admin/v1/keys/import';
 

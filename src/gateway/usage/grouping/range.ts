@@ -1,5 +1,5 @@
-import type { Price } from '../admission/plan.js';
-import type { Missing } from '../store/finality.js';
+import type { Price } from '../../admission/plan.js';
+import type { Missing } from '../../store/finality.js';
 
 /** Dimensions of a report, and names of its columns. A key without a customer counts as its own customer. */
 export type Dimension = 'plan' | 'customer' | 'key' | 'operation' | 'day';

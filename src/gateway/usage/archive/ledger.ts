@@ -1,13 +1,14 @@
-import { openRedisLedger } from '../store/open.js';
-import { COUNTS, type Counts } from '../store/counts.js';
-import type { ArchivedRows, ArchiveNote, LedgerStore } from '../store/ledger.js';
-import type { UsageRow, UsageStore } from '../store/port.js';
-import type { Settings } from '../config/settings.js';
-import { DAY_MS, dayOf, daysFrom } from '../../shared/utc-day.js';
-import { mergeByKey } from './archive/merge.js';
-import { ArchiveUnavailable } from './archive/errors.js';
-import { lackingDays, refuseLacking } from './archive/lacking.js';
-import type { Archive } from './archive/archive.js';
+import { openRedisLedger } from '../../store/open.js';
+import { COUNTS, type Counts } from '../../store/records/counts.js';
+import type { ArchivedRows, ArchiveNote, LedgerStore } from '../../store/ledger.js';
+import type { UsageStore } from '../../store/port.js';
+import type { UsageRow } from '../../store/records/counts.js';
+import type { Settings } from '../../config/settings.js';
+import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
+import { mergeByKey } from './merge.js';
+import { ArchiveUnavailable } from './errors.js';
+import { lackingDays, refuseLacking } from './lacking.js';
+import type { Archive } from './archive.js';
 
 /** Deadline for asking the archive which store it belongs to. */
 const ASK_MS = 2_000;
@@ -34,7 +35,7 @@ export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerSt
 export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'store'>): () => Promise<string | null> {
   let asking: Promise<string | null> | undefined;
   const ask = async (url: string): Promise<string | null> => {
-    const { storeIdIn } = await import('./archive/archive.js');
+    const { storeIdIn } = await import('./archive.js');
     return storeIdIn(url, ASK_MS);
   };
   return () =>
@@ -44,7 +45,7 @@ export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'stor
 /** Opens the archive of the settings; null if there is none. Rejects with ArchiveUnavailable. */
 export async function openArchive({ store: { archive } }: Pick<LedgerSettings, 'store'>): Promise<Archive | null> {
   if (archive === null) return null;
-  const { openPostgresArchive } = await import('./archive/archive.js');
+  const { openPostgresArchive } = await import('./archive.js');
   return openPostgresArchive(archive);
 }
 

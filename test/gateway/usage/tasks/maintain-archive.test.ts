@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import t from 'tap';
-import { maintainArchive } from '../../../../src/gateway/usage/archive/maintenance.js';
-import { watchArchive } from '../../../../src/gateway/usage/archive/metrics.js';
+import { maintainArchive } from '../../../../src/gateway/usage/tasks/maintain-archive.js';
+import { watchArchive } from '../../../../src/gateway/usage/tasks/archive-metrics.js';
 import { createLog } from '../../../../src/shared/log.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { ago, openStage, use } from './stage.js';
+import { ago, openStage, use } from '../archive/stage.js';
 
 t.setTimeout(600_000);
 

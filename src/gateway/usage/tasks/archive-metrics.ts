@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ArchiveState } from './maintenance.js';
+import type { ArchiveState } from './maintain-archive.js';
 import { gaugeOf } from '../../../shared/metrics/gauge.js';
 
 /** Whether the ledger is lost when `store.usage` ends, or Redis with it, and nobody chose so. */

@@ -1,8 +1,8 @@
-import { noCounts, type UsageRow } from '../store/counts.js';
-import type { Accounts } from '../store/ledger.js';
-import { correctionsOf, type CorrectionsAsked } from '../store/records/corrections.js';
-import type { CorrectionOf } from '../store/records/correction.js';
-import { mergeByKey } from './archive/merge.js';
+import { noCounts, type UsageRow } from '../../store/records/counts.js';
+import type { Accounts } from '../../store/ledger.js';
+import { correctionsOf, type CorrectionsAsked } from '../../store/records/corrections.js';
+import type { CorrectionOf } from '../../store/records/correction.js';
+import { mergeByKey } from '../archive/merge.js';
 import type { Ledger } from './groups.js';
 
 /** The ledger with corrections: next to each key, or before the keys of a customer. */

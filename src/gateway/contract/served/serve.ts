@@ -1,10 +1,10 @@
 import type { CredentialLocations } from '../../refusals/credential-location.js';
-import { FILES } from './bundle.js';
-import { FullPaths } from './full-paths.js';
-import { isSecured, operationsOf, POLICY } from './operations.js';
-import { isMapping, leaveOut, type Mapping } from './references.js';
-import { schemesOf } from './security.js';
-import { DocumentWriter, type Written } from '../served/parts.js';
+import { FILES } from '../document/bundle.js';
+import { FullPaths } from '../document/full-paths.js';
+import { isSecured, operationsOf, POLICY } from '../document/operations.js';
+import { isMapping, leaveOut, type Mapping } from '../document/references.js';
+import { schemesOf } from '../document/security.js';
+import { DocumentWriter, type Written } from './parts.js';
 
 const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself, at no cost.' };
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import type { Plan } from '../../../../src/gateway/admission/plan.js';
-import type { UsageRow } from '../../../../src/gateway/store/port.js';
-import { BillsSoFar } from '../../../../src/gateway/usage/amounts/so-far.js';
-import { BAN } from '../../admission/ban.js';
-import { openStore, openRegistry } from '../../accounts/store.js';
+import type { Plan } from '../../../src/gateway/admission/plan.js';
+import type { UsageRow } from '../../../src/gateway/store/records/counts.js';
+import { BillsSoFar } from '../../../src/gateway/usage/so-far.js';
+import { BAN } from '../admission/ban.js';
+import { openStore, openRegistry } from '../accounts/store.js';
 
 const PRICE = { monthly: 3000, included: 10, perUnit: 2, currency: 'EUR' };
 const NOON_MS = Date.parse('2026-11-21T12:00:00Z');

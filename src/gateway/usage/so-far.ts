@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { pricesOf, type Plans } from '../../admission/plan.js';
-import type { AdmissionEngine, UsageRow } from '../../store/port.js';
-import { CUSTOMER_ID_LENGTH, payerOf } from '../../store/records/customer-id.js';
-import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
-import { withCorrections } from '../corrections.js';
-import type { Ledger, ReportRow } from '../groups.js';
-import { rowsOfCustomer } from '../report.js';
-import type { MoneyView } from './money.js';
-import { Amounts } from './rows.js';
+import { pricesOf, type Plans } from '../admission/plan.js';
+import type { AdmissionEngine } from '../store/port.js';
+import type { UsageRow } from '../store/records/counts.js';
+import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
+import { DAY_MS, dayOf } from '../../shared/utc-day.js';
+import { monthEndMs, monthStartMs } from '../../shared/utc-month.js';
+import { withCorrections } from './grouping/corrections.js';
+import type { Ledger, ReportRow } from './grouping/groups.js';
+import { rowsOfCustomer } from './report.js';
+import type { MoneyView } from './grouping/money-view.js';
+import { Amounts } from './amounts/rows.js';
 
 /** How long a sum is reused: for a customer's, all its keys are read. */
 const KEPT_MS = 60_000;

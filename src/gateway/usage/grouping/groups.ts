@@ -1,8 +1,15 @@
-import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
-import { addCorrected, addCounts, noCorrections, noCounts, type Corrected, type Counts } from '../store/counts.js';
-import { withoutOn, type Missing } from '../store/finality.js';
-import type { UsageCounts, UsageRow } from '../store/port.js';
-import type { MoneyView } from './amounts/money.js';
+import { CUSTOMER_ID_LENGTH, payerOf } from '../../store/records/customer-id.js';
+import {
+  addCorrected,
+  addCounts,
+  noCorrections,
+  noCounts,
+  type Corrected,
+  type Counts,
+} from '../../store/records/counts.js';
+import { withoutOn, type Missing } from '../../store/finality.js';
+import type { UsageCounts, UsageRow } from '../../store/records/counts.js';
+import type { MoneyView } from './money-view.js';
 import { labelsOf, type Dimension, type Label, type ReportRange } from './range.js';
 
 /** Ledger rows of a range, as returned by `UsageStore.rows`. */

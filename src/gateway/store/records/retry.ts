@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailable } from '../admission/port.js';
-import { VersionConflict } from './port.js';
+import { StoreUnavailable } from '../../admission/port.js';
+import { VersionConflict } from './conflicts.js';
 
 const TRIES = 5;
 const PAUSE_MS = 250;

@@ -1,9 +1,9 @@
 import { monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS, type WindowFigures } from '../../admission/bucket.js';
-import { customerOf } from '../records/customer-id.js';
-import { GATEWAY, type AuditEntry } from '../records/record.js';
+import { customerOf } from './customer-id.js';
+import { GATEWAY, type AuditEntry } from './record.js';
 import type { AdmittedVerdict } from '../../admission/verdict.js';
-import { AFTER_REFUSALS, type EventData, type GatewayEvent, type WarnedWindow } from './event.js';
+import { AFTER_REFUSALS, type EventData, type GatewayEvent, type WarnedWindow } from '../outbox/event.js';
 
 /** A share of a limit that a request crossed. */
 export interface Crossing {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import { crossingsOf } from '../../../../src/gateway/store/outbox/facts.js';
+import { crossingsOf } from '../../../../src/gateway/store/records/facts.js';
 import type { AdmittedVerdict } from '../../../../src/gateway/admission/verdict.js';
 import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';
 

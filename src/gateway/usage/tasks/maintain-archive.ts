@@ -3,9 +3,9 @@ import { repeat } from '../../../shared/repeat.js';
 import type { Log } from '../../../shared/log.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import type { LedgerStore } from '../../store/ledger.js';
-import { openArchive, type LedgerSettings } from '../ledger.js';
-import { runTask } from '../task.js';
-import { lackingDays, lackingText, type LackingDay } from './lacking.js';
+import { openArchive, type LedgerSettings } from '../archive/ledger.js';
+import { runTask } from './task.js';
+import { lackingDays, lackingText, type LackingDay } from '../archive/lacking.js';
 
 /** Interval of checks for something to do … */
 const EVERY_MS = 60_000;

@@ -1,9 +1,9 @@
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { runArchiveTask } from './archive/tasks.js';
-import { openLedger } from './ledger.js';
-import { writeReport } from './report.js';
-import { rehearsalAsJson } from './rehearsal/ledger/rehearse.js';
+import { runArchiveTask } from './archive.js';
+import { openLedger } from '../archive/ledger.js';
+import { writeReport } from '../report.js';
+import { rehearsalAsJson } from '../rehearsal/ledger/rehearse.js';
 import { reasonOf, type RehearsalTask, type ReportTask, type Task } from './task.js';
 
 /** A separate process for one report, rehearsal or archive task (task.ts). */
