@@ -15,12 +15,12 @@ const ROWS: Rows = {
     'name! plan! minute day month reference note',
   ],
   list: [
-    'list customers, ordered by id, or those with one reference',
+    'list customers, ordered by id; with --search the newest first',
     'GET customers',
     pages('customers', COLUMNS, (_, { reference }) =>
       reference === undefined ? 'No customers.' : 'No customer has this reference.',
     ),
-    'reference limit',
+    'search reference limit',
   ],
   'show <id>': ['show one customer', 'GET customers/{id}', record()],
   'change <id>': [

@@ -19,7 +19,12 @@ const ROWS: Rows = {
     'plan customer name! minute day month note scope expires import',
     { send: withKey },
   ],
-  list: ['list keys, ordered by id', 'GET keys', pages('keys', COLUMNS, 'No keys.'), 'plan status name customer limit'],
+  list: [
+    'list keys, ordered by id; with --search the newest first',
+    'GET keys',
+    pages('keys', COLUMNS, 'No keys.'),
+    'search plan status name customer limit',
+  ],
   'show <id>': ['show one key', 'GET keys/{id}', record()],
   'change <id>': [
     'change a key; takes effect on its next request',

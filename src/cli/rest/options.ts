@@ -58,6 +58,7 @@ export const OPTIONS: Readonly<Record<string, OptionSpec>> = {
     about: 'allow only these scopes, such as pets:read (default: all)',
     fields: (scopes: unknown) => ({ scopes }),
   },
+  search: { value: '<text>', about: 'only those with this in their name, id or reference, in any case' },
   status: { value: '<status>', about: 'enabled or disabled; with list also revoked' },
   to: { value: '<day>', about: 'last UTC day' },
   until: {

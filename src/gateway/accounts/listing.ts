@@ -6,7 +6,7 @@ export interface KeyFilter {
   readonly plan?: string;
   readonly status?: KeyStatus;
   /** Prefix of the name. */
-  readonly namePrefix?: string;
+  readonly name?: string;
   /** The customer. Its keys are a range of IDs, so no others are read. */
   readonly customer?: string;
 }
@@ -55,6 +55,6 @@ export function passes(record: KeyRecord, filter: KeyFilter): boolean {
     (filter.customer === undefined || customerOf(record.id) === filter.customer) &&
     (filter.plan === undefined || record.plan === filter.plan) &&
     (filter.status === undefined || record.status === filter.status) &&
-    (filter.namePrefix === undefined || record.name.startsWith(filter.namePrefix))
+    (filter.name === undefined || record.name.startsWith(filter.name))
   );
 }

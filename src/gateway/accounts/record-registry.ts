@@ -11,6 +11,7 @@ import { corrected } from './corrections.js';
 import { untilWritten, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
+import { cursorOf, Directory, isAfter, searchable, type Entry } from './directory.js';
 import { scan, type Page } from './listing.js';
 import { planDays, plansIn, type Payer } from './plans/days.js';
 import { KeyRefused, type KeyRefusedKind } from './refused.js';
@@ -20,6 +21,8 @@ import { payerOf } from '../store/records/customer-id.js';
 
 /** A key or a customer. */
 export interface Account extends StoredRecord {
+  readonly name: string;
+  readonly createdAtMs: number;
   readonly plan: string;
   readonly limits: Limits | null;
   readonly grants?: readonly Grant[];
@@ -65,6 +68,8 @@ export interface Written<R> extends Pick<Change<R>, 'ban'> {
 type Edit<R> = (record: R, nowMs: number) => Change<R> | null | Promise<Change<R> | null>;
 
 const EXPORTED_AT_ONCE = 250;
+/** Records read at once to find those that match a filter, and the most of them for one page. */
+const [FILTERED_AT_ONCE, FILTERED] = [500, 10_000];
 /** The actor if no name was given. */
 export const ANYBODY = 'admin-api';
 
@@ -77,6 +82,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   protected readonly store: RecordStore<R, never>;
   protected readonly clock: Clock;
   protected readonly plans: () => Plans;
+  protected readonly directory: Directory;
   readonly #type: RecordType;
   readonly #corrections: InTurn;
 
@@ -84,6 +90,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     this.store = store;
     this.clock = clock;
     this.plans = plans;
+    this.directory = new Directory((afterId, count) => this.store.page(afterId, count));
     this.#type = type;
     this.#corrections = corrections;
   }
@@ -92,6 +99,9 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   protected abstract page(afterId: string | null, count: number, filter: Filter): Promise<readonly R[]>;
 
   protected abstract passes(record: R, filter: Filter): boolean;
+
+  /** Which entries of the directory a list has, before records are read. @param text as `searchable` makes it */
+  protected abstract listed(text: string, filter: Filter): Promise<(entry: Entry) => boolean>;
 
   /** Throws KeyRefused for a revoked key or a closed customer. */
   protected abstract refuseEnded(record: R): void;
@@ -122,6 +132,33 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   list(filter: Filter, cursor: string | null, count: number): Promise<Page<R>> {
     const isWanted = Object.keys(filter).length === 0 ? null : (record: R): boolean => this.passes(record, filter);
     return scan((afterId, some) => this.page(afterId, some, filter), isWanted, cursor, count);
+  }
+
+  /**
+   * A page of the records with `text` in their name, ID or reference, in any case, the newest first.
+   * @param cursor as `cursorOf` makes it (directory.ts)
+   */
+  async newest(filter: Filter, text: string, cursor: string | null, count: number): Promise<Page<R>> {
+    const isListed = await this.listed(searchable(text), filter);
+    const isFiltered = Object.keys(filter).length > 0;
+    const wanted = (await this.directory.entries()).filter(
+      (entry) => (cursor === null || isAfter(cursor, entry)) && isListed(entry),
+    );
+    const records: R[] = [];
+    const atOnce = isFiltered ? FILTERED_AT_ONCE : count;
+    for (let at = 0; at < wanted.length && at < FILTERED; at += atOnce) {
+      const some = wanted.slice(at, at + atOnce);
+      const read = await Promise.all(some.map(async ({ id }) => this.store.read(id)));
+      for (const record of await this.allAsTheyHold(read.filter((one) => one !== undefined))) {
+        if (isFiltered && !this.passes(record, filter)) continue;
+        if (records.push(record) === count) return { records, cursor: cursorOf(record) };
+      }
+    }
+    return { records, cursor: wanted.length <= FILTERED ? null : cursorOf(wanted[FILTERED - 1]!) };
+  }
+
+  protected allAsTheyHold(records: readonly R[]): Promise<readonly R[]> {
+    return Promise.resolve(records);
   }
 
   /** All records that match `filter`, by ID, in batches. */
@@ -209,6 +246,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
           ? new ChangeUncertain(`${error.message} This made the ${this.#type.name} ${record.id}${advice}`)
           : error;
       });
+      this.directory.note(record);
       return record;
     }, taken);
   }
@@ -226,6 +264,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
       const next = { ...withoutPast(changed, nowMs), version: record.version + 1 };
       const entry = { atMs: nowMs, actor, action, changed: what };
       await this.write({ before: record, record: next, entry, ban });
+      this.directory.note(next);
       return next;
     }, `the ${this.#type.name} is being changed by somebody else; try again`);
   }

@@ -12,6 +12,7 @@ import { isoOrNull, NO_FREE_ID } from './edits.js';
 import { openPlans, type Body, type FieldRules, type Prices } from './fields.js';
 import { importKeys, type ImportLine, type ImportResult } from './transfer/import.js';
 import { lineFields } from './transfer/line.js';
+import type { Entry } from './directory.js';
 import { passes, type KeyFilter } from './listing.js';
 import { correctionsIn, type CorrectionOf } from '../store/records/correction.js';
 import { customerOf } from '../store/records/customer-id.js';
@@ -191,7 +192,9 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     const { acceptImported } = this.#parts;
     const rules = await this.#rules();
     const lineRules = { ...rules, acceptImported, fields: lineFields(rules) };
-    return importKeys({ store: this.store, rules: lineRules, actor, check }, lines);
+    return importKeys({ store: this.store, rules: lineRules, actor, check }, lines).finally(() =>
+      this.directory.forget(),
+    );
   }
 
   /** Stands in each token. */
@@ -213,6 +216,20 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     const records = await this.store.page(afterId ?? (customer === '' ? null : customer), count);
     const own = records.filter(({ id }) => id.startsWith(customer));
     return withTerms(this.#parts.engine.customers, own);
+  }
+
+  protected override allAsTheyHold(records: readonly KeyRecord[]): Promise<readonly HeldKey[]> {
+    return withTerms(this.#parts.engine.customers, records);
+  }
+
+  /** A key is found by the name and the reference of its customer, too. */
+  protected override async listed(text: string, { customer }: KeyFilter) {
+    const customers = text === '' ? new Set<string>() : await this.customers.idsWith(text);
+    return (entry: Entry): boolean => {
+      const its = customerOf(entry.id);
+      if (customer !== undefined && its !== customer) return false;
+      return entry.text.includes(text) || (its !== null && customers.has(its));
+    };
   }
 
   protected override async payerOf(record: KeyRecord, history: readonly AuditEntry[]) {

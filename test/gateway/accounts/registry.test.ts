@@ -261,7 +261,45 @@ t.test('a listing visits every key once, page by page, and filters', async (t: T
     (await registry.list({ status: 'revoked' }, null, 100)).records.map(({ id }) => id),
     [made[1]],
   );
-  t.equal((await registry.list({ namePrefix: 'app 1' }, null, 100)).records.length, 11);
+  t.equal((await registry.list({ name: 'app 1' }, null, 100)).records.length, 11);
+});
+
+t.test('a search finds any part of name, id or customer in any case, the newest first', async (t: Test) => {
+  const { engine } = openStore(t);
+  let nowMs = Date.UTC(2026, 10, 1);
+  const registry = openRegistry(engine, { clock: () => Promise.resolve((nowMs += 1_000)) });
+  const customer = await registry.customers.create({ name: 'ACME Straße', plan: 'free', reference: 'C-77' }, 'test');
+  const made: string[] = [];
+  for (const name of ['Alpha', 'beta alpha', 'Gamma', 'ALPHABET'])
+    made.push((await registry.create({ plan: name === 'Gamma' ? 'pro' : 'free', name })).record.id);
+  const { record: hers } = await registry.create({ customer: customer.id, name: 'hers' });
+  const found = async (text: string, filter = {}, count = 100): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    for (let cursor: string | null = null; ;) {
+      const page = await registry.newest(filter, text, cursor, count);
+      ids.push(...page.records.map(({ id }) => id));
+      if ((cursor = page.cursor) === null) return ids;
+    }
+  };
+  const [alpha, beta, gamma, alphabet] = made as [string, string, string, string];
+  t.same(await found('alpha'), [alphabet, beta, alpha]);
+  t.same(await found('alpha', {}, 1), [alphabet, beta, alpha], 'page by page');
+  t.same(await found(gamma.slice(3, 9).toUpperCase()), [gamma]);
+  for (const text of ['acme', 'STRASSE'.replace('SS', 'ß'), 'c-77', customer.id])
+    t.same(await found(text), [hers.id], text);
+  t.same(await found(''), [hers.id, alphabet, gamma, beta, alpha]);
+  t.same(await found('', { plan: 'pro' }), [gamma]);
+  t.same(await found('', { customer: customer.id }), [hers.id]);
+  t.same(await found('nobody'), []);
+  await registry.change(alpha, { name: 'Omega' });
+  t.same(await found('alpha'), [alphabet, beta], 'a change shows immediately');
+  const { record: young } = await registry.create({ plan: 'free', name: 'alpha again' });
+  t.same(await found('alpha'), [young.id, alphabet, beta]);
+  const { records } = await registry.customers.newest({}, 'ACME', null, 10);
+  t.same(
+    records.map(({ id }) => id),
+    [customer.id],
+  );
 });
 
 t.test('an unknown id is not found, and a whole key is never repeated', async (t: Test) => {

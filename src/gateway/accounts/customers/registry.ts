@@ -4,6 +4,7 @@ import { correctionsOf, type CorrectedStore } from '../../store/records/correcti
 import type { AuditEntry } from '../../store/records/record.js';
 import type { Plans } from '../../admission/plan.js';
 import type { Clock } from '../../store/store-clock.js';
+import type { Entry } from '../directory.js';
 import { changeTo, differences, NO_FREE_ID } from '../edits.js';
 import { limits, limitsOn, name, note, nothingIn, planIn, readFields, reference, status } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';
@@ -94,6 +95,12 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     return this.insert(make, entry, ': look whether it is there.', NO_FREE_ID);
   }
 
+  /** IDs of customers with this text, as `searchable` makes it, in their name, ID or reference. */
+  async idsWith(text: string): Promise<ReadonlySet<string>> {
+    const entries = await this.directory.entries();
+    return new Set(entries.filter((entry) => entry.text.includes(text)).map(({ id }) => id));
+  }
+
   /** The customer of this id, else the one of this reference. Rejects also when two or more have the reference. */
   async find(idOrReference: string): Promise<CustomerRecord> {
     if (looksLikeToken(idOrReference)) return this.get(idOrReference);
@@ -146,6 +153,10 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     const found: CorrectionOf[] = [];
     for await (const some of correctionsOf(this.#keys, { customer })) found.push(...some);
     return found;
+  }
+
+  protected override listed(text: string) {
+    return Promise.resolve((entry: Entry): boolean => entry.text.includes(text));
   }
 
   protected override passes(record: CustomerRecord, { reference }: CustomerFilter): boolean {

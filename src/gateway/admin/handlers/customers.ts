@@ -1,7 +1,7 @@
 import { eraseCustomer } from '../../accounts/erase.js';
 import { isCustomerId } from '../../accounts/token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
-import { ofReference, paging } from '../input/query.js';
+import { listed, listing, ofReference } from '../input/query.js';
 import { Customer, CustomerChange, CustomerPage, NewCustomer } from '../openapi/schemas.js';
 import { route, type Route } from '../route.js';
 import { accountRoutes } from './accounts.js';
@@ -11,11 +11,11 @@ import { customerView } from './views.js';
 const CUSTOMERS = '/admin/v1/customers';
 
 export const CUSTOMER_ROUTES: readonly Route[] = [
-  route(`GET ${CUSTOMERS}`, 'any', 'Lists customers by id, page by page', {
-    query: { ...ofReference, ...paging(isCustomerId) },
+  route(`GET ${CUSTOMERS}`, 'any', 'Lists customers by id or by age, page by page', {
+    query: { ...ofReference, ...listing(isCustomerId) },
     gives: CustomerPage,
-    handle: async ({ parts: { registry }, query: { limit, cursor: after, ...filter } }) => {
-      const { records, cursor } = await registry.customers.list(filter, after, limit);
+    handle: async ({ parts: { registry }, query }) => {
+      const { records, cursor } = await listed(registry.customers, query);
       const nowMs = await registry.nowMs();
       return { json: { customers: records.map((record) => customerView(record, nowMs)), cursor } };
     },

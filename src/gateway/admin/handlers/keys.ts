@@ -4,7 +4,7 @@ import { isKeyId } from '../../accounts/token.js';
 import type { Ban } from '../../store/records/key.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { Answer } from '../answer.js';
-import { ofCustomer, ofKeys, paging } from '../input/query.js';
+import { listed, listing, ofCustomer, ofKeys } from '../input/query.js';
 import { IssuedKey, Key, KeyChange, KeyPage, NewKey, Rotation } from '../openapi/schemas.js';
 import { route, type AdminParts, type Route } from '../route.js';
 import { accountRoutes } from './accounts.js';
@@ -14,12 +14,11 @@ import { keyView, keyViews } from './views.js';
 const KEYS = '/admin/v1/keys';
 
 export const KEY_ROUTES: readonly Route[] = [
-  route(`GET ${KEYS}`, 'read', 'Lists keys by id, page by page', {
-    query: { ...paging(isKeyId), ...ofKeys, ...ofCustomer },
+  route(`GET ${KEYS}`, 'read', 'Lists keys by id or by age, page by page', {
+    query: { ...listing(isKeyId), ...ofKeys, ...ofCustomer },
     gives: KeyPage,
-    handle: async ({ parts, query: { limit, cursor: after, name, ...filter } }) => {
-      const prefix = name === undefined ? {} : { namePrefix: name };
-      const { records, cursor } = await parts.registry.list({ ...filter, ...prefix }, after, limit);
+    handle: async ({ parts, query }) => {
+      const { records, cursor } = await listed(parts.registry, query);
       return { json: { keys: await keyViews(parts, records), cursor } };
     },
   }),

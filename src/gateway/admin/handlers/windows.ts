@@ -1,9 +1,13 @@
+import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { EVERY_OPERATION } from '../../admission/windows.js';
 import { windowView } from '../../observe/recent/view.js';
+import type { AdmissionEngine } from '../../store/port.js';
 import { KeyWindows } from '../openapi/schemas.js';
 import { route, type Route } from '../route.js';
 
-/** Where a key stands, as admission would say it of a request that costs nothing. */
+const USED_DAYS = 31;
+
+/** What is left to a key, as admission would report it for a request at cost 0, and when it was last used. */
 export const WINDOW_ROUTES: readonly Route[] = [
   route('GET /admin/v1/keys/{id}/windows', 'read', 'What is left to a key in each window now', {
     gives: KeyWindows,
@@ -11,8 +15,16 @@ export const WINDOW_ROUTES: readonly Route[] = [
       const { id, secrets } = await registry.get(asked);
       const subject = { kind: 'key', id, secretHash: secrets[0]?.hash ?? '' } as const;
       const [verdict] = await engine.admit([{ subject, operation: EVERY_OPERATION, scope: null, cost: 0 }]);
-      if (verdict === undefined || verdict.outcome === 'unknown_key') return { json: { key: id, windows: [] } };
-      return { json: { key: id, windows: verdict.windows.map(windowView) } };
+      const windows = verdict === undefined || verdict.outcome === 'unknown_key' ? [] : verdict.windows.map(windowView);
+      return { json: { key: id, windows, used: await lastUse(engine, id, await registry.nowMs()) } };
     },
   }),
 ];
+
+/** The last UTC day with a request of this key, in the past 31 days; null without one. */
+async function lastUse({ usage }: AdmissionEngine, keyId: string, nowMs: number): Promise<string | null> {
+  let last: string | null = null;
+  for await (const rows of usage.rows(dayOf(nowMs - (USED_DAYS - 1) * DAY_MS), dayOf(nowMs), keyId))
+    for (const { day, requests } of rows) if (requests > 0 && day > (last ?? '')) last = day;
+  return last;
+}

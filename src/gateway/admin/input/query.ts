@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { checked, quote, readFields, reference, type Checked, type Shape } from '../../accounts/fields.js';
+import type { Page } from '../../accounts/listing.js';
+import type { Account, RecordRegistry } from '../../accounts/record-registry.js';
 import { isCustomerId } from '../../accounts/token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { DIMENSIONS, type Dimension } from '../../usage/grouping/range.js';
@@ -55,6 +57,36 @@ export const paging = (isCursor: (text: string) => boolean) => ({
 
 /** Pages of bans, of keys and of addresses: the store defines the cursor (store/port.ts). */
 export const banPaging = paging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}$/.test(textOf(cursor)));
+
+/** Pages of keys or customers, by ID or by age; a cursor belongs to its order. */
+export const listing = (isId: (text: string) => boolean) => ({
+  search: z
+    .string()
+    .max(200, 'must have at most 200 characters')
+    .optional()
+    .describe('Only those with this in their name, ID or reference, in any case; the newest first'),
+  order: z.enum(['id', 'newest'], 'must be one of id, newest').default('id').describe('With a search always newest'),
+  ...paging((text) => isId(text) || (/^\d{1,16}\./.test(text) && isId(text.slice(text.indexOf('.') + 1)))),
+});
+
+interface AskedList {
+  readonly limit: number;
+  readonly cursor: string | null;
+  readonly search?: string | undefined;
+  readonly order: 'id' | 'newest';
+}
+
+/** Reads a page in the order that is asked for. Throws AdminRefusal for a cursor of the other order. */
+export function listed<R extends Account, Filter extends object>(
+  registry: Pick<RecordRegistry<R, Filter>, 'list' | 'newest'>,
+  { limit, cursor, search, order, ...filter }: AskedList & Filter,
+): Promise<Page<R>> {
+  const isNewest = search !== undefined || order === 'newest';
+  if (cursor !== null && cursor.includes('.') !== isNewest)
+    throw invalidQuery('cursor must be the one that came with the page before, in the same order.');
+  const asked = filter as unknown as Filter;
+  return isNewest ? registry.newest(asked, search ?? '', cursor, limit) : registry.list(asked, cursor, limit);
+}
 
 const choice = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `must be one of ${values.join(', ')}`);

@@ -193,7 +193,8 @@ const WINDOWS = z.array(
 );
 export const KeyWindows = answer('KeyWindows', {
   key: TEXT,
-  windows: WINDOWS.describe('Empty of a key that is refused, whatever is left to it'),
+  windows: WINDOWS.describe('Empty for a key that is refused'),
+  used: DAY.nullable().describe('Last UTC day with a request, in the past 31 days'),
 });
 
 const EXCHANGE = z.object({

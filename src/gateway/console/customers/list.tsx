@@ -11,12 +11,12 @@ import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
 const CUSTOMERS = `${CONSOLE}/customers`;
 const PER_PAGE = 50;
 
-/** Customers by id, page by page; the id of one leads to it. */
+/** Customers, the newest first, page by page; the ID of one leads to it. */
 export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> {
   const search = query.given('search');
   if (search !== undefined && isCustomerId(search)) return { to: pathOf('/customers', search) };
   const cursor = query.given('cursor');
-  const asked = { reference: search, cursor, limit: String(PER_PAGE) };
+  const asked = { search, order: 'newest', cursor, limit: String(PER_PAGE) };
   const page = await api.ask(CustomerPage, 'GET /admin/v1/customers', { query: asked });
   return {
     content: (
@@ -29,20 +29,20 @@ export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> 
           </p>
         )}
         <form method="get" action={CUSTOMERS} class="filter">
-          <TextField name="search" label="Id, or the whole reference" type="search" value={search} />
+          <TextField name="search" label="Name, ID or reference" type="search" value={search} />
           <button>Search</button>
         </form>
         <Table
-          caption="Customers by id"
-          empty="No customer is like this."
+          caption="Customers, newest first"
+          empty="No matches."
           rows={page.customers}
           columns={[
-            { head: 'Id', cell: ({ id }) => <a href={pathOf('/customers', id)}>{id}</a> },
-            { head: 'Name', cell: ({ name }) => name },
+            { head: 'Name', cell: ({ id, name }) => <a href={pathOf('/customers', id)}>{name === '' ? id : name}</a> },
             { head: 'Reference', cell: ({ reference }) => reference },
             { head: 'State', cell: ({ status }) => <State state={status} /> },
             { head: 'Plan', cell: ({ plan }) => plan },
             { head: 'Created', cell: ({ created }) => <Moment at={created} /> },
+            { head: 'ID', cell: ({ id }) => <code>{id}</code> },
           ]}
         />
         <Pager path={CUSTOMERS} query={{ search }} cursor={cursor} next={page.cursor} />

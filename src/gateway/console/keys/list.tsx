@@ -1,5 +1,6 @@
+import type { z } from 'zod';
 import { isKeyId } from '../../accounts/token.js';
-import { KeyPage } from '../../admin/openapi/schemas.js';
+import { Customer, KeyPage, KeyWindows } from '../../admin/openapi/schemas.js';
 import { SelectField, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
@@ -7,24 +8,33 @@ import { Table } from '../../pages/components/table.js';
 import { State } from '../accounts/state.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
 import { pathOf } from '../accounts/account.js';
+import { Fullest } from './fullest.js';
 
 const KEYS = `${CONSOLE}/keys`;
 const STATUSES = ['enabled', 'disabled', 'revoked'];
 const PER_PAGE = 50;
 
-/** Keys by id, page by page; the id of one leads to it. */
+/** A key with what a list shows next to it. */
+interface Line {
+  readonly key: z.output<typeof KeyPage>['keys'][number];
+  readonly customerName: string;
+  readonly standing: z.output<typeof KeyWindows> | null;
+}
+
+/** Keys, the newest first, page by page; the ID of one leads to it. */
 export async function listKeys(visit: Visit): Promise<PageAnswer> {
   const { api, query } = visit;
   const search = query.given('search');
   if (search !== undefined && isKeyId(search)) return { to: pathOf('/keys', search) };
   const filter = {
-    name: search,
+    search,
     plan: query.given('plan'),
     status: query.given('status'),
     customer: query.given('customer'),
   };
   const cursor = query.given('cursor');
-  const page = await api.ask(KeyPage, 'GET /admin/v1/keys', { query: { ...filter, cursor, limit: String(PER_PAGE) } });
+  const asked = { ...filter, cursor, order: 'newest', limit: String(PER_PAGE) };
+  const page = await api.ask(KeyPage, 'GET /admin/v1/keys', { query: asked });
   return {
     content: (
       <>
@@ -36,27 +46,55 @@ export async function listKeys(visit: Visit): Promise<PageAnswer> {
           </p>
         )}
         <Filter visit={visit} />
-        <Table
-          caption="Keys by id"
-          empty="No key is like this."
-          rows={page.keys}
-          columns={[
-            { head: 'Id', cell: ({ id }) => <a href={pathOf('/keys', id)}>{id}</a> },
-            { head: 'Name', cell: ({ name }) => name },
-            { head: 'State', cell: ({ state }) => <State state={state} /> },
-            { head: 'Plan', cell: ({ plan }) => plan },
-            {
-              head: 'Customer',
-              cell: ({ customer }) => customer && <a href={pathOf('/customers', customer)}>{customer}</a>,
-            },
-            { head: 'Created', cell: ({ created }) => <Moment at={created} /> },
-            { head: 'Expires', cell: ({ expires }) => expires !== null && <Moment at={expires} /> },
-          ]}
-        />
-        <Pager path={KEYS} query={{ ...filter, name: undefined, search }} cursor={cursor} next={page.cursor} />
+        <Keys lines={await linesOf(visit, page.keys)} />
+        <Pager path={KEYS} query={filter} cursor={cursor} next={page.cursor} />
       </>
     ),
   };
+}
+
+function Keys({ lines }: { readonly lines: readonly Line[] }) {
+  return (
+    <Table
+      caption="Keys, newest first"
+      empty="No matches."
+      rows={lines}
+      columns={[
+        { head: 'Name', cell: ({ key: { id, name } }) => <a href={pathOf('/keys', id)}>{name === '' ? id : name}</a> },
+        { head: 'State', cell: ({ key }) => <State state={key.state} /> },
+        { head: 'Plan', cell: ({ key }) => key.plan },
+        {
+          head: 'Customer',
+          cell: ({ key: { customer }, customerName }) =>
+            customer && <a href={pathOf('/customers', customer)}>{customerName === '' ? customer : customerName}</a>,
+        },
+        { head: 'Fullest window', cell: ({ standing }) => standing && <Fullest windows={standing.windows} /> },
+        { head: 'Last use', cell: ({ standing }) => standing?.used },
+        { head: 'Created', cell: ({ key }) => <Moment at={key.created} /> },
+        { head: 'Expires', cell: ({ key: { expires } }) => expires !== null && <Moment at={expires} /> },
+        { head: 'ID', cell: ({ key }) => <code>{key.id}</code> },
+      ]}
+    />
+  );
+}
+
+/** The keys with what their windows and customers show; without it where the store does not say. */
+async function linesOf({ api }: Visit, keys: readonly Line['key'][]): Promise<readonly Line[]> {
+  const names = new Map<string | null, string>();
+  await Promise.all(
+    [...new Set(keys.map(({ customer }) => customer))].map(async (id) => {
+      if (id === null) return;
+      const { name } = await api.ask(Customer, 'GET /admin/v1/customers/{id}', { id });
+      names.set(id, name);
+    }),
+  );
+  return Promise.all(
+    keys.map(async (key) => ({
+      key,
+      customerName: names.get(key.customer) ?? '',
+      standing: await api.ask(KeyWindows, 'GET /admin/v1/keys/{id}/windows', { id: key.id }).catch(() => null),
+    })),
+  );
 }
 
 function Filter({ visit: { query, parts } }: { readonly visit: Visit }) {
@@ -64,10 +102,10 @@ function Filter({ visit: { query, parts } }: { readonly visit: Visit }) {
   const choices = (values: readonly string[]) => [any, ...values.map((value) => ({ value, label: value }))];
   return (
     <form method="get" action={KEYS} class="filter">
-      <TextField name="search" label="Id, or the start of the name" type="search" value={query.text('search')} />
+      <TextField name="search" label="Name, ID or customer" type="search" value={query.text('search')} />
       <SelectField name="plan" label="Plan" choices={choices(parts.registry.openPlans)} value={query.text('plan')} />
       <SelectField name="status" label="Status" choices={choices(STATUSES)} value={query.text('status')} />
-      <TextField name="customer" label="Customer’s id" value={query.text('customer')} />
+      <TextField name="customer" label="Customer ID" value={query.text('customer')} />
       <button>Search</button>
     </form>
   );

@@ -123,6 +123,12 @@ interface Elements {
   readonly select: Omit<Input, 'value'>;
   readonly option: Common & { readonly value?: string; readonly selected?: boolean };
   readonly textarea: Input & { readonly rows?: number; readonly spellcheck?: boolean };
+  readonly meter: Common & {
+    readonly value: number;
+    readonly min: number;
+    readonly max: number;
+    readonly high: number;
+  };
   readonly progress: Common & { readonly value: number; readonly max: number };
   readonly svg: Common & { readonly viewBox: string };
   readonly g: Shape;

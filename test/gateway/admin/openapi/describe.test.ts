@@ -116,5 +116,7 @@ t.test('what each field may hold is described, as it is refused', async (t: Test
   t.match(schemas['KeyPage']?.properties, { keys: { items: { $ref: '#/components/schemas/Key' } } });
   const limit = { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 } };
   const status = { name: 'status', schema: { enum: ['enabled', 'disabled', 'revoked'] } };
-  t.match(paths['/admin/v1/keys']?.get?.parameters, [limit, { name: 'cursor' }, { name: 'plan' }, status]);
+  const order = { name: 'order', schema: { enum: ['id', 'newest'], default: 'id' } };
+  const parameters = [{ name: 'search' }, order, limit, { name: 'cursor' }, { name: 'plan' }, status];
+  t.match(paths['/admin/v1/keys']?.get?.parameters, parameters);
 });

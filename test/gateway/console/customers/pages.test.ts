@@ -13,6 +13,7 @@ t.test('a customer is created, found by its reference, and shown with its keys',
   const { id } = (await registry.customers.list({}, null, 10)).records[0]!;
   const { record } = await registry.create({ name: 'Their app', customer: id });
   t.match((await get('/console/customers?search=cus_1')).text, `/console/customers/${id}`);
+  t.match((await get('/console/customers?search=%3CB%3Es')).text, `/console/customers/${id}`, 'by its name');
   t.match((await get(`/console/customers?search=${id}`)).headers, { location: `/console/customers/${id}` });
   const { text } = await get(`/console/customers/${id}`);
   t.match(text, `/console/keys/${record.id}`);

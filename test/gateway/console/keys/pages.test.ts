@@ -22,6 +22,24 @@ t.test('a key is created, shown once, and found by its id and by its name', asyn
   t.notMatch((await get('/console/keys?search=other')).text, `/console/keys/${id}`);
 });
 
+t.test('a list shows the newest first, with customer, fullest window and last use', async (t) => {
+  const { visitor, registry, engine } = await openConsole(t);
+  const { get, signIn } = visitor();
+  await signIn();
+  const customer = await registry.customers.create({ name: 'Acme', plan: 'free' }, 'test');
+  const { record: older } = await registry.create({ name: 'Used', customer: customer.id });
+  const { record: newer } = await registry.create({ name: 'Unused', plan: 'pro' });
+  const subject = { kind: 'key', id: older.id, secretHash: older.secrets[0]!.hash } as const;
+  await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 45 }]);
+  const { text } = await get('/console/keys?search=uSED');
+  t.ok(text.indexOf(newer.id) < text.indexOf(older.id));
+  t.match(text, `href="/console/customers/${customer.id}">Acme</a>`);
+  t.match(text, '75 % of the minute');
+  t.match(text, `<td>${new Date().toISOString().slice(0, 10)}</td>`);
+  t.match((await get('/console/keys?search=acme')).text, older.id, 'found by the name of its customer');
+  t.equal((await get('/console/keys?cursor=' + older.id)).status, 400, 'a cursor of the other order');
+});
+
 t.test('a form that is wrong is shown again with what is wrong, and what was entered', async (t) => {
   const { visitor, registry } = await openConsole(t);
   const { submit, signIn } = visitor();

@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { withRetry } from '../store/records/retry.js';
+
+/** What a list needs to find a record and to order it. */
+export interface Listed {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly name: string;
+  /** Customers only. */
+  readonly reference?: string;
+}
+export interface Entry extends Pick<Listed, 'id' | 'createdAtMs'> {
+  /** Name, ID and reference, as `searchable` makes them. */
+  readonly text: string;
+}
+
+/** About 150 bytes each. Of more records, a list by age has the newest. */
+const MAX_ENTRIES = 250_000;
+/** Changes made by other gateways appear after this time at the latest, counted from the next list. */
+const MAX_AGE_MS = 5_000;
+const READ_AT_ONCE = 250;
+
+/** All records of one type by age, in memory: read on first use, then again in the background. */
+export class Directory {
+  readonly #read: (afterId: string | null, count: number) => Promise<readonly Listed[]>;
+  #entries: readonly Entry[] | undefined;
+  #readAtMs = -Infinity;
+  #reading: Promise<void> | undefined;
+  /** Written here since the last read began. */
+  #written = new Map<string, Entry>();
+
+  readonly #nowMs: () => number;
+
+  /** @param nowMs a clock that never steps back */
+  constructor(
+    read: (afterId: string | null, count: number) => Promise<readonly Listed[]>,
+    nowMs = () => performance.now(),
+  ) {
+    this.#read = read;
+    this.#nowMs = nowMs;
+  }
+
+  /** The newest first. Rejects with StoreUnavailable. */
+  async entries(): Promise<readonly Entry[]> {
+    const isOld = this.#nowMs() - this.#readAtMs > MAX_AGE_MS;
+    if (isOld) this.#reading ??= this.#readAll().finally(() => (this.#reading = undefined));
+    if (this.#entries === undefined) await this.#reading;
+    // A failed refresh leaves the older entries.
+    else this.#reading?.catch(() => undefined);
+    return this.#entries ?? [];
+  }
+
+  /** A record was created or changed here. */
+  note(record: Listed): void {
+    const entry = entryOf(record);
+    this.#written.set(entry.id, entry);
+    if (this.#entries !== undefined) this.#entries = merged(this.#entries, [entry]);
+  }
+
+  /** Many records were written here: the next list reads all of them again. */
+  forget(): void {
+    this.#entries = undefined;
+    this.#readAtMs = -Infinity;
+  }
+
+  async #readAll(): Promise<void> {
+    this.#written = new Map();
+    let entries: Entry[] = [];
+    for (let afterId: string | null = null; ;) {
+      const from = afterId;
+      const records: readonly Listed[] = await withRetry(() => this.#read(from, READ_AT_ONCE));
+      for (const record of records) entries.push(entryOf(record));
+      if (entries.length > 2 * MAX_ENTRIES) entries = entries.sort(byAge).slice(0, MAX_ENTRIES);
+      if (records.length < READ_AT_ONCE) break;
+      afterId = records.at(-1)!.id;
+      await nextTurn();
+    }
+    this.#entries = merged(entries.sort(byAge).slice(0, MAX_ENTRIES), [...this.#written.values()]);
+    this.#readAtMs = this.#nowMs();
+  }
+}
+
+/** The form in which texts are compared: any case, any width. */
+export function searchable(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}
+
+/** Whether an entry comes after the one that a cursor names. */
+export function isAfter(cursor: string, { id, createdAtMs }: Pick<Listed, 'id' | 'createdAtMs'>): boolean {
+  const [atMs, last = ''] = cursor.split('.');
+  return createdAtMs < Number(atMs) || (createdAtMs === Number(atMs) && id > last);
+}
+
+export function cursorOf({ id, createdAtMs }: Pick<Listed, 'id' | 'createdAtMs'>): string {
+  return `${createdAtMs}.${id}`;
+}
+
+function entryOf({ id, createdAtMs, name, reference = '' }: Listed): Entry {
+  return { id, createdAtMs, text: searchable(`${name}\n${id}\n${reference}`) };
+}
+
+function byAge(one: Entry, other: Entry): number {
+  return other.createdAtMs - one.createdAtMs || (one.id < other.id ? -1 : 1);
+}
+
+function merged(entries: readonly Entry[], changed: readonly Entry[]): readonly Entry[] {
+  if (changed.length === 0) return entries;
+  const ids = new Set(changed.map(({ id }) => id));
+  return [...entries.filter(({ id }) => !ids.has(id)), ...changed].sort(byAge);
+}

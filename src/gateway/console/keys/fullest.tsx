@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import type { KeyWindows } from '../../admin/openapi/schemas.js';
+
+type Window = z.output<typeof KeyWindows>['windows'][number];
+
+/** The window with the largest share used, as a bar and in percent; nothing if no window is limited. */
+export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
+  const shares = windows.map((window) => ({ name: window.window, percent: percentUsed(window) }));
+  const [fullest] = shares.toSorted((one, other) => other.percent - one.percent);
+  if (fullest === undefined || fullest.percent < 0) return <></>;
+  const { name, percent } = fullest;
+  return (
+    <>
+      <meter min={0} max={100} high={80} value={percent} aria-label={`Used of the ${name}`} />
+      {` ${percent} % of the ${name}`}
+    </>
+  );
+}
+
+/** Rounded down, so that 100 % means nothing is left; -1 without a limit. */
+function percentUsed({ limit, remaining }: Window): number {
+  if (typeof limit !== 'number' || remaining === null) return -1;
+  return limit === 0 ? 100 : Math.floor((100 * (limit - remaining)) / limit);
+}
