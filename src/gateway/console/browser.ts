@@ -3,7 +3,9 @@ interface Element {
   innerHTML: string;
   textContent: string;
   hidden: boolean;
+  readonly tagName: string;
   readonly dataset: { readonly live: string; readonly everyMs: string };
+  getAttribute(name: 'aria-label'): string | null;
   querySelectorAll(selector: string): Iterable<Element>;
   addEventListener(type: 'click', listener: () => void): void;
   focus(options: { readonly preventScroll: boolean }): void;
@@ -23,6 +25,11 @@ interface Page {
 const STATES: Readonly<Record<number, string>> = { 401: 'Your session has ended. Reload the page to sign in.' };
 const FOCUSABLE = 'a, button, summary, [tabindex]';
 
+/** Recognizes an element in a later version of the page; figures in it may have changed if it has a label. */
+function nameOf(element: Element): string {
+  return `${element.tagName} ${element.getAttribute('aria-label') ?? element.textContent}`;
+}
+
 /** Puts what is so now in place of what the page was sent with, every few seconds, while somebody may see it. */
 function follow({ document }: Page): void {
   const part = document.querySelector('[data-live]');
@@ -34,13 +41,17 @@ function follow({ document }: Page): void {
     state.textContent = text;
   };
   const details = (): readonly Details[] => [...(part.querySelectorAll('details') as Iterable<Details>)];
+  const summaryOf = (one: Details): string => [...one.querySelectorAll('summary')].map(nameOf).join();
   const focusable = (): readonly Element[] => [...part.querySelectorAll(FOCUSABLE)];
   const put = (html: string): void => {
-    const opened = details().map(({ open }) => open);
-    const focused = focusable().findIndex((one) => one === document.activeElement);
+    const opened = new Set(details().flatMap((one) => (one.open ? summaryOf(one) : [])));
+    const focused = focusable().find((one) => one === document.activeElement);
+    const name = focused && nameOf(focused);
     part.innerHTML = html;
-    for (const [n, one] of details().entries()) one.open = opened[n] ?? false;
-    focusable()[focused]?.focus({ preventScroll: true });
+    for (const one of details()) one.open = opened.has(summaryOf(one));
+    focusable()
+      .find((one) => nameOf(one) === name)
+      ?.focus({ preventScroll: true });
   };
   const isWatched = (): boolean => !document.hidden && !paused;
   const refresh = async (): Promise<void> => {
@@ -61,7 +72,7 @@ function follow({ document }: Page): void {
   pause.hidden = false;
   pause.addEventListener('click', () => {
     paused = !paused;
-    pause.textContent = paused ? 'Go on' : 'Pause';
+    pause.textContent = paused ? 'Resume' : 'Pause';
     void refresh();
   });
   setInterval(() => void refresh(), everyMs);

@@ -77,15 +77,19 @@ t.test('a refresh leaves open what is open and the focus where it is; Pause stop
     await page.evaluate("document.querySelector('[data-live]').firstElementChild.id = 'before'");
     await page.waitForSelector('#before', { state: 'detached', timeout: 60_000 });
   };
+  await page.evaluate("document.querySelector('[data-live]').insertAdjacentHTML('afterbegin', '<a href=\"/\">x</a>')");
   await refreshed();
-  t.ok(await page.evaluate("document.querySelector('[data-live] details').open"));
+  t.ok(
+    await page.evaluate("document.querySelector('[data-live] details').open"),
+    'also where something is gone before',
+  );
   t.equal(await page.evaluate('document.activeElement.tagName'), 'SUMMARY');
   await page.click('text="Pause"');
   await page.evaluate("document.querySelector('[data-live]').firstElementChild.id = 'before'");
   // Twice as long as from one refresh to the next.
   await page.waitForTimeout(10_500);
   t.ok(await page.evaluate("document.getElementById('before') !== null"));
-  await page.click('text="Go on"');
+  await page.click('text="Resume"');
   await page.waitForSelector('#before', { state: 'detached', timeout: 60_000 });
 });
 

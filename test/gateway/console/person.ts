@@ -38,9 +38,9 @@ export class Person {
     return this.#click(label, this.page.getByRole('link', { name: label, exact: true }));
   }
 
-  /** One of a list, which is called `label` here, and by its id there. */
+  /** One of a list, which is called `label` here: the link whose address ends in its ID. */
   one(label: string, id: string): Promise<void> {
-    return this.#click(label, this.page.locator('main').getByRole('link', { name: id, exact: true }));
+    return this.#click(label, this.page.locator(`main a[href$="/${id}"]`));
   }
 
   button(label: string): Promise<void> {

@@ -54,7 +54,7 @@ export class Capacity {
 
 /** The message for a disk that is `full`, or worse. */
 export function diskMessage(folder: string, state: string): string {
-  return `The disk that holds ${folder} is ${state}. Free space there; admission goes on by itself afterwards.`;
+  return `The disk that holds ${folder} is ${state}. Free space there; admission then continues.`;
 }
 
 interface Stats {
