@@ -10,6 +10,8 @@ export interface ReadReport {
   /** Number of rows beyond `max`. */
   readonly left: number;
   readonly totals: ReportRow & { readonly amounts?: readonly ReportRow[] };
+  /** By day and plan, if the report has them. */
+  readonly days?: readonly ReportRow[];
 }
 
 const ROWS = '"rows":[';
@@ -38,11 +40,9 @@ export async function readReport(pieces: AsyncIterable<string | Buffer>, max: nu
   }
   const end = text.lastIndexOf(TOTALS);
   take(text.slice(0, end).trim());
-  const totals = JSON.parse(
-    text
-      .slice(end + TOTALS.length)
-      .trim()
-      .slice(0, -1),
-  ) as ReadReport['totals'];
-  return { ...(JSON.parse(`${head}"rows":[]}`) as Omit<ReadReport, 'rows' | 'left' | 'totals'>), rows, left, totals };
+  const tail = JSON.parse(`{${TOTALS.slice(2)}${text.slice(end + TOTALS.length)}`) as Pick<
+    ReadReport,
+    'totals' | 'days'
+  >;
+  return { ...(JSON.parse(`${head}"rows":[]}`) as Omit<ReadReport, 'rows' | 'left' | 'totals'>), rows, left, ...tail };
 }

@@ -5,7 +5,7 @@ import { areCorrected } from '../store/records/correction.js';
 import type { UsageStore } from '../store/port.js';
 import type { UsageRow } from '../store/records/counts.js';
 import { withCorrections } from './grouping/corrections.js';
-import type { Ledger, ReportRow } from './grouping/groups.js';
+import { Groups, type Ledger, type ReportRow } from './grouping/groups.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './grouping/range.js';
 import { tableOf, type Table } from './table.js';
 
@@ -35,7 +35,17 @@ export async function* writeReport(
   const rows = usage.rows(from, to, key, customer);
   const counted = customer === undefined ? rows : rowsOfCustomer(rows, customer);
   const ledger = isCorrected ? withCorrections(counted, accounts, range) : counted;
-  yield* gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
+  if (format === 'csv' || range.days !== true)
+    return yield* gathered(WRITERS[format](range, tableOf(range, ledger, accounts)));
+  const days = new Groups({ ...range, by: ['day', 'plan'] });
+  yield* gathered(reportAsJson(range, tableOf(range, countedIn(days, ledger), accounts), days));
+}
+
+async function* countedIn(groups: Groups, ledger: Ledger): AsyncGenerator<readonly UsageRow[], void> {
+  for await (const batch of ledger) {
+    groups.take(batch);
+    yield batch;
+  }
 }
 
 /** Filters a customer's keys from rows in the order of IDs. Reads nothing after them. */
@@ -61,8 +71,11 @@ async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, 
   if (text !== '') yield text;
 }
 
-/** Writes JSON in pieces: `{from, to, by, final, waitingFor, without, rows, totals}`. */
-export async function* reportAsJson(range: ReportRange, table: Table): AsyncGenerator<string, void> {
+/**
+ * Writes JSON in pieces: `{from, to, by, final, waitingFor, without, rows, totals}`, and `days`, which is complete once
+ * the table is.
+ */
+export async function* reportAsJson(range: ReportRange, table: Table, days?: Groups): AsyncGenerator<string, void> {
   const { from, to, by } = range;
   const waitingFor = (range.waitingFor ?? []).map(viewOf);
   const head = { from, to, by, final: isFinal(range), waitingFor, without: missingIn(range).map(viewOf) };
@@ -76,7 +89,8 @@ export async function* reportAsJson(range: ReportRange, table: Table): AsyncGene
     yield text;
     text = '';
   }
-  yield `],"totals":${JSON.stringify(table.totals())}}\n`;
+  const more = days === undefined ? '' : `,"days":${JSON.stringify(days.flush())}`;
+  yield `],"totals":${JSON.stringify(table.totals())}${more}}\n`;
 }
 
 /** Writes CSV (RFC 4180). The totals come last: a file without them is incomplete. */

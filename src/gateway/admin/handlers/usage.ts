@@ -54,6 +54,7 @@ async function reported(parts: AdminParts, query: ReportQuery, format: Format): 
     ...(prices === undefined ? {} : { prices }),
     names: query.names !== 'false',
     ...(query.corrections === 'false' ? { corrections: false } : {}),
+    ...(query.days === 'true' ? { days: true } : {}),
     ...(await parts.engine.days.finality(nowMs)),
   };
   return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };

@@ -133,6 +133,7 @@ export const ofReport = {
   ...whose,
   names: flag.describe('false: without the names of keys and customers'),
   corrections: flag.describe('false: without corrections'),
+  days: flag.describe('true: JSON also has `days`, the counts by day and plan'),
   amounts: flag.describe(
     'What is owed, in whole months by customer: where plans have prices, unless false; true refuses what has none',
   ),

@@ -1,12 +1,13 @@
 import { AdminRefusal, type Answer } from '../../admin/answer.js';
-import { readReport, type ReadReport } from '../../usage/read-report.js';
+import { readReport } from '../../usage/read-report.js';
 import { problemsOf } from '../api.js';
 import { page, type Page, type PageAnswer, type Visit } from '../page.js';
+import { arrangementOf } from './arrange.js';
 import { UsageView, type UsageQuery } from './view.js';
 
 const REPORT = 'GET /admin/v1/usage';
-/** More rows are left to CSV: nobody reads them on a page. */
-const MAX_ROWS = 1_000;
+/** The most rows that a page can sort; more are left to CSV. */
+const MAX_ROWS = 10_000;
 
 /** What was used, and what is owed for it. */
 export const USAGE_PAGES: readonly Page[] = [
@@ -17,25 +18,29 @@ export const USAGE_PAGES: readonly Page[] = [
 
 async function shown(visit: Visit): Promise<PageAnswer> {
   const query = queryOf(visit);
+  const parts = { query, nowMs: visit.nowMs, arrangement: arrangementOf(visit.query) };
   try {
-    const report = await read(visit, query);
-    const perDay = await read(visit, { ...query, by: 'day,plan' });
-    return { content: <UsageView query={query} report={report} perDay={perDay} problems={[]} /> };
+    const answer = await visit.api.answer(REPORT, { query: { ...query, days: 'true', format: 'json' } });
+    const report = await readReport(chunksOf(answer), MAX_ROWS);
+    return { content: <UsageView {...parts} report={report} problems={[]} /> };
   } catch (error) {
-    const problems = problemsOf(error);
-    return { status: 400, content: <UsageView query={query} report={null} perDay={null} problems={problems} /> };
+    return { status: 400, content: <UsageView {...parts} report={null} problems={problemsOf(error)} /> };
   }
 }
 
-async function read({ api }: Visit, query: UsageQuery): Promise<ReadReport> {
-  return readReport(chunksOf(await api.answer(REPORT, { query: { ...query, format: 'json' } })), MAX_ROWS);
+async function download({ api, ...visit }: Visit, format: 'csv' | 'json'): Promise<PageAnswer> {
+  const query = queryOf(visit);
+  const answer = await api.answer(REPORT, { query: { ...query, format } });
+  const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json';
+  const headers = { 'Content-Disposition': `attachment; filename="${nameOf(query)}.${format}"` };
+  return { type, chunks: chunksOf(answer), headers };
 }
 
-async function download({ api, ...visit }: Visit, format: 'csv' | 'json'): Promise<PageAnswer> {
-  const answer = await api.answer(REPORT, { query: { ...queryOf(visit), format } });
-  const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json';
-  const headers = { 'Content-Disposition': `attachment; filename="usage.${format}"` };
-  return { type, chunks: chunksOf(answer), headers };
+/** `usage-2026-10-customer` for a whole month. */
+function nameOf({ from, to, by }: UsageQuery): string {
+  const isMonth = from.endsWith('-01') && to === lastOfMonth(from);
+  const range = isMonth ? from.slice(0, 7) : `${from}-${to}`;
+  return `usage-${range}-${by}`.replace(/[^\w-]/g, '-');
 }
 
 function chunksOf(answer: Answer): AsyncIterable<string | Buffer> {
@@ -43,12 +48,16 @@ function chunksOf(answer: Answer): AsyncIterable<string | Buffer> {
   throw new AdminRefusal(503, 'busy', 'There is no report now. Try again.');
 }
 
-/** Of this month where nothing is said. */
+/** By default this month. */
 function queryOf({ query, nowMs }: Pick<Visit, 'query' | 'nowMs'>): UsageQuery {
-  const today = new Date(nowMs);
-  const month = today.toISOString().slice(0, 7);
-  const last = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 0)).toISOString().slice(0, 10);
-  const [from, to] = [query.given('from') ?? `${month}-01`, query.given('to') ?? last];
+  const first = `${new Date(nowMs).toISOString().slice(0, 7)}-01`;
+  const [from, to] = [query.given('from') ?? first, query.given('to') ?? lastOfMonth(first)];
   const by = query.given('by') ?? 'customer';
   return { from, to, by, customer: query.given('customer'), key: query.given('key') };
+}
+
+function lastOfMonth(day: string): string {
+  const date = new Date(`${day.slice(0, 7)}-01T00:00:00Z`);
+  if (Number.isNaN(date.getTime())) return day;
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).toISOString().slice(0, 10);
 }

@@ -9,7 +9,8 @@ import { addressOf } from '../../pages/components/pager.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
 import { withCurrency } from '../../../shared/currency.js';
-import { daysFrom } from '../../../shared/utc-day.js';
+import { dayOf, daysFrom } from '../../../shared/utc-day.js';
+import { arrange, type Arrangement } from './arrange.js';
 
 export interface UsageQuery {
   readonly [name: string]: string | undefined;
@@ -24,15 +25,26 @@ const MONEY = ['base', 'included', 'overage', 'amount'] as const;
 
 interface UsageParts {
   readonly query: UsageQuery;
-  /** Null where the question was refused. */
+  readonly arrangement: Arrangement;
+  readonly nowMs: number;
+  /** Null if the question was refused. */
   readonly report: ReadReport | null;
-  readonly perDay: ReadReport | null;
   readonly problems: readonly string[];
 }
 
-export function UsageView({ query, report, perDay, problems }: UsageParts) {
+export function UsageView({ query, arrangement, nowMs, report, problems }: UsageParts) {
   return (
     <>
+      <nav aria-label="Ranges">
+        {presetsAt(nowMs).map(({ label, from, to }) => (
+          <a
+            href={addressOf(PATH, { ...query, from, to })}
+            aria-current={from === query.from && to === query.to ? 'page' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
       <form method="get" action={PATH} class="filter">
         <TextField name="from" label="From" type="date" value={query.from} />
         <TextField name="to" label="To" type="date" value={query.to} />
@@ -42,8 +54,8 @@ export function UsageView({ query, report, perDay, problems }: UsageParts) {
           choices={[...new Set([query.by, ...CHOICES])].map((value) => ({ value, label: value }))}
           value={query.by}
         />
-        <TextField name="customer" label="Customer’s id or reference" value={query['customer']} />
-        <TextField name="key" label="Key’s id" value={query['key']} />
+        <TextField name="customer" label="Customer ID or reference" value={query['customer']} />
+        <TextField name="key" label="Key ID" value={query['key']} />
         <button class="main">Show</button>
       </form>
       {problems.length > 0 && (
@@ -53,18 +65,33 @@ export function UsageView({ query, report, perDay, problems }: UsageParts) {
           ))}
         </Notice>
       )}
-      {report !== null && perDay !== null && <Report {...{ query, report, perDay }} />}
+      {report !== null && <Report {...{ query, arrangement, report }} />}
     </>
   );
 }
 
-interface ReportParts extends Pick<UsageParts, 'query'> {
-  readonly report: ReadReport;
-  readonly perDay: ReadReport;
+/** Ranges that are asked for most. */
+function presetsAt(nowMs: number): readonly { readonly label: string; readonly from: string; readonly to: string }[] {
+  const today = dayOf(nowMs);
+  const [year, month] = [Number(today.slice(0, 4)), Number(today.slice(5, 7)) - 1];
+  const dayAt = (months: number, day: number): string => dayOf(Date.UTC(year, month + months, day));
+  return [
+    { label: 'Today', from: today, to: today },
+    { label: 'This month', from: dayAt(0, 1), to: dayAt(1, 0) },
+    { label: 'Last month', from: dayAt(-1, 1), to: dayAt(0, 0) },
+    { label: '3 months', from: dayAt(-2, 1), to: dayAt(1, 0) },
+  ];
 }
 
-function Report({ query, report, perDay }: ReportParts) {
+interface ReportParts extends Pick<UsageParts, 'query' | 'arrangement'> {
+  readonly report: ReadReport;
+}
+
+function Report({ query, arrangement, report }: ReportParts) {
   const labels = labelsOf({ by: query.by.split(',') as readonly Dimension[] });
+  const { rows, page, pages } = arrange(report.rows, arrangement);
+  const asked = { ...query, sort: arrangement.sort ?? undefined };
+  const pageAt = (n: number): string => addressOf(PATH, { ...asked, page: String(n) });
   return (
     <>
       <p>
@@ -76,29 +103,56 @@ function Report({ query, report, perDay }: ReportParts) {
           <p>{`Counts of gateway ${gateway} on ${host} from ${from} on may be missing (petgate usage gateways).`}</p>
         </Notice>
       ))}
-      <BarPlot label="Units per day by plan" axis="Day (UTC)" bars={barsOf(query, perDay)} pale="still growing" />
-      <Table
-        caption={`Usage by ${query.by}`}
-        empty="Nothing was used."
-        rows={report.rows}
-        columns={[...labels.map((label, n) => labelColumn(label, n)), ...numberColumns(report)]}
-      />
-      {report.left > 0 && <p>{`${report.left} more rows are not shown here: take the CSV.`}</p>}
       <p>
         <a href={addressOf(`${PATH}/report.csv`, query)}>CSV</a>{' '}
         <a href={addressOf(`${PATH}/report.json`, query)}>JSON</a>{' '}
         <a href="/console/plans/rehearse">Try other plans on a month</a>
       </p>
+      <BarPlot
+        label="Units per day by plan"
+        axis="Day (UTC)"
+        bars={barsOf(query, report.days ?? [])}
+        pale="still growing"
+      />
+      <Table
+        caption={`Usage by ${query.by}`}
+        empty="Nothing was used."
+        rows={rows}
+        columns={[...labels.map((label, n) => labelColumn(label, n)), ...numberColumns(report)].map((column) => ({
+          ...column,
+          sort: sortOf(query, arrangement, column.name),
+        }))}
+      />
+      {pages > 1 && (
+        <nav aria-label="Pages of the table">
+          {page > 1 && <a href={pageAt(page - 1)}>Previous page</a>}
+          <span>{`Page ${page} of ${pages}`}</span>
+          {page < pages && <a href={pageAt(page + 1)}>Next page</a>}
+        </nav>
+      )}
+      {report.left > 0 && <p>{`${fullNumber(report.left)} more rows are only in the CSV file.`}</p>}
     </>
   );
 }
 
+/** A click on a column shows its largest figures first, and another one its smallest. */
+function sortOf(query: UsageQuery, { sort }: Arrangement, name: string) {
+  const now = sort === `-${name}` ? 'descending' : sort === name ? 'ascending' : 'none';
+  return { href: addressOf(PATH, { ...query, sort: now === 'descending' ? name : `-${name}` }), now } as const;
+}
+
 function labelColumn(label: Label, index: number) {
-  return { head: wordsOf(label), cell: (row: ReportRow) => row[label] ?? '', foot: index === 0 ? 'total' : '' };
+  return {
+    name: label,
+    head: wordsOf(label),
+    cell: (row: ReportRow) => row[label] ?? '',
+    foot: index === 0 ? 'total' : '',
+  };
 }
 
 function numberColumns({ totals }: ReadReport) {
   const counts = [...COUNTS, ...('correctedUnits' in totals ? CORRECTED : [])].map((name) => ({
+    name,
     head: wordsOf(name),
     number: true,
     cell: (row: ReportRow) => fullNumber(row[name] ?? 0),
@@ -106,6 +160,7 @@ function numberColumns({ totals }: ReadReport) {
   }));
   if (totals.amounts === undefined) return counts;
   const money = MONEY.map((name) => ({
+    name,
     head: name,
     number: true,
     cell: (row: ReportRow) => moneyIn(row, name),
@@ -128,7 +183,7 @@ function moneyIn(row: ReportRow, name: (typeof MONEY)[number]): string {
 }
 
 /** Every day of the range, also one without traffic. */
-function barsOf({ from, to }: UsageQuery, { rows }: ReadReport) {
+function barsOf({ from, to }: UsageQuery, rows: readonly ReportRow[]) {
   const byDay = new Map<string, Map<string, number>>();
   for (const day of daysFrom(from, to)) byDay.set(day, new Map());
   const final = new Set(rows.flatMap(({ day, final: isFinal }) => (isFinal === true ? [day] : [])));

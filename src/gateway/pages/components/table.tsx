@@ -2,6 +2,8 @@ import type { Child } from '#jsx/jsx-runtime';
 
 interface Column<Row> {
   readonly head: string;
+  /** Leads to the same rows in another order. */
+  readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | 'none' } | undefined;
   /** Right-aligned. */
   readonly number?: boolean;
   readonly cell: (row: Row) => Child;
@@ -29,9 +31,9 @@ export function Table<Row>({ caption, columns, rows, empty }: TableParts<Row>) {
         <caption>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, number }) => (
-              <th scope="col" class={classOf(number)}>
-                {head}
+            {columns.map(({ head, number, sort }) => (
+              <th scope="col" class={classOf(number)} aria-sort={sort?.now}>
+                {sort === undefined ? head : <a href={sort.href}>{head}</a>}
               </th>
             ))}
           </tr>

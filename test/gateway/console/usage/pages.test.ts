@@ -29,3 +29,26 @@ t.test('usage is shown by customer, with names, corrections, a plot and a downlo
   await other.signIn(String(reader));
   t.equal((await other.get('/console/usage')).status, 403, 'for billing and operators alone');
 });
+
+t.test('a long table has pages and an order that its address keeps, and files are named by month', async (t) => {
+  const { visitor, registry, engine } = await openConsole(t);
+  for (let n = 1; n <= 60; n += 1) {
+    const { token } = await registry.create({ plan: 'pro', name: `app-${n}.` });
+    const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
+    await engine.admit([{ subject, operation: 'listPets', scope: null, cost: n }]);
+  }
+  const person = visitor();
+  await person.signIn();
+  const { text } = await person.get('/console/usage?by=key&sort=-units');
+  t.match(text, 'Page 1 of 2');
+  t.match(text, /aria-sort="descending"><a href="[^"]+sort=units">units/, 'another click turns the order round');
+  const names = (html: string): readonly string[] => html.match(/app-\d+(?=\.)/g) ?? [];
+  t.same(names(text).slice(0, 2), ['app-60', 'app-59']);
+  t.equal(names(text).length, 50);
+  const next = /href="([^"]+)">Next page/.exec(text)![1]!.replaceAll('&amp;', '&');
+  t.same(names((await person.get(next)).text).slice(-2), ['app-2', 'app-1']);
+  t.same(names((await person.get('/console/usage?by=key&sort=name')).text).slice(0, 2), ['app-1', 'app-10']);
+  t.equal((await person.get('/console/usage?by=key&sort=%27&page=99')).status, 200, 'an unknown order is none');
+  const csv = await person.get('/console/usage/report.csv?from=2026-10-01&to=2026-10-31&by=customer');
+  t.match(csv.headers['content-disposition'], 'filename="usage-2026-10-customer.csv"');
+});

@@ -1,0 +1,46 @@
+import type { ReportRow } from '../../usage/grouping/groups.js';
+import type { Form } from '../../pages/form.js';
+
+const PER_PAGE = 50;
+
+/** Which rows a page shows, as its address says: `sort` is a column, with `-` before it the largest first. */
+export interface Arrangement {
+  readonly sort: string | null;
+  /** From 1 on. */
+  readonly page: number;
+}
+
+/** A page of rows. */
+export interface Arranged {
+  readonly rows: readonly ReportRow[];
+  readonly page: number;
+  readonly pages: number;
+}
+
+export function arrangementOf(query: Pick<Form, 'given'>): Arrangement {
+  const page = Number(query.given('page') ?? '1');
+  const sort = query.given('sort') ?? null;
+  return {
+    sort: sort !== null && /^-?[a-zA-Z]{1,20}$/.test(sort) ? sort : null,
+    page: Number.isInteger(page) && page > 0 ? page : 1,
+  };
+}
+
+/** The rows of that page, or of the last; without a column in the order of the report. */
+export function arrange(rows: readonly ReportRow[], { sort, page: asked }: Arrangement): Arranged {
+  const column = (sort ?? '').replace('-', '') as keyof ReportRow;
+  const direction = sort?.startsWith('-') === true ? -1 : 1;
+  const sorted = sort === null ? rows : rows.toSorted((one, other) => direction * compare(one[column], other[column]));
+  const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
+  const page = Math.min(asked, pages);
+  return { rows: sorted.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, pages };
+}
+
+/** Numbers by value, also as digits; texts by their letters; what is missing first. */
+function compare(one: ReportRow[keyof ReportRow], other: ReportRow[keyof ReportRow]): number {
+  if (one === other) return 0;
+  if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
+  const [first, second] = [Number(one), Number(other)];
+  if (!Number.isNaN(first) && !Number.isNaN(second)) return first - second;
+  return String(one) < String(other) ? -1 : 1;
+}
