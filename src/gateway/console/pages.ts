@@ -1,3 +1,4 @@
+import { ACCESS_PAGES } from './access/pages.js';
 import { BAN_PAGES } from './bans/pages.js';
 import { CUSTOMER_PAGES } from './customers/pages.js';
 import { EVENT_PAGES } from './events/pages.js';
@@ -21,6 +22,7 @@ export const PAGES: readonly Page[] = [
   ...PLAN_PAGES,
   ...EVENT_PAGES,
   ...WHY_PAGES,
+  ...ACCESS_PAGES,
   ...SETTINGS_PAGES,
   ...RUNBOOK_PAGES,
   ...SIGN_IN_PAGES,

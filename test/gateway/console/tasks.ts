@@ -244,7 +244,7 @@ export const TASKS: readonly Task[] = [
     name: 'end all sessions',
     on: WRITES,
     act: async (person) => {
-      await person.link('Settings');
+      await person.link('Access');
       await person.button('End all sessions');
       return /Admin token/;
     },

@@ -3,13 +3,11 @@ import { GatewayList } from '../../admin/openapi/schemas.js';
 import { explainSettings } from '../../config/explain.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { Facts } from '../../pages/components/facts.js';
-import { PostForm } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
-import { CONSOLE, page, type Page, type Visit } from '../page.js';
+import { page, type Page, type Visit } from '../page.js';
 import { runbookPath } from '../runbooks/pages.js';
-import { SIGN_IN } from '../sign-in/pages.js';
 
 /** Labels of petgate_info, and what they are called here. */
 const INFO: Readonly<Record<string, string>> = {
@@ -24,7 +22,6 @@ const GATEWAYS = 'GET /admin/v1/gateways';
 const HASHES = ['version', 'settings', 'plans', 'contract'] as const;
 type Gateways = z.output<typeof GatewayList>;
 type Gateway = NonNullable<Gateways['others']>[number];
-const END_SESSIONS = 'DELETE /admin/v1/sessions';
 const SINCE = 'petgate_config_loaded_timestamp_seconds';
 
 /** What the gateway runs by, and who said so. Settings hold no secret; addresses are shown without theirs. */
@@ -36,16 +33,9 @@ export const SETTINGS_PAGES: readonly Page[] = [
         <>
           {await Running(visit)}
           <Settings detail={visit.parts.ready().parts['config']?.detail} />
-          <Sessions {...visit} />
         </>
       ),
     }),
-  }),
-  page('POST /settings/sessions/ended', END_SESSIONS, 'End all sessions', {
-    serve: async ({ api }) => {
-      await api.answer(END_SESSIONS);
-      return { to: SIGN_IN, session: '' };
-    },
   }),
 ];
 
@@ -103,27 +93,6 @@ function Hash({ gateway, name }: { readonly gateway: Gateway; readonly name: (ty
   if (value === null) return <>does not say</>;
   if (!gateway.differs.includes(name)) return <>same</>;
   return <Badge level="warn">{value}</Badge>;
-}
-
-/** Null for those who may not end them. */
-function Sessions({ api, guard }: Visit) {
-  if (!api.may(END_SESSIONS)) return null;
-  return (
-    <section>
-      <h2>Sessions</h2>
-      <p>
-        Ends every session of this console and of account pages, on all gateways, yours too: for when a cookie or a copy
-        of the store may be in wrong hands.
-      </p>
-      <PostForm
-        action={`${CONSOLE}/settings/sessions/ended`}
-        guard={guard()}
-        button="End all sessions"
-        kind="danger"
-        inline
-      />
-    </section>
-  );
 }
 
 function Settings({ detail }: { readonly detail: string | undefined }) {

@@ -11,7 +11,7 @@ export interface Arrangement {
 }
 
 /** A page of rows. */
-export interface Arranged {
+interface Arranged {
   readonly rows: readonly ReportRow[];
   readonly page: number;
   readonly pages: number;
