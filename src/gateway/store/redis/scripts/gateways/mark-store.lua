@@ -1,6 +1,5 @@
--- KEYS[1]: a mark. ARGV: the id it gets where it has none, one that is to be known by it too, or nothing, the
--- environment that it gets where it has none, or nothing, then fields and values that it gets with its id.
--- Answers the id that it has.
+-- KEYS[1]: a mark. ARGV: the ID to set if it has none; another ID to add, or empty; the environment to set if it has
+-- none, or empty; then fields and values to set with the ID. Returns the mark's ID.
 local id, also, environment = spread(call('HMGET', KEYS[1], 'id', 'also', 'environment'))
 if not id then
   id = ARGV[2]

@@ -1,6 +1,6 @@
--- A gateway's report of the days of which it may still bring counts: a day of the store's clock is never reported to
--- be done before its last exchanges are. KEYS[1]: the gateways' reports. ARGV: id, its first open day, name of its
--- host and what it runs by, ms that it is kept.
+-- Stores a gateway's report of the days for which it may still bring counts. By the store's clock: a day is never
+-- reported as done before its last exchanges are. KEYS[1]: the gateways' reports. ARGV: ID, first open day, host and
+-- what it runs, ms to keep.
 local settled = floor((clock - SETTLE_MS) / DAY_MS)
 local open = tonumber(ARGV[3])
 if open > settled then open = settled end

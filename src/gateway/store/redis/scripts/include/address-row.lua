@@ -1,6 +1,6 @@
--- Which field of its group remembers an address, and what it says. Whoever attacks chooses addresses: while a group is
--- full, one that it does not know shares a field with others, until nothing is remembered of those. `groups` has what
--- this batch adds.
+-- Returns the field of its group that remembers an address, and its value. An attacker chooses addresses: while a
+-- group is full, an address it does not know shares a field with others, until that field remembers nothing. `groups`
+-- has the fields that this batch adds.
 return function(groups, name, address)
   local group = groups[name] or { opened = 0 }
   groups[name] = group

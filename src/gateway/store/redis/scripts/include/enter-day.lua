@@ -1,5 +1,5 @@
--- Enters the day of a ledger with its key, unless it is there (ledger/active-days.ts). The ledger of a day that the
--- archive has is marked: what is in it comes on top. With that mark it stays for ever, as the archive does.
+-- Enters the day of a ledger in its key, unless it is there (ledger/active-days.ts). The ledger of an archived day is
+-- marked: its counts are on top of the archive's, and with the mark it stays permanently, like the archive.
 return function(ledger)
   local isArchived = include('is-archived')
   local key, number = string.match(ledger, '^(.*)usage:(%d+)$')

@@ -1,5 +1,5 @@
--- `monthStartMs()` of utc-month.ts, as the number of a day, for the number of a day. With whole numbers, since Redis
--- has no calendar: years are counted from 1 March of the year 0 on, so that a leap day is the last of its year.
+-- `monthStartMs()` of utc-month.ts, from day number to day number. In whole numbers, because Redis has no calendar:
+-- years count from 1 March of the year 0, so that a leap day is the last of its year.
 return function(dayNumber)
   local ofEra = (dayNumber + 719468) % 146097
   local year = floor((ofEra - floor(ofEra / 1460) + floor(ofEra / 36524) - floor(ofEra / 146096)) / 365)

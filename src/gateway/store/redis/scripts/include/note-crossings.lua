@@ -1,10 +1,10 @@
--- Notes each share of `warnAt` (percent, a byte each) of a limit that was crossed from one level to another: a unit
--- of which only a part is used counts as used. Into `notes`, in threes: a hash, a field and its value, all still to
--- be written. `number` stands for the window in a mark; `began` is the day on which the window began.
+-- Notes each share in `warnAt` (percent, one byte each) of a limit that lies between two levels; a partly used unit
+-- counts as used. Appends to `notes`, in threes: a hash, a field and its value, to be written later. `number` stands
+-- for the window in a mark; `began` is the day on which the window began.
 --
--- A mark in the field `told` is ten bytes: number of the window, percent, the day it began and the limit; six of them
--- fit into a field of 64 bytes. `marks` is that field as it will be then, nil until it was read. Answers it, and
--- whether something was noted.
+-- A mark in the field `told` has ten bytes: number of the window, percent, the day it began and the limit; six fit
+-- into a field of 64 bytes. `marks` is that field as it will be, nil before it is read. Returns it, and whether
+-- something was noted.
 return function(notes, marks, payer, warnAt, window, number, before, after, parts, limit, began, now, plan, key)
   local isNoted = false
   for n = 1, #warnAt do

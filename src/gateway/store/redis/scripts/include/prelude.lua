@@ -1,12 +1,12 @@
 #!lua
--- What every script begins with.
+-- The beginning of every script.
 --
--- `#!lua` without flags lets Redis (7.0 or newer) refuse the whole script up front when it could not write: out of
--- memory, replica, failing disk. So no half decision can stay.
+-- `#!lua` without flags lets Redis (7.0 or newer) refuse the whole script up front if it could not write: out of
+-- memory, replica, failing disk. So there is never half a decision.
 --
--- ARGV[1] is the store time in ms until which the call may take effect. A call that was held up, in a socket of a Redis
--- that stood still, finds its caller gone and does nothing: it answers with the clock alone. Every other answer is the
--- clock (a double) followed by at least one byte.
+-- ARGV[1] is the store time in ms until which the call may take effect. A call that was delayed, in a socket of a
+-- Redis that was stopped, does nothing, because its caller has given up: it returns only the clock. Every other
+-- response is the clock (a double) followed by at least one byte.
 local call, pack, unpack, spread = redis.call, struct.pack, struct.unpack, unpack
 local floor, max, min = math.floor, math.max, math.min
 local time = call('TIME')

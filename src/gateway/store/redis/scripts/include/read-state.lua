@@ -1,4 +1,5 @@
--- The state of a subject (store/state.ts) from its bytes; of the month what is spent, and the day on which it began.
+-- Reads the state of a subject (store/state.ts) from its bytes; of the month, what is spent and the day on which it
+-- began.
 return function(raw)
   if not raw then return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 end
   local minute, minuteAt, day, dayAt, strikes, level, mark, since, banned, month, monthOf = unpack(STATE_FORMAT, raw)

@@ -1,4 +1,4 @@
--- Operations' own windows as they stand in a field: level and moment of each, by name.
+-- Reads operations' own windows from a field: level and time of each, by name.
 return function(text)
   local levels, ats, from = {}, {}, 1
   while text and from <= #text do

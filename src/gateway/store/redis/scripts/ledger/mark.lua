@@ -1,5 +1,5 @@
--- KEYS: ledgers, each with its key behind it. ARGV: `1` where all that the ledgers have comes on top of the archive.
--- Notes that the archive has these days, else of those alone that are not whole here.
+-- KEYS: ledgers, each followed by its key. ARGV: `1` if everything in them is on top of the archive. Marks these days
+-- as archived; without `1` only those that are not whole here.
 local setArchived = include('set-archived')
 for k = 1, #KEYS, 2 do
   local isHere = call('EXISTS', KEYS[k]) == 1

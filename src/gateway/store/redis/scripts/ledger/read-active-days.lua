@@ -1,5 +1,5 @@
--- KEYS: keys. ARGV: numbers of chunks. Answers for each key how many days it has entered, in one byte, and these; then
--- of each chunk how many bytes tell which of its days the archive has, in one byte, and these.
+-- KEYS: keys. ARGV: numbers of chunks. Returns for each key the number of its days, in one byte, and these days; then
+-- for each chunk the number of bytes that tell which of its days the archive has, in one byte, and these bytes.
 local found = { pack('<d', clock) }
 for k = 1, #KEYS do
   local days = call('HGET', KEYS[k], 'days') or ''

@@ -1,5 +1,5 @@
--- KEYS: day ledgers. Answers how many names it came to, then one line for each ledger there is: its place, then
--- fields and counts.
+-- KEYS: day ledgers. Returns how many names were read, then one line for each existing ledger: its place, then fields
+-- and counts.
 local lines, k = {}, 0
 while k < #KEYS and #lines < FOUND_AT_ONCE do
   k = k + 1

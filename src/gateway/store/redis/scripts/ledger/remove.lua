@@ -1,6 +1,6 @@
--- KEYS: ledgers, each with its key behind it; on a single Redis many. ARGV: the sum of all counts that each had when it
--- was archived. Counts only grow, so that an equal sum is the same ledger: it goes, and the key notes that the archive
--- has it. Answers the places of those that have more. What comes on top stays.
+-- KEYS: ledgers, each followed by its key; many on a single Redis. ARGV: the sum of all counts of each when it was
+-- archived. Counts only grow, so an equal sum means the same ledger: it is removed, and the key records that the
+-- archive has it. Returns the places of those that have more. What is on top stays.
 local setArchived = include('set-archived')
 local more = {}
 for k = 1, #KEYS, 2 do

@@ -1,8 +1,8 @@
--- Counts one failure report, unless it was counted before: of each reporter the number of the day's last one is
--- remembered. What comes before its key is known is counted beside what an import brings.
+-- Counts a failure report once: the number of each reporter's last report of the day is remembered. Counts that come
+-- before their key is known are added to what an import brings.
 --
--- KEYS: the key's failure reports (`credits`) of the day, its ledger and the key. ARGV: seconds a ledger is kept,
--- reporter, number, ms the number is remembered, then fields and how many of each.
+-- KEYS: the key's failure reports (`credits`) of the day, its ledger and the key. ARGV: seconds to keep a ledger,
+-- reporter, number, ms to remember the number, then fields and counts.
 local enterDay = include('enter-day')
 local counted = call('HGET', KEYS[1], ARGV[3])
 if not counted or tonumber(counted) < tonumber(ARGV[4]) then

@@ -1,5 +1,5 @@
--- KEYS: a ledger and its key. ARGV: seconds it is kept, then fields and counts that the archive has. The ledger is
--- whole afterwards: counts on top of the archive's are added, others it has already.
+-- KEYS: a ledger and its key. ARGV: seconds to keep it, then fields and counts of the archive. The ledger is whole
+-- afterwards: counts on top of the archive's are added to these.
 local enterDay = include('enter-day')
 local isArchived = include('is-archived')
 local setArchived = include('set-archived')

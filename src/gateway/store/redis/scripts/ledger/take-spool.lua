@@ -1,17 +1,16 @@
--- Takes over what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is
--- remembered by day under the spool's id and subtracted, so that the call may be repeated at will. A Redis that does
--- not remember it has lost what it acknowledged, and an import may bring that: so it is subtracted too. The ledger of a
--- key that is not known yet is marked, because an import adds to it; what is spent waits for its record. Units of today
--- are spent from the day's window too, those of this month from its own; it may go below empty. A day that refills
--- greedily knows no days: all are spent from it, until it is empty. Other windows of today and of this month are those
--- that the row names. Where there are shares to warn at, what this
--- crosses of day and month is noted (outbox/pending.ts); it answers `2` then.
+-- Adds what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is
+-- remembered by day under the spool's ID and subtracted, so the call may be repeated. A Redis that does not remember
+-- it has lost what it acknowledged, and an import may bring it: so that is subtracted, too. The ledger of an unknown
+-- key is marked, because an import adds to it; its spending waits for its record. Today's units are also spent from
+-- the day's window, those of this month from its window, which may go below zero. A day with greedy refill knows no
+-- days: all are spent from it, until it is empty. Other windows of today and of this month are those that the row
+-- names. With shares to warn at, crossings of day and month are noted (outbox/pending.ts), and it returns `2`.
 --
--- KEYS: the key, or its customer, then for each day the ledger and what was taken of it; of a customer's key that
--- last. ARGV: spool id, seconds the ledger is kept, the day's limit where it refills greedily, shares to warn at
--- (percent, a byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the
--- place of its ledger in KEYS, number of the day, plan and operation, requests, limited, banned, failed, units beyond
--- one for each request, names of windows, a line each, and what Redis has acknowledged of these five.
+-- KEYS: the key, or its customer, then for each day the ledger and what was taken of it; for a customer's key, that
+-- key last. ARGV: spool ID, seconds to keep the ledger, the day's limit if it refills greedily, shares to warn at
+-- (percent, one byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the
+-- place of its ledger in KEYS, day number, plan and operation, requests, limited, banned, failed, units beyond one per
+-- request, names of windows, one per line, and what Redis has acknowledged of these five.
 local enterDay = include('enter-day')
 local monthStart = include('month-start')
 local noteCrossings = include('note-crossings')

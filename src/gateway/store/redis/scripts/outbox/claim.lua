@@ -1,5 +1,5 @@
--- KEYS: what has arrived, and the queue. ARGV: how many, lease in ms. Answers what is due in the queue, after arrivals
--- that are due have gone there. One that is there already keeps its time: it may be leased, or wait.
+-- KEYS: arrivals, and the queue. ARGV: how many, lease in ms. Moves due arrivals into the queue and returns what is
+-- due there. An event that is in the queue already keeps its time: it may be leased, or postponed.
 local arrived = call('ZRANGEBYSCORE', KEYS[1], '-inf', clock, 'WITHSCORES', 'LIMIT', 0, ARRIVALS_AT_ONCE)
 for n = 1, #arrived, 2 do
   call('ZADD', KEYS[2], 'NX', arrived[n + 1], arrived[n])

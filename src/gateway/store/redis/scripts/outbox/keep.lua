@@ -1,4 +1,5 @@
--- KEYS[1]: the events of a subject. ARGV: id and entry. Only what is there: another deliverer may have been quicker.
+-- KEYS[1]: the events of a subject. ARGV: ID and entry. Replaces only an existing entry: another deliverer may have
+-- been faster.
 if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return pack('<d', clock) .. '0' end
 call('HSET', KEYS[1], ARGV[2], ARGV[3])
 return pack('<d', clock) .. '1'

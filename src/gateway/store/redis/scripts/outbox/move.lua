@@ -1,6 +1,6 @@
--- KEYS: the hash of a key or a customer, the entries of its events, and where automatic bans are among them, its
--- history. ARGV: of each event its field, id, entry for the outbox (empty where it has one or none is sent) and entry
--- for the history (empty of all but automatic bans). What is there as an entry stays: it may have been tried already.
+-- KEYS: the hash of a key or customer, the entries of its events, and with automatic bans among them, its history.
+-- ARGV: for each event its field, ID, entry for the outbox (empty if it has one, or none is sent) and entry for the
+-- history (only for automatic bans). An existing entry stays: it may have been tried already.
 for n = 2, #ARGV, 4 do
   if call('HDEL', KEYS[1], ARGV[n]) == 1 then
     if ARGV[n + 2] ~= '' and call('HEXISTS', KEYS[2], ARGV[n + 1]) == 0 then

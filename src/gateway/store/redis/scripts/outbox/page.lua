@@ -1,5 +1,5 @@
--- KEYS[1]: a sorted set. ARGV: score and id of the last of the page before, how many, and of which list. Answers the
--- next, by score and id. What has happened and what hasn't yet are one set.
+-- KEYS[1]: a sorted set. ARGV: score and ID of the last entry of the page before, how many, and of which list. Returns
+-- the next ones, by score and ID. Past and future events are in one set.
 local score, last, count, most = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), 1 / 0
 if ARGV[5] == 'waiting' then most = clock end
 if ARGV[5] == 'scheduled' and score <= clock then score, last = clock + 1, '' end

@@ -1,5 +1,5 @@
--- KEYS[1]: the group of an address. ARGV: the address. Ends its ban, and forgets what led to it; whoever shares its row
--- is free too. Answers `1` when a ban was in force before, else `0`.
+-- KEYS[1]: the group of an address. ARGV: the address. Ends its ban and resets its strikes, also for addresses that
+-- share its row. Returns `1` if a ban was in force, otherwise `0`.
 local addressRow = include('address-row')
 local readState = include('read-state')
 local row, raw = addressRow({}, KEYS[1], ARGV[2])

@@ -1,5 +1,5 @@
--- KEYS: a key or a customer, its history, and ledgers of a key. Answers the hash, the history and each ledger that
--- there is, in one step: of each how many texts it has, and these, each behind its length.
+-- KEYS: a key or customer, its history, and ledgers of a key. Returns the hash, the history and each existing ledger,
+-- in one step: of each the number of texts, then these, each after its length.
 local found = { pack('<d', clock) }
 local function add(texts)
   found[#found + 1] = pack('<I4', #texts)
