@@ -39,27 +39,27 @@ import { usageStore } from './ledger/rows.js';
 const FINAL_AFTER_MS = 7 * DAY_MS;
 
 export interface RedisEngineOptions {
-  /** See link/url.ts for its forms. */
+  /** Forms: see link/url.ts. */
   readonly url: string;
-  /** How long a call may take, and Redis be silent before it is unavailable. */
+  /** Deadline of a call, and how long Redis may be silent before it counts as unavailable. */
   readonly deadlineMs: number;
   readonly plans: Plans;
-  /** Days the usage ledger is kept. */
+  /** Days to keep the usage ledger. */
   readonly usageDays: number;
-  /** How long the days of a gateway that is silent are waited for; 7 days where it isn't said. */
+  /** How long to wait for the days of a silent gateway; default 7 days. */
   readonly finalAfterMs?: number;
   readonly log?: Log;
-  /** The store that it was before; left out, it is remembered until the end of the process. null: any is taken. */
+  /** The store used before; by default remembered until the process ends. Null accepts any. */
   readonly known?: KnownStore | null;
-  /** Of the gateway; a store of another one is refused. Left out, it uses the store of any. */
+  /** The gateway's environment; stores of others are refused. By default any store is used. */
   readonly environment?: string;
-  /** What the archive has; left out, an import that needs it is refused. */
+  /** Reads the archive; without it, an import that needs it is refused. */
   readonly archivedRows?: ArchivedRows | undefined;
-  /** Somebody accepted that Redis may drop data. */
+  /** Whether an operator accepted that Redis may drop data. */
   readonly eviction?: 'accept' | 'refuse';
-  /** Which replicas must have a change of a key or a ban; all that are connected, within a second, unless said. */
+  /** Which replicas must have a change of a key or a ban; default: all that are connected, within a second. */
   readonly replicas?: ReplicaOptions;
-  /** Whether crossings and bans are emitted as events; left out, they are not. */
+  /** Whether crossings and bans are emitted as events; default false. */
   readonly events?: boolean;
 }
 
@@ -67,49 +67,49 @@ export interface RedisEngine extends AdmissionEngine {
   readonly keys: KeyStore & Overtaking<KeyRecord>;
   readonly customers: CustomerStore & Overtaking<CustomerRecord>;
   readonly trust: StoreTrust;
-  /** What the store's clock shows, as last known, also while it is unavailable; undefined before its first answer. */
+  /** The last known time of the store's clock, also while it is unavailable; undefined before the first response. */
   readonly nowMs: () => number | undefined;
-  /** What is known here of a store that was restored to an older state. */
+  /** What is known here about a store that was restored to an older state. */
   readonly restored: {
-    /** How often the connection to a node was lost: what it says may be older than what it said before. */
+    /** How often the connection to a node was lost: it may be in an older state afterwards. */
     readonly losses: () => number;
-    /** The key or customer is older than it was: its node counts as unavailable until an operator accepts it. */
+    /** Reports a record older than before: its node counts as unavailable until an operator accepts it. */
     doubt(id: string): Promise<void>;
-    /** From now on `writeBack` is called before such a store is trusted. It gets an engine that takes any store. */
+    /** Registers `writeBack`, called before such a store is trusted, with an engine that accepts any store. */
     writeBackBy(writeBack: (engine: RedisEngine) => Promise<void>): void;
   };
-  /** The ledger as it is moved into the archive. */
+  /** The ledger, to be moved into the archive. */
   readonly ledger: LedgerStore;
-  /** Puts other plans in force from the next batch on. */
+  /** Applies other plans from the next batch on. */
   setPlans(plans: Plans): void;
-  /** Why Redis won't have these plans; null when it will. */
+  /** Why Redis rejects these plans; null if it does not. */
   refusal(plans: Plans): Promise<string | null>;
-  /** Why it does not decide, or of a Cluster not all of it; null while it does. A stall does not count. */
+  /** Why it does not decide, or in a Cluster, not everything; null while it does. A stall does not count. */
   readonly unavailable: string | null;
-  /** `watcher` is called when `unavailable` may be another. */
+  /** Calls `watcher` when `unavailable` may have changed. */
   watch(watcher: () => void): void;
-  /** Several nodes, of which some may be unavailable while others decide. */
+  /** Whether there are several nodes, some of which may be unavailable while others decide. */
   readonly cluster: boolean;
-  /** What gateways know of each other. Rejects with StoreUnavailable, as all else. */
+  /** What gateways know about each other. Rejects with StoreUnavailable, like everything else. */
   readonly fleet: Fleet;
 }
 
 export interface Fleet {
-  /** What the store's clock shows. */
+  /** The store's clock. */
   nowMs(): Promise<number>;
   /** Keys and customers whose record changed after `sinceMs`, store time. */
   changedSince(sinceMs: number): Promise<ChangedKeys>;
-  /** Says that a gateway is there; how many there are. */
+  /** Reports that a gateway is alive; returns how many are. */
   beat(gatewayId: string): Promise<number>;
-  /** Those that were heard lately. */
+  /** Gateways that reported recently. */
   seen(): Promise<readonly SeenGateway[]>;
-  /** Says up to which day a gateway has brought all its counts, and what it runs by. */
+  /** Reports up to which day a gateway has delivered all its counts, and what it runs. */
   report(report: Report): Promise<void>;
-  /** Says that a gateway has brought all its counts, and leaves. */
+  /** Reports that a gateway has delivered all its counts, and deregisters it. */
   leave(gatewayId: string): Promise<void>;
-  /** Adds to the ledger what a gateway counted by itself; may be repeated. */
+  /** Adds to the ledger what a gateway counted on its own; may be repeated. */
   take(spoolId: string, spooled: SpooledKey): Promise<void>;
-  /** Adds to the history of a key a ban that a gateway began by itself; may be repeated. */
+  /** Adds to a key's history a ban that a gateway started on its own; may be repeated. */
   takeBan(keyId: string, entry: AuditEntry): Promise<void>;
 }
 

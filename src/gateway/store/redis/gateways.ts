@@ -6,12 +6,12 @@ import type { Link } from './link/link.js';
 import { GATEWAY_DAYS, GATEWAYS } from './names.js';
 import { loadScript } from './link/script.js';
 
-/** A gateway that was silent for so long is gone. */
+/** A gateway that was silent for this long counts as gone. */
 const SILENT_MS = 15_000;
 
 const BEAT = loadScript('gateways/beat');
 
-/** Says that the gateway is there (or leaves), and gives how many are. */
+/** Reports that the gateway is alive (or leaves); returns how many are. */
 export async function beat(link: Link, gatewayId: string, isLeaving: boolean): Promise<number> {
   return Number(
     (await link.run(BEAT, [GATEWAYS], [gatewayId, SILENT_MS.toString(), isLeaving ? '0' : '1'])).toString(),
@@ -22,7 +22,7 @@ const REPORT = loadScript('gateways/report', { SETTLE_MS });
 
 const GIVE_UP = loadScript('gateways/give-up');
 
-/** What a gateway says of itself beside its days. */
+/** What a gateway reports besides its days. */
 export interface Report {
   readonly gateway: string;
   /** It has no counts of days before this one (days since 1970-01-01) that the ledger lacks. */
@@ -32,14 +32,14 @@ export interface Report {
 
 export async function report(link: Link, { gateway, openDay, running }: Report, keptMs: number): Promise<void> {
   const { version, settings, plans, contract } = running ?? NOTHING;
-  // Version 0.3 reads the host, and nothing behind it.
+  // Version 0.3 reads only the host.
   const about = [hostname(), version, settings, plans, contract].join('|');
   await link.run(REPORT, [GATEWAY_DAYS], [gateway, openDay.toString(), about, keptMs.toString()]);
 }
 
 const NOTHING: Running = { version: '', settings: '', plans: '', contract: '' };
 
-/** The gateways that are there, as they said themselves. */
+/** The gateways that are alive, as they reported. */
 export async function seen(link: Link): Promise<readonly SeenGateway[]> {
   const reports = [...(await link.hash(GATEWAY_DAYS))].map(([gateway, text]) => readReport(gateway, text));
   const nowMs = link.storeMs(GATEWAY_DAYS);
@@ -48,20 +48,20 @@ export async function seen(link: Link): Promise<readonly SeenGateway[]> {
     .map(({ gateway, host, seenMs, running }) => ({ gateway, host, seenMs, running }));
 }
 
-/** Says that the gateway has no counts at all that the ledger lacks, and leaves. */
+/** Reports that the gateway has no counts that the ledger lacks, and deregisters it. */
 export async function leave(link: Link, gatewayId: string): Promise<void> {
   await beat(link, gatewayId, true);
   await link.command('hdel', GATEWAY_DAYS, gatewayId);
 }
 
-/** What the clock shows of the node where they are known. Rejects with StoreUnavailable. */
+/** The clock of the node that has the reports. Rejects with StoreUnavailable. */
 export async function nowMs(link: Link): Promise<number> {
-  // What answers has shown its clock.
+  // A response includes the clock.
   await link.command('exists', GATEWAY_DAYS);
   return link.storeMs(GATEWAY_DAYS);
 }
 
-/** Which days are final follows from the gateways' reports. @param keptMs a report older than this is forgotten */
+/** Which days are final follows from the gateways' reports. @param keptMs older reports are forgotten */
 export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayStore {
   return {
     finality: async (nowMs) => {

@@ -14,14 +14,14 @@ const TAKE = loadScript('ledger/take-spool', { MAX_DAYS });
 
 const TAKE_BAN = loadScript('ledger/take-ban');
 
-/** One key's counts of a spool, absolute. */
+/** One key's counts in a spool, absolute. */
 export interface SpooledKey {
   readonly keyId: string;
-  /** Each with what Redis has acknowledged of it, where there is any. */
+  /** Each with what Redis has acknowledged, if anything. */
   readonly rows: readonly (UsageRow & { readonly acknowledged?: UsageCounts })[];
-  /** What holds for the key while Redis decides; undefined where that is not known. */
+  /** The key's terms while Redis decides; undefined if unknown. */
   readonly terms?: Terms | undefined;
-  /** Shares of its limits that are warned of, percent; undefined where none are. */
+  /** Shares of its limits to warn at, percent; undefined if none. */
   readonly warnAt?: readonly number[] | undefined;
 }
 
@@ -66,14 +66,14 @@ function inOrder({ requests, units, limited, banned, failed }: UsageCounts): rea
   return [requests, limited, banned, failed, units - requests];
 }
 
-/** Adds a ban that began while Redis was unavailable to the history of its key, unless that was done before. */
+/** Adds a ban that started while Redis was unavailable to the key's history; does nothing if repeated. */
 export async function takeBan(link: Link, keyId: string, entry: AuditEntry, usageDays: number): Promise<void> {
   const names = [keyName(keyId), historyName(keyId), spoolName(keyId, dayNumber(entry.atMs))];
   const seconds = ((usageDays + 1) * 86_400).toString();
   await link.run(TAKE_BAN, names, [`ban ${String(entry.changed['until'])}`, JSON.stringify(entry), seconds]);
 }
 
-/** The operation's own windows per day and month that its requests take from; those that trickle left out. */
+/** The operation's own windows per day and month that its requests take from, except greedy ones. */
 function ownWindows(terms: Terms | undefined, operation: string): readonly string[] {
   if (terms?.operations === undefined) return [];
   return windowsOf(terms, operation)

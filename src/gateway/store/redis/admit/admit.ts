@@ -10,9 +10,9 @@ import type { Link } from '../link/link.js';
 import { dayNumber, subjectName } from '../names.js';
 import type { Probe, Script } from '../link/script.js';
 
-/** The answer that names another day is shorter than any other. */
+/** The response that names another day is shorter than any other. */
 const DAY_BYTES = 8;
-/** Requests per script run, so that Redis is never busy with one for long (some 2 ms). */
+/** Requests per script run: bounds how long Redis is busy with one (about 2 ms). */
 const MAX_BATCH = 256;
 
 /** The admission script with the plans that are part of it. */
@@ -29,12 +29,12 @@ export function editionOf(plans: Plans, usageDays: number, emits = false, onNote
   return { script: admissionScript(plans, usageDays, emits), table: planTable(plans), onNoted };
 }
 
-/** The real script about an address, cost 0: what a node must be able to do. */
+/** The real script for an address, at cost 0: what a node must be able to do. */
 export function probeOf(edition: Edition): Probe {
   return { script: edition.script, args: PROBE };
 }
 
-/** The day turns while a call is on its way, and hardly ever twice. */
+/** The day may change while a call is under way, but hardly ever twice. */
 const DAYS_TRIED = 3;
 
 /**
@@ -55,7 +55,7 @@ export async function admit(
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return verdicts as Verdict[];
-  // Who decided, and had no chance to say so, may have noted something.
+  // Nodes that decided, but could not say so, may have noted something.
   edition.onNoted(
     calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
   );
@@ -84,7 +84,7 @@ function read(
   if (reader.noted.length > 0) edition.onNoted(reader.noted);
 }
 
-/** Puts at each place of a call that was given up what is heard of it later. */
+/** Sets the place of each abandoned call to what is learned about it later. */
 function listen(
   edition: Edition,
   requests: readonly AdmissionRequest[],
@@ -106,7 +106,7 @@ function listen(
     );
 }
 
-/** Runs the script, for another day when it says that it is another. */
+/** Runs the script, again with another day if it says so. */
 async function ask(link: Link, edition: Edition, requests: readonly AdmissionRequest[], call: Call): Promise<Buffer> {
   let day = dayNumber(link.storeMs(call[0]!.name));
   for (let tried = 1; ; tried += 1) {

@@ -9,17 +9,17 @@ import { CODES, GRANTS_FLAG, HEAD_BYTES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONT
 import { readState, STATE_BYTES, viewOf } from '../../state.js';
 import { grantsIn } from './grants.js';
 
-/** The plans as the script numbers them. */
+/** The plans in the order of their numbers in the script. */
 export type PlanTable = readonly { readonly plan: Plan; readonly terms: Terms | undefined }[];
 
 export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Of an answer without grants, month limit of its own, and windows. */
+/** Size of a response without grants, own month limit, and windows. */
 const ANSWER_BYTES = HEAD_BYTES + STATE_BYTES;
 
-/** Reads the answers of one run, one after the other. */
+/** Reads the responses of one run, one after the other. */
 export class AnswerReader {
   readonly #answers: Buffer;
   readonly #table: PlanTable;
@@ -32,7 +32,7 @@ export class AnswerReader {
     this.#table = table;
   }
 
-  /** The answer about the next request. */
+  /** The response to the next request. */
   next(request: AdmissionRequest): Verdict {
     const first = this.#answers.readUInt8(this.#at);
     const code = CODES[first % OWN_MONTH_FLAG];
@@ -55,7 +55,7 @@ export class AnswerReader {
     }
   }
 
-  /** @param first the code of the answer with its flags */
+  /** @param first the code of the response with its flags */
   #standing({ subject, operation, cost }: AdmissionRequest, ruling: Ruling, first: number): Verdict {
     const answers = this.#answers;
     const at = this.#at;
@@ -80,7 +80,7 @@ export class AnswerReader {
     return grantsIn(this.#answers.toString('latin1', from, this.#at));
   }
 
-  /** Of a plan whose limits stand on each key. */
+  /** For a plan whose limits are set on each key. */
   #ownTerms({ name, refill, ban, operations }: Plan, at: number, hasMonth: boolean): Terms {
     const limits = { minute: limitAt(this.#answers, at + 19), day: limitAt(this.#answers, at + 27) };
     if (!hasMonth) return { plan: name, limits, refill, ban, operations };
@@ -89,7 +89,7 @@ export class AnswerReader {
     return { plan: name, limits: { ...limits, month }, refill, ban, operations };
   }
 
-  /** The operation's own follow each other. */
+  /** The operation's own windows are consecutive. */
   #bucketOf({ name }: Window, month: BucketState): BucketState {
     if (name === 'month') return month;
     const at = this.#at;
@@ -98,7 +98,7 @@ export class AnswerReader {
   }
 }
 
-/** What the script answers to `count` requests of a key that does not exist. */
+/** The script's response to `count` requests of a key that does not exist. */
 export function unknownAnswers(count: number): Buffer {
   const unknown = Buffer.alloc(ANSWER_BYTES);
   unknown.writeUInt8(CODES.indexOf('unknown'));

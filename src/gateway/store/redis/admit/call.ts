@@ -3,7 +3,7 @@ import { customerOf } from '../../records/customer-id.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
 import { customerName, dayNumber, ledgerName } from '../names.js';
 
-/** Requests of one subject that the script decides one after the other: its name, and their places in the batch. */
+/** Requests of one subject, which the script decides in order: its name, and their places in the batch. */
 export interface Section {
   readonly name: string;
   readonly indices: readonly number[];
@@ -11,17 +11,17 @@ export interface Section {
 /** One script run. */
 export type Call = readonly Section[];
 
-/** The first operation's place in ARGV: after guard, day and requests. */
+/** Place of the first operation in ARGV: after guard, day and requests. */
 const FIRST_OPERATION = 4;
 
 const ADDRESS = 0;
 const NO_NAME = 0;
 const KEY_TODAY = 1;
 const KEY_OTHER_DAYS = 2;
-/** Added for a key of a customer. */
+/** Added for a customer's key. */
 const OF_CUSTOMER = 2;
 
-/** ARGV of a run about one address, or about nobody, that changes nothing, whichever day it is. */
+/** ARGV of a run for one address, or none, that changes nothing, on any day. */
 export const PROBE: readonly string[] = [
   '0',
   twoDigits(1) + String.fromCharCode(ADDRESS, NO_NAME, 0, FIRST_OPERATION, 0, 0),
@@ -120,7 +120,7 @@ function twoDigits(value: number): string {
   return String.fromCharCode(value >> 7, value & 127);
 }
 
-/** The operations of a call, each with its scope, once. */
+/** The operations of a call with their scopes, each once. */
 class Operations {
   readonly args: string[] = [];
   readonly #indices = new Map<string, number>();

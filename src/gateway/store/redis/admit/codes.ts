@@ -1,4 +1,4 @@
-/** First byte of each answer of the admission script. Some stand in summaries: they keep their places. */
+/** First byte of each response of the admission script. Some are stored in summaries: their numbers must not change. */
 export const CODES = [
   'admitted',
   'closed',
@@ -12,13 +12,13 @@ export const CODES = [
   'no_plan',
 ] as const;
 
-/** Added to the code of an answer in which, before its windows, the month limit of the key's own stands. */
+/** Flag: the key's own month limit precedes the windows. */
 export const OWN_MONTH_FLAG = 16;
-/** Added to the code of an answer in which, right after the state, the length and the text of grants stand. */
+/** Flag: length and text of grants follow the state. */
 export const GRANTS_FLAG = 32;
-/** Added where the request noted something to be emitted (outbox/pending.ts). */
+/** Flag: the request noted something to emit (outbox/pending.ts). */
 export const NOTED_FLAG = 64;
-/** Added where the key lacks the operation's scope. */
+/** Flag: the key lacks the operation's scope. */
 export const OUT_OF_SCOPE_FLAG = 128;
 
 /**
@@ -28,5 +28,5 @@ export const OUT_OF_SCOPE_FLAG = 128;
 export const HEAD_FORMAT = '<BHdddd';
 export const HEAD_BYTES = 35;
 
-/** In place of a limit where a key, or a customer, has none of its own. */
+/** Stands for a limit that a key or customer does not have. */
 export const NO_LIMIT = -2;

@@ -7,13 +7,13 @@ import { loadScript, luaString, type Script } from '../link/script.js';
 import { CODES, GRANTS_FLAG, HEAD_FORMAT, NO_LIMIT, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
 import { GRANTS_END } from './grants.js';
 
-/** How far the clock may step back without opening again, for an address, a window that was over. */
+/** How far the clock may step back without reopening an expired window of an address. */
 const GRACE_MS = 10_000;
-/** Addresses of a group that are remembered each by itself, and the field of those beyond. No address is called so. */
+/** Addresses of a group that have a field each, and the field shared by all others. No address has this name. */
 export const SHARED_ADDRESSES = { MAX_ROWS: 64, SHARED_ROW: '~' } as const;
 /** Lua: what a branch sets, as the script names it. */
 const TERMS = 'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt';
-/** With more plans than this the branch is looked for by the last letter of the name first. */
+/** With more plans, the branch is first selected by the last letter of the name. */
 const FEW_PLANS = 32;
 
 /**
@@ -33,7 +33,7 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
   return loadScript('admission', figures, { plans: `nil\n${branchesOf([...plans.values()], emits)}` });
 }
 
-/** Lua: sets what the plan says, where there is one of the name `plan`. */
+/** Lua: sets what the plan says, if there is one named `plan`. */
 function branchesOf(plans: readonly Plan[], emits: boolean): string {
   const branches = plans.map((plan, index) => planBranch(plan, index, emits));
   if (plans.length <= FEW_PLANS) return chainOf(branches);
@@ -50,7 +50,7 @@ function chainOf(branches: readonly string[]): string {
   return branches.length === 0 ? '' : `${branches.join('else')}end`;
 }
 
-/** Limits are nil where those of the key or its customer hold. */
+/** Limits are nil if those of the key or its customer apply. */
 function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, index: number, emits: boolean): string {
   const { after, withinMs, forMs, factor, capMs } = ban;
   const shares = emits && name !== ANONYMOUS_PLAN ? (warnAt ?? WARN_AT) : [];

@@ -14,10 +14,10 @@ const DAY_BYTES = 2;
 
 const READ_ACTIVE_DAYS = loadScript('ledger/read-active-days');
 
-/** The days entered with a key. */
+/** The days entered in a key. */
 class ActiveDays {
   readonly #days: ReadonlySet<number>;
-  /** Of days before it nothing is known. */
+  /** Nothing is known about earlier days. */
   readonly #from: number;
   readonly #archived: ReadonlyMap<string, Buffer>;
 
@@ -27,19 +27,19 @@ class ActiveDays {
     this.#from = days.length < MAX_DAYS ? -Infinity : Math.min(...days);
   }
 
-  /** `unknown`: the ledger of this day may be there all the same. */
+  /** `unknown`: the ledger of this day may exist. */
   on(day: number): 'active' | 'idle' | 'unknown' {
     if (this.#days.has(day)) return 'active';
     return day < this.#from ? 'unknown' : 'idle';
   }
 
-  /** Of a chunk that was asked for. */
+  /** For a requested chunk. */
   isArchived(day: number): boolean {
     return isArchived(this.#archived, day);
   }
 }
 
-/** The days entered with these keys, in their order. @param chunks of days of which it is told which are archived */
+/** The days entered in these keys, in their order. @param chunks of days for which to report which are archived */
 export async function activeDays(
   link: Link,
   ids: readonly string[],

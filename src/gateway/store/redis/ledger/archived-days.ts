@@ -17,18 +17,18 @@ export function isArchived(chunks: ReadonlyMap<string, Buffer>, day: number): bo
   return ((bits?.[Math.floor((day % ARCHIVED_CHUNK) / 8)] ?? 0) & (1 << (day % 8))) !== 0;
 }
 
-/** Those in the fields of a key. */
+/** The archived days in the fields of a key. */
 export function archivedIn(fields: ReadonlyMap<string, Buffer>): ArchivedDays {
   const own = [...fields].filter(([field]) => field.startsWith(FIELD));
   return Object.fromEntries(own.map(([field, bits]) => [field.slice(FIELD.length), bits.toString('base64')]));
 }
 
-/** Fields and values of a key that has these. */
+/** Fields and values for a key with these days. */
 export function archivedFields(days: ArchivedDays): readonly (string | Buffer)[] {
   return Object.entries(days).flatMap(([chunk, bits]) => [FIELD + chunk, Buffer.from(bits, 'base64')]);
 }
 
-/** Numbers of the days that are in `given` and not in `here`. */
+/** Numbers of the days in `given` that are not in `here`. */
 export function missingDays(here: ArchivedDays, given: ArchivedDays): readonly number[] {
   return Object.entries(given).flatMap(([chunk, text]) => {
     if (here[chunk] === text) return [];

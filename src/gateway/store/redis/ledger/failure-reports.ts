@@ -35,7 +35,7 @@ export async function fail(link: Link, reports: readonly FailureReport[], usageD
   if (reason !== undefined) throw new StoreUnavailable(reason, { accepted, notSent });
 }
 
-/** Names and arguments of one call; the same again for the same failure report. */
+/** Names and arguments of one call; always the same for the same failure report. */
 function callOf(
   { reporter, number, keyId, day, failures }: FailureReport,
   usageDays: number,

@@ -19,7 +19,7 @@ import {
 } from '../names.js';
 import { dayRows, storedRows } from './rows.js';
 
-/** Calls under way at once: few enough that each keeps its deadline. */
+/** Calls under way at once: few enough that each meets its deadline. */
 const SENT_AT_ONCE = 32;
 
 const REMOVE = loadScript('ledger/remove');
@@ -38,7 +38,7 @@ export function ledgerStore(
   close: () => Promise<void>,
 ): LedgerStore {
   const seconds = ((usageDays + 1) * 86_400).toString();
-  /** Ledgers of these rows, each with its key behind it, some at a time; in a Cluster each script has one. */
+  /** Ledgers of these rows, each followed by its key, in portions; in a Cluster one per script. */
   const each = async (
     day: string,
     rows: AsyncIterable<readonly UsageRow[]>,
@@ -100,7 +100,7 @@ export function ledgerStore(
   };
 }
 
-/** Marks these days of a key as archived, but for those that are whole here. */
+/** Marks these days of a key as archived, except those that are whole here. */
 export async function markArchived(link: Link, keyId: string, days: readonly number[]): Promise<void> {
   for (let from = 0; from < days.length; from += SENT_AT_ONCE)
     await Promise.all(
@@ -135,7 +135,7 @@ async function forget(link: Link, day: string): Promise<void> {
   await link.command('hdel', MOVED_DAYS, day);
 }
 
-/** Counts of a day only grow: of two notes the larger figures hold. */
+/** Counts of a day only grow: of two notes, the larger figures apply. */
 function largest(here: ArchiveNote['days'], given: ArchiveNote['days']): ArchiveNote['days'] {
   return new Map(
     [...given].map(([day, has]) => {
@@ -153,7 +153,7 @@ function sumOf(rows: KeyRows): string {
   return rows.reduce((sum, row) => countsOf(row).reduce((part, [, count]) => part + count, sum), 0).toString();
 }
 
-/** Fields and counts of the ledger that has these rows. */
+/** Fields and counts of the ledger with these rows. */
 export function fieldsOf(rows: KeyRows): readonly string[] {
   return rows.flatMap((row) =>
     countsOf(row).flatMap(([name, count]) =>
@@ -162,12 +162,12 @@ export function fieldsOf(rows: KeyRows): readonly string[] {
   );
 }
 
-/** The counts of a row as its ledger has them. */
+/** The counts of a row, as its ledger has them. */
 function countsOf(row: UsageRow): readonly (readonly [name: string, count: number])[] {
   return COUNTS.map((count) => (count === 'units' ? [EXCESS, row.units - row.requests] : [count, row[count]]));
 }
 
-/** The rows by key, so many keys at a time. */
+/** The rows by key, this many keys at a time. */
 async function* inGroups(all: AsyncIterable<readonly UsageRow[]>, size: number): AsyncGenerator<readonly KeyRows[]> {
   let keys: UsageRow[][] = [];
   for await (const rows of all) {

@@ -10,14 +10,14 @@ import type { Link } from '../link/link.js';
 import { dayName, dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
 import { loadScript } from '../link/script.js';
 
-/** Day ledgers found by one script run, and names looked up for them: keeps Redis busy for some 0.1 ms. */
+/** Day ledgers per script run, and names looked up for them: keeps Redis busy for about 0.1 ms. */
 const FOUND_AT_ONCE = 32;
 const NAMES_AT_ONCE = 256;
-/** Keys of which it is looked up at once on which days they were active. */
+/** Keys whose active days are looked up at once. */
 const KEYS_AT_ONCE = 256;
-/** A report over all keys leaves Redis to the admissions for so many times as long as it took from them. */
+/** A report over all keys pauses for this multiple of the time it took from admissions. */
 const REST_FACTOR = 5;
-/** Names read at once in a Cluster, each by a command of its own. */
+/** Names read at once in a Cluster, each by its own command. */
 const COMMANDS_AT_ONCE = 128;
 const FIELD_END = '\u001f';
 
@@ -37,11 +37,11 @@ export function usageStore(link: Link): UsageStore {
 interface Ledger {
   readonly keyId: string;
   readonly day: number;
-  /** The key says that the archive has the day; left out where nobody asks. */
+  /** Whether the key says that the archive has the day; absent if not asked. */
   readonly isArchived?: boolean;
 }
 
-/** The rows of these days, keys in order. */
+/** The rows of these days, in the order of keys. */
 export async function* storedRows(
   link: Link,
   days: readonly number[],
@@ -56,7 +56,7 @@ export async function* storedRows(
       if (rows.length > 0) yield rows;
 }
 
-/** All rows of one day that are whole, every key looked up, whoever counted: by key, plan and operation. */
+/** All rows of one day that are whole; looks up every key. By key, plan and operation. */
 export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly UsageRow[]> {
   for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE))
     for await (const rows of allOf(
@@ -114,7 +114,7 @@ interface Run {
   readonly tookMs: number;
 }
 
-/** The rows of these ledgers in their order, a script run at a time; in a Cluster some commands at a time. */
+/** The rows of these ledgers in order, one script run at a time; in a Cluster some commands at a time. */
 async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run> {
   for (let at = 0; at < ledgers.length;) {
     const beganMs = performance.now();
@@ -130,7 +130,7 @@ async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run
 
 interface ReadRun {
   readonly found: readonly (readonly [Ledger, Iterable<readonly [field: string, count: string]>])[];
-  /** Place of the first ledger that was not looked at. */
+  /** Place of the first ledger that was not read. */
   readonly until: number;
 }
 
@@ -145,7 +145,7 @@ async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number):
   return { found, until: at + Number(looked) };
 }
 
-/** A command about one name is answered also while its slot moves to another node. */
+/** A command about one name works also while its slot moves to another node. */
 async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<ReadRun> {
   const asked = ledgers.slice(at, at + COMMANDS_AT_ONCE);
   const found = asked.map(async (ledger) => [ledger, await link.hash(nameOf(ledger))] as const);
@@ -156,7 +156,7 @@ function* pairsOf(fields: readonly string[]): Generator<readonly [string, string
   for (let at = 0; at + 1 < fields.length; at += 2) yield [fields[at]!, fields[at + 1]!];
 }
 
-/** The rows of one day ledger: its fields hold plan, operation and the name of the count. */
+/** The rows of one day ledger: its fields have plan, operation and the name of the count. */
 export function rowsIn(
   keyId: string,
   day: number,
@@ -190,7 +190,7 @@ export function rowsIn(
   return isOnTop ? [...found.values()].map((row) => ({ ...row, isOnTop })) : [...found.values()];
 }
 
-/** Units are one for each request, and what is counted beside them. */
+/** Units are one per request, plus the counted excess. */
 function add(row: Mutable<UsageRow>, name: string, count: number): void {
   if (name === 'requests' || name === EXCESS) row.units += count;
   if (name !== EXCESS) row[name as keyof UsageCounts] = count;

@@ -11,14 +11,14 @@ import { dayNumberOf, dayNumbers, keyName, ledgerName } from '../names.js';
 
 /** Ledgers under way at once. */
 const RAISED_AT_ONCE = 32;
-/** A day may be moved while it is compared; hardly twice. */
+/** A day may be moved while it is compared; hardly ever twice. */
 const ATTEMPTS = 3;
-/** What the script answers where it takes the archive to compare. */
+/** The script's response if it needs the archive to compare. */
 const UNSURE = '2';
 
 const RAISE = loadScript('ledger/raise', { MAX_DAYS });
 
-/** Brings in rows; how many ledgers grew. */
+/** Adds rows; resolves to how many ledgers grew. */
 export type Raise = (rows: readonly StoredRow[]) => Promise<number>;
 
 export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise, usageDays: number): LedgerTransfer {
@@ -27,17 +27,17 @@ export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise,
     async *rowsBefore(before) {
       const end = dayNumberOf(before);
       const noted = (await archive.archive())?.days ?? new Map<string, null>();
-      // What came late stands beside the archive for ever.
+      // Late counts stay next to the archive permanently.
       const first = Math.min(end - usageDays - 1, ...[...noted.keys()].map(dayNumberOf));
       for await (const rows of storedRows(link, dayNumbers(first, end - 1), { archived: 'told' }))
-        // Of a day that version 0.3 moved nothing is marked.
+        // Days moved by version 0.3 have no marks.
         yield rows.map((row) => (noted.get(row.day) === null ? { ...row, isOnTop: true } : row));
     },
     raise,
   };
 }
 
-/** @param archivedRows what the archive has; undefined where nobody needs it */
+/** @param archivedRows reads the archive; undefined if not needed */
 export function raiseOf(
   link: Link,
   {
@@ -46,7 +46,7 @@ export function raiseOf(
   }: { readonly usageDays: number; readonly archivedRows?: ArchivedRows | undefined },
 ): Raise {
   const seconds = ((usageDays + 1) * 86_400).toString();
-  /** A key and day in one step. */
+  /** One key and day, in one step. */
   const send = async ([{ key, day }]: Its, isOnTop: boolean, fields: readonly string[]): Promise<string> => {
     if (fields.length === 0) return '0';
     const names = [ledgerName(key, dayNumberOf(day)), keyName(key)];
@@ -104,12 +104,12 @@ function byLedger(rows: readonly StoredRow[]): ReadonlyMap<string, Its> {
   return ledgers;
 }
 
-/** Fields and counts of what the archive has with what comes on top. */
+/** Fields and counts: the archive's plus those on top. */
 function sumOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
   return combined(rows, archived, (count, there) => count + there);
 }
 
-/** Fields and counts of what the archive lacks. */
+/** Fields and counts that the archive lacks. */
 function excessOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
   return combined(rows, archived, (count, there) => count - there);
 }

@@ -5,7 +5,7 @@ import { EVENTS_DUE, EVENTS_OPERATORS, EVENTS_WAITING, eventsName } from '../nam
 
 const INDEX = loadScript('outbox/index');
 
-/** What stands in the hash of a subject's events when the event has just come. */
+/** The entry of a new event in the hash of its subject's events. */
 export function newEntry(event: GatewayEvent): OutboxEntry {
   return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null };
 }
@@ -16,12 +16,12 @@ export async function readEntry(link: Link, id: string): Promise<OutboxEntry | u
   return stored === null ? undefined : (JSON.parse(stored.toString()) as OutboxEntry);
 }
 
-/** Enters an event in the index. It is due as soon as it has happened, though not within `graceMs`. */
+/** Adds an event to the index. It is due once it has happened, but not within `graceMs`. */
 export async function index(link: Link, { id, atMs }: GatewayEvent, graceMs: number): Promise<void> {
   await link.run(INDEX, [EVENTS_WAITING, EVENTS_DUE], [id, atMs.toString(), graceMs.toString()]);
 }
 
-/** There is no such event, or none any more. Last it goes from its queue: until then it comes up again. */
+/** Removes an event from the index; from its queue last, because until then it is retried. */
 export async function withdraw(link: Link, id: string): Promise<void> {
   await link.command('zrem', EVENTS_WAITING, id);
   await Promise.all([EVENTS_DUE, EVENTS_OPERATORS].map((set) => link.command('zrem', set, id)));

@@ -10,7 +10,7 @@ import { newEntry } from './entries.js';
  */
 export const PENDING = 'tell-';
 
-/** A pending event in ARGV of the scripts that change a key: its field, its id, and its entry. */
+/** A pending event in ARGV of scripts that change a key: its field, its ID, and its entry. */
 export function pendingArgs(event: GatewayEvent): readonly string[] {
   return [pendingField(event.id), event.id, JSON.stringify(newEntry(event))];
 }
@@ -34,12 +34,12 @@ export function admissionEventOf(subject: string, field: string, value: string):
   return crossedEvent(subject, keyIdIn(keyName) ?? subject, plan, crossing, Number(atMs));
 }
 
-/** Whether nothing is sent of it. */
+/** Whether it is not sent. */
 export function isSilent(value: string): boolean {
   return value.endsWith(' silent');
 }
 
-/** The key of a name as names.ts makes it. */
+/** The key in a name made by names.ts. */
 function keyIdIn(name: string): string | undefined {
   const [, tag, rest = ''] = /^petgate:\{([^}]+)\}([^:]*):key$/.exec(name) ?? [];
   return tag === undefined ? undefined : tag + rest;

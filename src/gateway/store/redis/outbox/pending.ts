@@ -32,13 +32,13 @@ import { automaticBan } from '../../records/facts.js';
 const RETRY_MS = 1_000;
 const GRACE_DEADLINES = 8;
 const GRACE_MS = 5_000;
-/** For so long after each page nobody else looks through all keys. */
+/** After each page, this long nobody else looks through all keys. */
 const COLLECTING_MS = 60_000;
 const COLLECTED_AT_ONCE = 250;
-/** After each page so many times as long as it took: a look takes a fifth of Redis' time and ours at most. */
+/** Pause after each page, as a multiple of its time: a collection takes at most a fifth of Redis' time and ours. */
 const COLLECTING_PAUSE = 4;
 const MOVED_AT_ONCE = 16;
-/** More than a page of `collect` may need. */
+/** More than a page of `collect` needs. */
 const BATCHES_AWAITED = 64;
 const DONE = 'done';
 
@@ -50,7 +50,7 @@ const COLLECT = loadScript('outbox/collect');
 export class PendingEvents {
   readonly #link: Link;
   readonly #replicas: Replicas;
-  /** By when an event was moved after it was indexed, or was not: a few calls, each with its deadline. */
+  /** Time within which an indexed event is moved or not: a few calls, each with its deadline. */
   readonly #graceMs: number;
   /** Keys and customers that have some. */
   readonly #waiting = new Set<string>();
@@ -64,13 +64,13 @@ export class PendingEvents {
     this.#graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * deadlineMs);
   }
 
-  /** These keys, or their customers, have pending events. Nobody waits for it. */
+  /** Reports that these keys, or their customers, have pending events. Nobody waits for it. */
   add(keyIds: readonly string[]): void {
     for (const keyId of keyIds) this.#waiting.add(keyId).add(payerOf(keyId));
     this.#begin();
   }
 
-  /** When it resolves, it was tried to move what was added before the call; of a burst a part. */
+  /** Resolves once what was added before was tried; for a burst, a part of it. */
   async idle(): Promise<void> {
     for (let batch = 0; batch < BATCHES_AWAITED && this.#moving !== undefined; batch += 1) await this.#moving;
   }
@@ -124,7 +124,7 @@ export class PendingEvents {
     }, RETRY_MS).unref();
   }
 
-  /** Puts all that is noted of this key or customer where it belongs. Rejects with StoreUnavailable. */
+  /** Moves everything noted in this key or customer to its place. Rejects with StoreUnavailable. */
   async flush(id: string): Promise<void> {
     const link = this.#link;
     const hash = await link.hash(nameOf(id));
@@ -149,7 +149,7 @@ export class PendingEvents {
     await this.#index(events, 0);
   }
 
-  /** In a Cluster the index lies on another node than the key, with replicas of its own. */
+  /** In a Cluster, the index is on another node than the key, with its own replicas. */
   async #index(events: readonly GatewayEvent[], graceMs: number): Promise<void> {
     const enter = async (): Promise<void> => {
       for (const event of events) await index(this.#link, event, graceMs);
@@ -158,7 +158,7 @@ export class PendingEvents {
   }
 }
 
-/** Where the pending events of a key or a customer stand. */
+/** Where the pending events of a key or customer are. */
 function nameOf(id: string): string {
   return id.length === CUSTOMER_ID_LENGTH ? customerName(id) : keyName(id);
 }

@@ -14,9 +14,9 @@ import {
 } from '../names.js';
 import { customerQueueName, eventsName } from '../names.js';
 
-/** Bounds how many arrivals one claim enters into the queue. */
+/** Bounds how many arrivals one claim moves into the queue. */
 const ARRIVALS_AT_ONCE = 100;
-/** Bounds how many dead events one call forgets. */
+/** Bounds how many dead events one call removes. */
 const FORGOTTEN_AT_ONCE = 100;
 
 const CLAIM = loadScript('outbox/claim', { ARRIVALS_AT_ONCE });
@@ -33,7 +33,7 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
   const nowMs = (): number => Math.round(link.storeMs(EVENTS_DUE));
   return {
     claim: (count, leaseMs) => claim(link, count, leaseMs),
-    // The event first: an id without one is forgotten when it is due.
+    // The event first: an ID without one is removed when it is due.
     async delivered(id) {
       await link.command('hdel', eventsName(subjectOf(id)), id);
       await Promise.all([link.command('zrem', EVENTS_DEAD, id), withdraw(link, id)]);
@@ -84,7 +84,7 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
         link.command('zcard', EVENTS_DEAD),
         link.command('zrange', EVENTS_WAITING, '0', '0', 'WITHSCORES') as Promise<readonly Buffer[]>,
       ]);
-      // What is to happen later has no age.
+      // A future event has no age.
       const oldestMs = oldest[1] === undefined ? 0 : Math.max(0, now - Number(oldest[1]));
       return { waiting: Number(waiting), dead: Number(dead), oldestMs };
     },
@@ -118,7 +118,7 @@ async function claim(link: Link, count: number, leaseMs: number): Promise<readon
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** What 0.3 kept for webhooks of customers. */
+/** Removes what 0.3 stored for customers' webhooks. */
 async function forgetCopies(link: Link): Promise<void> {
   const membersOf = async (set: string) => ((await link.command('zrange', set, '0', '-1')) as Buffer[]).map(String);
   for (const id of await membersOf(EVENTS_COPIES)) await link.command('hdel', eventsName(subjectOf(id)), id);
@@ -126,7 +126,7 @@ async function forgetCopies(link: Link): Promise<void> {
   await Promise.all([EVENTS_COPIES, EVENTS_CUSTOMERS].map((set) => link.command('del', set)));
 }
 
-/** Members of a sorted set behind a cursor, by score and name; of a state some, or all. */
+/** Members of a sorted set after a cursor, by score and name; those of one state, or all. */
 export async function pageOf(
   link: Link,
   set: string,

@@ -4,7 +4,7 @@ import type { Link } from '../link/link.js';
 import { subjectName } from '../names.js';
 import type { Eviction } from './eviction.js';
 
-/** Whether the store says that it has no such key, or secret. So does one that lost its data. */
+/** Whether the store says that it has no such key or secret. A store that lost its data says the same. */
 export function isUnknown(verdict: Verdict | undefined): boolean {
   return verdict?.outcome === 'unknown_key' && verdict.reason === 'unknown';
 }
@@ -42,7 +42,7 @@ export async function believed(
   throw without(verdicts, doubted, error);
 }
 
-/** The same batch without these verdicts: they took nothing, so that somebody else may decide. */
+/** The same batch without these verdicts: they took nothing, so another engine may decide. */
 export function without(
   verdicts: readonly (Verdict | undefined)[],
   doubted: readonly number[],

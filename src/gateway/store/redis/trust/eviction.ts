@@ -7,11 +7,11 @@ import type { Link } from '../link/link.js';
 import { parseRedisUrl } from '../link/url.js';
 import { STORE } from '../names.js';
 
-/** How often Redis is asked. */
+/** Interval between checks of Redis. */
 const CHECK_EVERY_MS = 2_000;
-/** How the policies begin that drop also what has no expiry. */
+/** Prefix of policies that also drop data without expiry. */
 const ALL_KEYS = ' allkeys-';
-/** How long one that is asked once may take to be there. */
+/** Deadline for a Redis that is asked once. */
 const PATIENCE_MS = 5_000;
 
 /**
@@ -32,12 +32,12 @@ export class Eviction {
     this.#log = log;
   }
 
-  /** Why data may go, and what to do; null where it stays, or somebody accepted that; undefined until it was asked. */
+  /** Why data may be dropped, and what to do; null if it is not, or that was accepted; undefined before a check. */
   get reason(): string | null | undefined {
     return this.#isAccepted ? null : this.#reason;
   }
 
-  /** Keys that the present Redis processes dropped so far. */
+  /** Keys dropped so far by the present Redis processes. */
   get evictedKeys(): number {
     return this.#evictedKeys;
   }
@@ -52,7 +52,7 @@ export class Eviction {
     if (reason?.includes(ALL_KEYS) === true) throw new StoreUnavailable(`Redis may have dropped the key: ${reason}`);
   }
 
-  /** Asks all nodes that answer, unless they were asked just now. Rejects with StoreUnavailable until one did. */
+  /** Checks all nodes that respond, unless that was just done. Rejects with StoreUnavailable until one did. */
   async check(): Promise<void> {
     if (performance.now() < this.#checkedAtMs) return;
     const infos = await this.#link.info('memory', 'stats');
@@ -70,11 +70,11 @@ export class Eviction {
   }
 }
 
-/** What a Redis that is asked once says of itself. */
+/** What a Redis that is asked once reports. */
 interface RedisState {
-  /** Why data may go; null where it stays. */
+  /** Why data may be dropped; null if it is not. */
   readonly evicts: string | null;
-  /** Whether a gateway has used it: then it has an id. */
+  /** Whether a gateway has used it: then it has an ID. */
   readonly isUsed: boolean;
 }
 
