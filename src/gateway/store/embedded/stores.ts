@@ -140,7 +140,7 @@ export class Stores implements Parts {
     this.#closed = true;
     await this.#reopening;
     process.off('exit', this.#killIfLocked);
-    this.journal.close();
+    await this.journal.close();
     await this.durable.close();
     this.#release();
     if (this.#isGone) throw new StoreUnavailable(this.#broken ?? '');

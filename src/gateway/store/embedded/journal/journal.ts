@@ -110,7 +110,9 @@ export class Journal {
     }
   }
 
-  close(): void {
+  /** Waits for a sync that is under way: it closes files too, and a second close would end somebody else's. */
+  async close(): Promise<void> {
+    await this.#syncAll().catch(() => undefined);
     for (const file of [...this.#ended, this.#file]) closeSync(file);
     this.#ended = [];
   }

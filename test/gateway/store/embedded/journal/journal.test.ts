@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import {
   Journal,
@@ -43,4 +43,21 @@ t.test('all that was appended before is on the disk when a sync resolves, howeve
     if (number % 3 === 0) await synced.at(-1);
   }
   t.notOk((await Promise.all(synced)).includes(false));
+});
+
+t.test('closing during a sync closes each file once, and nothing that was opened since', async (t) => {
+  const folder = tempFolder(t);
+  for (let round = 1; round <= 50; round += 1) {
+    const journal = new Journal(folder, 0);
+    journal.append(1, line(1));
+    journal.rotate();
+    journal.append(2, line(2));
+    const syncing = journal.sync();
+    await journal.close();
+    // These get the numbers of the closed files.
+    const others = Array.from({ length: 4 }, () => openSync(folder, 'r'));
+    await syncing;
+    for (const other of others) t.ok(fstatSync(other).isDirectory());
+    for (const other of others) closeSync(other);
+  }
 });
