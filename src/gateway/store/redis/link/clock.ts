@@ -1,4 +1,4 @@
-/** How long an answer speaks for the two clocks: they drift apart by some ms in it, not more. */
+/** How long a response tells about both clocks: they drift apart by no more than a few ms in that time. */
 const NOTES_MS = 10_000;
 
 /**
@@ -10,7 +10,7 @@ export class StoreClock {
   #beforeMs = -Infinity;
   #turnedMs = -Infinity;
 
-  /** An answer that says `storeMs` came at `ourMs`. */
+  /** A response that contains `storeMs` arrived at `ourMs`. */
   note(storeMs: number, ourMs: number): void {
     const aheadMs = storeMs - ourMs;
     const ageMs = ourMs - this.#turnedMs;
@@ -23,7 +23,7 @@ export class StoreClock {
     this.#turnedMs = ourMs;
   }
 
-  /** `ourMs` on the store's clock, never later than it truly will be there; undefined before the first note. */
+  /** `ourMs` on the store's clock, never later than it truly is there; undefined before the first note. */
   at(ourMs: number): number | undefined {
     const aheadMs = Math.max(this.#aheadMs, this.#beforeMs);
     return aheadMs === -Infinity ? undefined : Math.floor(ourMs + aheadMs);

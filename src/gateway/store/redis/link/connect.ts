@@ -5,15 +5,15 @@ import type { RedisTarget } from './url.js';
 
 export type Client = Redis | Cluster;
 
-/** Of what finds out who has which slot in a Cluster: a connection with so long without a byte is given up. */
+/** For the lookup of slots in a Cluster: a connection without a byte for this long is given up. */
 const SILENCE_MS = 1_000;
 const SENTINEL_MS = 1_000;
-/** How often one that reads its file is asked whether it has; a small one is read in no time. */
+/** How often a Redis that is loading its file is asked again; a small file is loaded quickly. */
 const LOADING_MS = 50;
 
 let loaded: typeof Ioredis | null = null;
 
-/** Loaded with the first connection: a gateway on the embedded store starts a tenth quicker without it. */
+/** Loaded with the first connection: a gateway on the embedded store starts a tenth faster without it. */
 function ioredis(): typeof Ioredis {
   loaded ??= createRequire(import.meta.url)('ioredis') as typeof Ioredis;
   return loaded;
@@ -29,7 +29,7 @@ export function isCluster(client: Client): client is Cluster {
  */
 export function connect(target: RedisTarget, deadlineMs: number): Client {
   const client = target.kind === 'cluster' ? clusterOf(target, deadlineMs) : singleOf(target, deadlineMs);
-  // Without a listener a failure to dial would end the process. It shows in the calls it spoils.
+  // Without a listener, a failure to dial would end the process. It shows in the calls that fail.
   client.on('error', () => undefined);
   return client;
 }
@@ -60,7 +60,7 @@ function commonOptions(target: RedisTarget, deadlineMs: number) {
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
-    // After a failover the old master answers READONLY: dial again, to find the new one.
+    // After a failover the old master responds READONLY: dial again, to find the new one.
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
   };
 }
@@ -94,7 +94,7 @@ function clusterOf(target: Extract<RedisTarget, { kind: 'cluster' }>, deadlineMs
   );
 }
 
-/** Soon, because every request waits for it, and not all gateways at once. */
+/** Soon, because every request waits for it, but not for all gateways at the same time. */
 function redialDelayMs(attempt: number): number {
   return Math.min(attempt * 20, 80) * (0.75 + Math.random() / 4);
 }

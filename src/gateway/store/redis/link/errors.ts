@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import { Overdue } from './health.js';
 import { doneIn } from './script.js';
 
-/** How long answers are still read of calls that were given up. */
+/** How long responses to abandoned calls are still read. */
 export const LATE_MS = 10_000;
 /** This Redis is not the store that is known here, or has lost its data (identity.ts). */
 export class NotOurs extends Error {}
@@ -11,19 +11,19 @@ export class NotOurs extends Error {}
 /** There was no connection, and nothing was sent. */
 export class Unsent extends Error {}
 
-/** Answers that say the whole node cannot serve; any other error is about one key or one call. */
+/** Responses that mean the whole node cannot serve; any other error is about one key or one call. */
 const NODE_ERRORS =
   /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|CLUSTERDOWN|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)$/;
-/** Answers that Redis gives before it begins to run a script. */
+/** Responses that Redis gives before it begins to run a script. */
 const REFUSALS =
   /^(OOM|READONLY|MISCONF|NOREPLICAS|LOADING|MASTERDOWN|BUSY|NOAUTH|WRONGPASS|CLUSTERDOWN|TRYAGAIN|ASK|MOVED)$/;
 const REDIS_WORD = /^[A-Z]+(?= )/;
 const REDIRECTION = /^(ASK|MOVED) (\d+) (\S*:\d+)$/;
 const COMPILING = /^ERR Error compiling script/;
-/** ioredis, of a command it neither sends nor keeps. */
+/** From ioredis: the command was neither sent nor queued. */
 const NOT_WRITTEN = /^Stream isn't writeable/;
 
-/** First word of a Redis error, such as OOM; also when a script passed it on. */
+/** First word of a Redis error, such as OOM; also if a script passed it on. */
 export function wordOf(error: unknown): string | undefined {
   return error instanceof Error ? REDIS_WORD.exec(error.message)?.[0] : undefined;
 }
@@ -33,7 +33,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : wordOf(error);
 }
 
-/** Whether the error speaks for the whole node: what it says, or that it is out of reach. */
+/** Whether the error is about the whole node: its response, or that it cannot be reached. */
 export function isNodeError(error: unknown): boolean {
   const word = wordOf(error);
   return word === undefined ? !(error instanceof Overdue) : NODE_ERRORS.test(word);
@@ -46,7 +46,7 @@ export function hadNoEffect(error: unknown): boolean {
   return REFUSALS.test(word) || (error instanceof Error && NOT_WRITTEN.test(error.message));
 }
 
-/** What Redis says of a script that it won't have; undefined where the error is about something else. */
+/** Why Redis rejects a script; undefined if the error is about something else. */
 export function refusalOf(error: unknown): string | undefined {
   const word = wordOf(error);
   return error instanceof Error && (word === 'ERR' || word === 'NOPERM') ? error.message : undefined;
@@ -59,7 +59,7 @@ export interface Redirection {
   readonly address: string;
 }
 
-/** Where a node of a Cluster says that a call must go. */
+/** Where a node of a Cluster redirects a call. */
 export function redirectionOf(error: unknown): Redirection | undefined {
   const [, word, slot, address = ''] = (error instanceof Error ? REDIRECTION.exec(error.message) : null) ?? [];
   return word === 'ASK' || word === 'MOVED' ? { word, slot: Number(slot), address } : undefined;
@@ -85,17 +85,17 @@ export function reasonOf(error: unknown, lastError: string | undefined): string 
     : `Redis answered ${code}`;
 }
 
-/** A call that may have been carried out. */
+/** A call that may have been executed. */
 export class Unanswered extends StoreUnavailable {
   readonly #call: Promise<unknown> | null;
 
-  /** @param call under way; null where its connection died */
+  /** @param call under way; null if its connection was lost */
   constructor(message: string, call: Promise<unknown> | null) {
     super(message);
     this.#call = call;
   }
 
-  /** What a script answers late, without the clock. Waits as long as that may come. */
+  /** The late response of a script, without the clock. Waits as long as it may arrive. */
   async answer(): Promise<Buffer | 'undone' | 'unknown'> {
     if (this.#call === null) return 'unknown';
     const waited = new AbortController();

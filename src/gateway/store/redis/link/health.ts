@@ -3,16 +3,16 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import { StoreClock } from './clock.js';
 import type { LoopClock } from './loop-clock.js';
 
-/** A node that said nothing for so long gets no more calls until it says something. */
+/** A node that was silent for this long gets no calls until it responds. */
 const HOLD_AFTER_MS = 50;
 const PROBE_EVERY_MS = 20;
-/** How often one that is unavailable is asked whether it is back. */
+/** Interval between probes of an unavailable node. */
 const PROBE_UNAVAILABLE_EVERY_MS = 100;
 
 /** Why a node is unavailable that was never reached. */
 export const NOT_YET = 'not connected yet';
 
-/** No answer came in time; the call may have been carried out, and its answer come yet. */
+/** There was no response in time; the call may have been executed, and its response may still arrive. */
 export class Overdue extends Error {
   override readonly name = 'Overdue';
   readonly call: Promise<unknown>;
@@ -24,7 +24,7 @@ export class Overdue extends Error {
 }
 
 interface TimedCall {
-  /** On the loop's clock, here and below. */
+  /** By the loop's clock, here and below. */
   readonly untilMs: number;
   readonly giveUp: () => void;
 }
@@ -37,11 +37,11 @@ interface HeldCall {
 
 interface HealthParts {
   readonly clock: LoopClock;
-  /** A call may take so long, and a node be silent. */
+  /** Deadline of a call, and how long a node may be silent. */
   readonly deadlineMs: number;
-  /** Proves that the node decides; it ends in time. */
+  /** Proves that the node decides; has a deadline. */
   readonly probe: (health: NodeHealth) => Promise<unknown>;
-  /** Called with why the node is unavailable, and with null when it answers. */
+  /** Called with why the node is unavailable, and with null once it responds. */
   readonly changed: (reason: string | null) => void;
 }
 
@@ -59,12 +59,12 @@ export class NodeHealth {
   #state: 'answering' | 'silent' | 'away' | 'closed' = 'silent';
   #reason = NOT_YET;
   #wasReached = false;
-  /** Why what it says is not believed. */
+  /** Why it is not trusted. */
   #distrust: string | null = null;
-  /** Of the last good answer, or of the first call after it. */
+  /** Time of the last good response, or of the first call after it. */
   #silentSinceMs: number;
   #storeClock = new StoreClock();
-  /** The clock as it was last known: another node with another one may have taken its place. */
+  /** The clock as last known: another node with another clock may have taken its place. */
   #lastClock = this.#storeClock;
   #isProbing = false;
   /** Ends the pause between two probes. */
@@ -74,16 +74,16 @@ export class NodeHealth {
     this.#parts = parts;
     this.#silentSinceMs = parts.clock.nowMs;
     parts.clock.start();
-    // Once whoever probes can find it.
+    // Once the prober can find it.
     queueMicrotask(() => void this.#probe());
   }
 
-  /** The node's clock, as far as its answers show. */
+  /** The node's clock, as far as its responses show. */
   get storeClock(): StoreClock {
     return this.#storeClock;
   }
 
-  /** What its clock shows at `ourMs`, or would, had it not changed since the connection was lost. */
+  /** What its clock shows at `ourMs`, or would show if it had not changed since the connection was lost. */
   storeMs(ourMs: number): number | undefined {
     return this.#storeClock.at(ourMs) ?? this.#lastClock.at(ourMs);
   }
@@ -92,7 +92,7 @@ export class NodeHealth {
     return this.#state === 'answering';
   }
 
-  /** Whether it ever answered. */
+  /** Whether it ever responded. */
   get wasReached(): boolean {
     return this.#wasReached;
   }
@@ -102,12 +102,12 @@ export class NodeHealth {
     return this.#state === 'away' ? this.#reason : null;
   }
 
-  /** Why what it says is not believed; null while nothing speaks against it. */
+  /** Why it is not trusted; null while it is. */
   get distrust(): string | null {
     return this.#distrust;
   }
 
-  /** It answers, but is not what it was: it is unavailable at once, until a probe finds it in order. */
+  /** It responds, but is not what it was: it is unavailable immediately, until a probe succeeds. */
   distrusted(reason: string): void {
     if (this.#state === 'closed') return;
     const isNew = this.#state !== 'away' || this.#distrust === null;
@@ -118,7 +118,7 @@ export class NodeHealth {
     void this.#probe();
   }
 
-  /** Waits until the node answers, `untilMs` at most. Rejects with StoreUnavailable, and nothing was sent. */
+  /** Waits until the node responds, until `untilMs` at most. Rejects with StoreUnavailable, having sent nothing. */
   ready(untilMs: number): Promise<void> {
     if (this.#state === 'answering') return Promise.resolve();
     if (this.#state !== 'silent') return Promise.reject(this.#refusal());
@@ -148,13 +148,13 @@ export class NodeHealth {
     });
   }
 
-  /** A good answer came, in time. */
+  /** A good response came, in time. */
   answered(): void {
     this.#silentSinceMs = this.#parts.clock.nowMs;
     if (this.#state === 'silent' && this.#storeClock.at(0) !== undefined) this.#back();
   }
 
-  /** The node says that it can't serve, or can't be reached. */
+  /** The node says that it cannot serve, or cannot be reached. */
   failed(reason: string, isLost: boolean): void {
     if (this.#state === 'closed') return;
     this.#reason = reason;
@@ -166,7 +166,7 @@ export class NodeHealth {
     if (this.#state === 'answering') this.#doubt(this.#parts.clock.nowMs);
   }
 
-  /** Time went on. Answers whether there is anything left to wait for. */
+  /** Time has passed. Returns whether there is anything left to wait for. */
   tick(): boolean {
     const {
       clock: { nowMs },
@@ -215,7 +215,7 @@ export class NodeHealth {
     for (const { resolve } of held) resolve();
   }
 
-  /** Refuses those held whose time is over. */
+  /** Refuses the held calls that are overdue. */
   #refuseHeld(nowMs: number): void {
     if (this.#held.length === 0) return;
     const over = this.#held.filter(({ untilMs }) => untilMs <= nowMs);
@@ -227,7 +227,7 @@ export class NodeHealth {
     return new StoreUnavailable(`the store is unavailable: ${this.#reason}`, { noEffect: true });
   }
 
-  /** Probes until the node answers. */
+  /** Probes until the node responds. */
   async #probe(): Promise<void> {
     if (this.#isProbing) return;
     this.#isProbing = true;

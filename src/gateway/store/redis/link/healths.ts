@@ -5,7 +5,7 @@ import { LoopClock } from './loop-clock.js';
 /** The health of each node asked so far, by its name; all on one clock. */
 export class Healths {
   readonly clock = new LoopClock(() => this.#tick());
-  /** Called for each node that goes away or comes back. */
+  /** Called for each node that becomes unavailable or available. */
   watcher: () => void = () => undefined;
   readonly #all = new Map<string, NodeHealth>();
   readonly #deadlineMs: number;
@@ -13,14 +13,14 @@ export class Healths {
   readonly #log: Log | undefined;
   #closed = false;
 
-  /** @param probe proves that a node decides; it ends in time */
+  /** @param probe proves that a node decides; it has a deadline */
   constructor(deadlineMs: number, probe: (name: string, health: NodeHealth) => Promise<void>, log: Log | undefined) {
     this.#deadlineMs = deadlineMs;
     this.#probe = probe;
     this.#log = log;
   }
 
-  /** Begins to look after a node that is new. */
+  /** Starts watching a new node. */
   of(name: string): NodeHealth {
     const known = this.#all.get(name);
     if (known !== undefined) return known;
@@ -31,7 +31,7 @@ export class Healths {
       changed: (reason) => this.#report(name, reason),
     });
     this.#all.set(name, health);
-    // A call that is late would have it probed for ever.
+    // Otherwise a late call would have it probed forever.
     if (this.#closed) health.close();
     return health;
   }
@@ -46,13 +46,13 @@ export class Healths {
     return null;
   }
 
-  /** Why what one of them says is not believed; null while nothing speaks against any. */
+  /** Why one of them is not trusted; null while all are. */
   get distrust(): string | null {
     for (const { distrust } of this.#all.values()) if (distrust !== null) return distrust;
     return null;
   }
 
-  /** What the clock of any of them shows at `ourMs`, as last known; undefined before the first answer. */
+  /** What the clock of any of them shows at `ourMs`, as last known; undefined before the first response. */
   storeMs(ourMs: number): number | undefined {
     for (const health of this.#all.values()) {
       const storeMs = health.storeMs(ourMs);
@@ -61,12 +61,12 @@ export class Healths {
     return undefined;
   }
 
-  /** Names of those that answer. */
+  /** Names of those that respond. */
   *answering(): Generator<string> {
     for (const [name, { answers }] of this.#all) if (answers) yield name;
   }
 
-  /** Waits until each of them answers, as long as `untilMs` allows each. Rejects with StoreUnavailable. */
+  /** Waits until each responds, until `untilMs` at most. Rejects with StoreUnavailable. */
   async ready(untilMs: () => number): Promise<void> {
     for (const health of this.#all.values()) await health.ready(untilMs());
   }

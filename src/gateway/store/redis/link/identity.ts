@@ -14,23 +14,23 @@ const RESTORED =
   'it was restored to an older state: gateways know of changes of keys, customers or bans that it lacks. Bring the ' +
   'newer data back, or accept it as it is with "petgate store accept", which first writes back what gateways know';
 
-/** What a mark says. */
+/** Contents of a mark. */
 interface MarkState {
   readonly id: string | null;
-  /** How many changes of records it has counted, and how many of them took rights away. */
+  /** How many changes of records it has counted, and how many of these removed rights. */
   readonly changes: number;
   readonly restrictions: number;
-  /** Why a gateway found that its node was restored, behind how often the store had been accepted then. */
+  /** Why a gateway found that its node was restored, after how many acceptances of the store. */
   readonly doubt: string;
-  /** Of the first mark only, as what follows. */
+  /** Only in the first mark, like what follows. */
   readonly accepted: number;
   readonly environment: string | null;
 }
 
-/** What the first mark says of the whole store. */
+/** What the first mark says about the whole store. */
 interface Home {
   readonly id: string;
-  /** Other ids that an operator let it be taken for. */
+  /** Other IDs that an operator let it take the place of. */
   readonly also: readonly string[];
   /** Whether every mark was written. */
   readonly isMarked: boolean;
@@ -42,9 +42,9 @@ interface Home {
 interface IdentityParts {
   readonly nodes: Nodes;
   readonly known: KnownStore;
-  /** Ends a call to a node in time, also to one that does not count as answering. */
+  /** Ends a call to a node in time, also if the node does not count as responding. */
   readonly sent: <T>(node: string, call: Promise<T>) => Promise<T>;
-  /** Of this gateway; null: it uses the store of any. */
+  /** This gateway's environment; null: it uses any store. */
   readonly environment: string | null;
 }
 
@@ -59,7 +59,7 @@ export class Identity {
   readonly #parts: IdentityParts;
   readonly #progress: StoreProgress;
   #id: string | null = null;
-  /** Whether it was done for the restored state that was found last. */
+  /** Whether that was done for the restored state that was found last. */
   #isWrittenBack = false;
   #adopting: Promise<void> | undefined;
 
@@ -78,7 +78,7 @@ export class Identity {
     await Promise.all(this.#marksToAsk(node, isBack).map((mark) => this.#checkMark(node, mark)));
   }
 
-  /** Somebody here knows that the data near `mark` was restored to an older state: nobody trusts it any more. */
+  /** Reports that the data near `mark` was restored to an older state: it is no longer trusted. */
   async doubt(mark: string): Promise<NotOurs> {
     const doubt = `${this.#progress.accepted} ${RESTORED}`;
     await this.#command(this.#ownerOf(mark), 'hset', mark, 'doubt', doubt);
@@ -118,14 +118,14 @@ export class Identity {
         await this.#compare(node, mark, found.id);
       else this.#progress.note(mark, found);
     } catch (error) {
-      // The slot is on its way elsewhere: this mark says nothing of the node.
+      // The slot is moving: this mark says nothing about the node.
       if (redirectionOf(error) === undefined && wordOf(error) !== 'TRYAGAIN') throw error;
     }
   }
 
   /** The mark says something else than was seen last. */
   async #compare(node: string, mark: string, found: string | null): Promise<void> {
-    // Another process of the machine may have learnt it, or accepted another.
+    // Another process of the machine may have learned it, or accepted another one.
     const known = this.#parts.known.read() ?? (await this.#firstId());
     if (await this.#isAt(this.#ownerOf(STORE), known)) await this.#mark(STORE, known, '');
     const home = await this.#home();
@@ -133,9 +133,9 @@ export class Identity {
       this.#requireEnvironment(home);
       if (home.environment === null) await this.#mark(STORE, home.id, '');
       this.#remember(home.id);
-      // Whoever began to mark the nodes may have died, or be at it.
+      // The gateway that began to mark the nodes may have died, or may still be at it.
       if (!home.isMarked) await this.#markAll(home.id);
-      // Marks that a node still has vouch for those of it that were evicted, and for no other node.
+      // Marks that a node still has vouch for its evicted ones, and for no other node.
       else if (await this.#isAt(node, home.id)) await this.#markEach(this.#marksOf(node), home.id);
       this.#progress.reload();
       if (home.accepted > this.#progress.accepted) await (this.#adopting ??= this.#adopt(home.accepted));
@@ -148,7 +148,7 @@ export class Identity {
     );
   }
 
-  /** Throws NotOurs for a store that is ours, as it was some time ago. */
+  /** Throws NotOurs for an older state of our own store. */
   async #requireNewest(mark: string, found: MarkState, home: Home): Promise<void> {
     const isBehind = home.accepted < this.#progress.accepted || this.#progress.isBehind(mark, found);
     if (!isBehind && !isInForce(found.doubt, home.accepted)) {
@@ -160,13 +160,13 @@ export class Identity {
       await this.#command(this.#ownerOf(mark), 'hset', mark, 'doubt', `${home.accepted} ${RESTORED}`);
     if (!this.#isWrittenBack) {
       this.#isWrittenBack = true;
-      // Who accepts it does so again, and waits for it.
+      // An operator who accepts it repeats that, and waits for it.
       this.writeBack().catch(() => undefined);
     }
     throw new NotOurs(RESTORED);
   }
 
-  /** Somebody accepted the store: what is known better here comes into it before it is trusted. */
+  /** The store was accepted: what is known better here is written into it before it is trusted. */
   async #adopt(accepted: number): Promise<void> {
     try {
       await this.writeBack();
@@ -201,11 +201,11 @@ export class Identity {
     return found.some((one, n) => this.#isSuspect(ALL_MARKS[n]!, one));
   }
 
-  /** The id of a store of which nothing is known here: the one it has, or had by the archive, else a new one. */
+  /** The ID of a store of which nothing is known here: the one it has, or had according to the archive, or a new one. */
   async #firstId(): Promise<string> {
     const home = await this.#home();
     if (home !== null) return home.id;
-    // A Cluster may have lost the first mark and no other.
+    // A Cluster may have lost only the first mark.
     const others = await Promise.all(ALL_MARKS.map((mark) => this.#idAt(this.#ownerOf(mark), mark)));
     const archived = others.find((id) => id !== null) ?? (await this.#archived());
     return archived ?? this.#mark(STORE, newId(), '');
@@ -223,7 +223,7 @@ export class Identity {
     }
   }
 
-  /** Whether any mark on the node has this id. */
+  /** Whether any mark on the node has this ID. */
   async #isAt(node: string, id: string): Promise<boolean> {
     return (await Promise.all(this.#marksOf(node).map((mark) => this.#idAt(node, mark)))).includes(id);
   }
@@ -277,7 +277,7 @@ export class Identity {
     const name = this.#ownerOf(mark);
     const isFirst = mark === STORE;
     const { changes, restrictions } = this.#progress.of(mark);
-    // One that was evicted goes on counting from where it was.
+    // An evicted mark continues counting from where it was.
     const kept = { changes, restrictions, ...(isFirst ? { accepted: this.#progress.accepted, format: FORMAT } : {}) };
     const args = [
       id,
@@ -318,7 +318,7 @@ export class Identity {
   }
 }
 
-/** What a gateway noted says nothing any more once the store was accepted. */
+/** A gateway's finding is void once the store was accepted. */
 function isInForce(doubt: string, accepted: number): boolean {
   return doubt.startsWith(`${accepted} `);
 }

@@ -1,6 +1,6 @@
 import type { Link } from './link.js';
 
-/** Members read at once, where nothing else is said. */
+/** Members read at once by default. */
 const IDS_AT_ONCE = 64;
 
 /** Up to `count` members of the sorted set `key` after `afterId`, in order. */
@@ -30,7 +30,7 @@ export async function* idsIn(
   }
 }
 
-/** A page of what `read` gives of those members, `count` at most; members without a record are passed over. */
+/** A page of what `read` returns for those members, at most `count`; members without a record are skipped. */
 export async function pageOf<R>(
   link: Link,
   key: string,

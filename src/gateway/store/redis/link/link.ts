@@ -25,14 +25,14 @@ import { Nodes, type Argument, type Node } from './nodes.js';
 import { STORE } from '../names.js';
 import { ANY_TIME, doneIn, type Probe, type Script } from './script.js';
 
-/** Before a call that had no effect is made again. */
+/** Pause before a call that had no effect is repeated. */
 const RETRY_MS = 10;
 /**
  * A call is not made again with less time than this: without an answer, nobody would know any more that it had no
  * effect.
  */
 const SPARE_MS = 50;
-/** How often the nodes that answer are asked whether they are still what they were. */
+/** Interval between identity checks of the nodes that respond. */
 const IDENTIFY_EVERY_MS = 1_000;
 
 /**
@@ -41,9 +41,9 @@ const IDENTIFY_EVERY_MS = 1_000;
  * Every method rejects with StoreUnavailable and nothing else.
  */
 export class Link {
-  /** How often the connection to a node was lost: what it says may be older than what it said before. */
+  /** How often the connection to a node was lost: it may be in an older state afterwards. */
   losses = 0;
-  /** How each node fares that was asked so far. */
+  /** The health of each node asked so far. */
   readonly healths: Healths;
   readonly #deadlineMs: number;
   readonly #probe: () => Probe;
@@ -61,7 +61,7 @@ export class Link {
       onError: (error) => (this.#lastError = codeOf(error)),
       onReady: () => (this.#lastError = undefined),
       isUp: (name) => this.healths.known(name)?.answers ?? false,
-      // Who answers the next call may have lost its data, or be another.
+      // The next node to respond may have lost its data, or be another.
       onLost: (name) => {
         this.losses += 1;
         this.healths.known(name)?.failed(reasonOf(new Unsent(), this.#lastError), true);
@@ -71,7 +71,7 @@ export class Link {
     const sent = <T>(name: string, call: Promise<T>): Promise<T> => this.healths.of(name).sent(call, this.#untilMs());
     this.#identity = known && new Identity({ nodes: this.#nodes, known, sent, environment });
     const identifyAll = async (): Promise<void> => {
-      // What concerns the whole store is there, also where no key is asked for.
+      // What concerns the whole store is there, also if no key is asked for.
       if (this.#nodes.isMapped) this.healths.of(this.#nodes.ownerOf(STORE));
       await Promise.all([...this.healths.answering()].map((name) => this.#identify(name)));
     };
@@ -82,14 +82,14 @@ export class Link {
     return this.#nodes.client.isCluster;
   }
 
-  /** Takes the store as it is. Rejects with StoreUnavailable. */
+  /** Accepts the store as it is. Rejects with StoreUnavailable. */
   async accept(isForced: boolean): Promise<string> {
     const untilMs = this.#untilMs();
     for (;;) {
       try {
         return (await this.#identity?.accept(isForced)) ?? '';
       } catch (error) {
-        // A node of a Cluster that nothing was asked of is only dialled now.
+        // A node of a Cluster that was never asked is only dialled now.
         if (!(error instanceof Unsent) || this.healths.clock.nowMs >= untilMs)
           throw error instanceof StoreUnavailable ? error : new StoreUnavailable(reasonOf(error, this.#lastError));
       }
@@ -97,19 +97,19 @@ export class Link {
     }
   }
 
-  /** What a gateway writes into a store that was restored, before it trusts it. */
+  /** What a gateway writes into a restored store before it trusts it. */
   set writeBack(writeBack: () => Promise<void>) {
     if (this.#identity !== null) this.#identity.writeBack = writeBack;
   }
 
-  /** What the node of `key` has is older than what it had: it counts as unavailable until an operator accepts it. */
+  /** The node of `key` has older data than before: it counts as unavailable until an operator accepts it. */
   async doubt(key: string): Promise<void> {
     const name = this.#nodes.ownerOf(key);
     const doubted = await this.#identity?.doubt(this.#markOf(key));
     if (doubted !== undefined) this.healths.of(name).distrusted(doubted.message);
   }
 
-  /** Counts a change of the record `key` next to the id of its node. @param isRestricting it takes rights away */
+  /** Counts a change of the record `key` next to the ID of its node. @param isRestricting whether it removes rights */
   async countChange(key: string, isRestricting: boolean): Promise<void> {
     const counts = isRestricting ? ['changes', 'restrictions'] : ['changes'];
     await Promise.all(counts.map((count) => this.command('hincrby', this.#markOf(key), count, '1')));
@@ -131,17 +131,17 @@ export class Link {
     return this.#call(keys[0] ?? '', (node, untilMs) => this.#evaluate(node, script, keys, args, untilMs, ifAbsent));
   }
 
-  /** What the clock of the node of `key` shows, ms; ours as long as its own is not known. */
+  /** The clock of the node of `key`, ms; ours while its own is not known. */
   storeMs(key: string): number {
     return this.healths.known(this.#nodes.ownerOf(key))?.storeMs(performance.now()) ?? Date.now();
   }
 
-  /** Which node has `key` now; always the same one outside of a Cluster. */
+  /** Which node has `key` now; always the same one outside a Cluster. */
   nodeOf(key: string): string {
     return this.#nodes.ownerOf(key);
   }
 
-  /** What each node says of itself (INFO) that answers now. */
+  /** INFO of each node that responds now. */
   async info(...sections: readonly string[]): Promise<readonly string[]> {
     const untilMs = this.#untilMs();
     const nodes = this.#nodes.masters().map((name) => ({ name, asking: false }));
@@ -149,7 +149,7 @@ export class Link {
     return ended.flatMap((answer) => (answer.status === 'fulfilled' ? String(answer.value) : []));
   }
 
-  /** What the node of `key` says of itself (INFO) in a section. */
+  /** One section of INFO of the node of `key`. */
   async infoOf(key: string, section: string): Promise<string> {
     return String(await this.#call(key, (node, untilMs) => this.#send(node, 'info', [section], untilMs)));
   }
@@ -165,7 +165,7 @@ export class Link {
       .on('error', () => undefined);
   }
 
-  /** All fields of a hash; empty when there is none. */
+  /** All fields of a hash; empty if there is none. */
   async hash(key: string): Promise<ReadonlyMap<string, string>> {
     const fields = (await this.command('hgetall', key)) as Record<string, Buffer>;
     return new Map(Object.entries(fields).map(([name, value]) => [name, value.toString()]));
@@ -176,13 +176,13 @@ export class Link {
     return this.#call(key, (node, untilMs) => this.#send(node, name, [key, ...args], untilMs));
   }
 
-  /** Runs the probe on the node of `key`, and asks that every node known so far answers. */
+  /** Runs the probe on the node of `key`, and checks that every node known so far responds. */
   async check(key: string): Promise<void> {
     await this.#call(key, (node, untilMs) => this.#ask(node.name, this.#probe(), untilMs));
     await this.healths.ready(() => this.#untilMs());
   }
 
-  /** Runs another script as a probe on the node of `key`. Why Redis won't have it; null when it will. */
+  /** Runs another script as a probe on the node of `key`. Why Redis rejects it; null if it does not. */
   tryOut(probe: Probe, key: string): Promise<string | null> {
     return this.#call(key, (node, untilMs) =>
       this.#ask(node.name, probe, untilMs).then(
@@ -280,7 +280,7 @@ export class Link {
     else if (!(error instanceof Overdue)) health.answered();
   }
 
-  /** undefined: the call came too late and did nothing. */
+  /** Undefined: the call came too late and did nothing. */
   async #evaluate(
     node: Node,
     script: Script,
@@ -301,7 +301,7 @@ export class Link {
       throw error;
     }
     health.storeClock.note(answer.readDoubleLE(0), performance.now());
-    // Late by the store's clock: it was set forward, or we were held up.
+    // Late by the store's clock: it was set forward, or we were delayed.
     return doneIn(answer);
   }
 
@@ -317,7 +317,7 @@ export class Link {
     );
   }
 
-  /** Runs a probe about a name that the node has; about none when it has none, or when that one is moving too. */
+  /** Runs a probe with a name that the node has; without one if it has none, or if that one is moving. */
   async #ask(name: string, { script, args }: Probe, untilMs: number): Promise<true> {
     const health = this.healths.of(name);
     const key = this.#nodes.nameOn(name);
@@ -340,7 +340,7 @@ export class Link {
   async #runProbe(name: string, health: NodeHealth): Promise<void> {
     if (name === '' && this.cluster && this.#nodes.isMapped) return;
     try {
-      // First, because a successful probe reads the store's clock, and with that it may be believed.
+      // First, because a successful probe reads the store's clock, which may then be trusted.
       await this.#identity?.check(name, true);
       await this.#ask(name, this.#probe(), this.#untilMs());
       this.#nodes.heard(name);
@@ -355,14 +355,14 @@ export class Link {
 }
 
 interface LinkParts {
-  /** How long a call may take, and Redis be silent before it is unavailable. */
+  /** Deadline of a call, and how long Redis may be silent before it is unavailable. */
   readonly deadlineMs: number;
   readonly probe: () => Probe;
-  /** The store that it was before; null: whatever it is, it is taken. */
+  /** The store used before; null accepts any. */
   readonly known: KnownStore | null;
   readonly environment: string | null;
   readonly log: Log | undefined;
 }
 
-/** What a script would answer if keys[0] did not exist. */
+/** What a script would return if keys[0] did not exist. */
 type IfAbsent = () => Buffer;

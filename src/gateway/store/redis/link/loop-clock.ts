@@ -12,7 +12,7 @@ export class LoopClock {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /** @param onTick answers whether ticks are still wanted */
+  /** @param onTick returns whether ticks are still wanted */
   constructor(onTick: () => boolean) {
     this.#onTick = onTick;
   }
@@ -26,7 +26,7 @@ export class LoopClock {
     return this.#tickedAtMs + loopMs - this.#nowMs;
   }
 
-  /** Ticks from now on. */
+  /** Starts ticking. */
   start(): void {
     if (this.#timer !== undefined || this.#stopped) return;
     this.#tickedAtMs = performance.now();
@@ -40,10 +40,10 @@ export class LoopClock {
 
   #tick(): void {
     const atMs = performance.now();
-    // A late tick shows that the loop stood still.
+    // A late tick shows that the loop was blocked.
     this.#nowMs += Math.min(atMs - this.#tickedAtMs, 2 * TICK_MS);
     this.#tickedAtMs = atMs;
-    // Timers come before the sockets: let the answers in that wait there.
+    // Timers run before sockets: let waiting responses in.
     setImmediate(() => {
       if (this.#stopped || this.#onTick()) return;
       clearInterval(this.#timer);

@@ -4,7 +4,7 @@ import { slotOf } from '../slot.js';
 const PARTS = 64;
 const SLOTS = 16_384;
 
-/** A name in each of so many equal parts of all slots: a master with 512 slots in a row has one. */
+/** One name in each of 64 equal parts of all slots: a master with 512 consecutive slots has one. */
 const BY_PART = namesByPart();
 
 /**
@@ -12,7 +12,7 @@ const BY_PART = namesByPart();
  */
 export const ALL_MARKS: readonly string[] = [STORE, ...BY_PART];
 
-/** The mark in the same part of the slots: on the same master, but where a part is divided. */
+/** The mark in the same part of the slots: on the same master, unless a part is divided. */
 export function markNear(name: string): string {
   return BY_PART[partOf(name)]!;
 }

@@ -4,9 +4,9 @@ import { LATE_MS, Unsent, wordOf, type Redirection } from './errors.js';
 import type { Script } from './script.js';
 import { slotOf } from '../slot.js';
 
-/** A node of a Cluster that has had no slot for so long is let go. */
+/** A node of a Cluster without slots for this long is dropped. */
 const IDLE_MS = 10_000;
-/** How often at most a Cluster is asked anew which node has which slot. */
+/** Minimum interval between requests for the slots of a Cluster. */
 const REFRESH_MS = 200;
 const REDIAL_MS = 50;
 /**
@@ -17,7 +17,7 @@ const SILENCE_MS = 1_000;
 
 export type Argument = string | Buffer;
 
-/** Where a call goes; `asking`: about a slot that is on its way there. */
+/** Where a call goes; `asking`: for a slot that is moving there. */
 export interface Node {
   readonly name: string;
   readonly asking: boolean;
@@ -28,7 +28,7 @@ interface Listeners {
   readonly onReady: () => void;
   /** The connection to a node is lost. */
   readonly onLost: (name: string) => void;
-  /** A node is no part of the Cluster any more. */
+  /** A node no longer belongs to the Cluster. */
   readonly onGone: (name: string) => void;
   readonly isUp: (name: string) => boolean;
 }
@@ -41,11 +41,11 @@ interface Listeners {
 export class Nodes {
   #client: Client;
   readonly #dialled = new Map<string, Redis>();
-  /** Since when a node has no slot, in ms of `performance.now()`. */
+  /** Since when a node has had no slot, in ms of `performance.now()`. */
   readonly #idle = new Map<string, number>();
   /** Since when no probe of a node was answered, in the same time. */
   readonly #mute = new Map<string, number>();
-  /** Connections that nothing is sent on any more, and whose answers may still come. */
+  /** Connections on which nothing is sent any more, but responses may still arrive. */
   readonly #retired = new Set<Redis>();
   readonly #on: Listeners;
   #refreshedMs = -Infinity;
@@ -58,12 +58,12 @@ export class Nodes {
     if (isCluster(client)) client.on('refresh', () => this.#letGo(client));
   }
 
-  /** Of a single Redis its connection; of a Cluster what knows its nodes. */
+  /** The connection of a single Redis; of a Cluster, the client that knows its nodes. */
   get client(): Client {
     return this.#client;
   }
 
-  /** Name of the node that has the slot of `key`; '' in a Cluster as long as none is known. */
+  /** Name of the node that has the slot of `key`; '' in a Cluster while none is known. */
   ownerOf(key: string): string {
     return isCluster(this.#client) ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
   }
@@ -73,14 +73,14 @@ export class Nodes {
     return isCluster(this.#client) ? [...new Set(this.#client.slots.map(([name = '']) => name))] : [''];
   }
 
-  /** Whether it is known of any slot who has it. */
+  /** Whether the owner of any slot is known. */
   get isMapped(): boolean {
     return !isCluster(this.#client) || this.#client.slots.length > 0;
   }
 
-  /** The connection to a node; undefined where there is none to be had yet, or any more. */
+  /** The connection to a node; undefined if there is none. */
   connectionTo(name: string): Redis | undefined {
-    // A call that is late would dial one that nobody closes.
+    // Otherwise a late call would dial one that nobody closes.
     if (this.#closed) return undefined;
     if (!isCluster(this.#client)) return this.#client;
     if (name === '') return undefined;
@@ -92,7 +92,7 @@ export class Nodes {
     return connection;
   }
 
-  /** A name in a slot of this node; undefined when it has none. */
+  /** A name in a slot of this node; undefined if it has none. */
   nameOn(node: string): string | undefined {
     for (let n = 0; n < 1_000; n += 1) {
       const name = `petgate:{${n}}:probe`;
@@ -129,17 +129,17 @@ export class Nodes {
     }
   }
 
-  /** Where the node `from` sends a call on to. */
+  /** Where the node `from` redirects a call. */
   redirected({ word, slot, address }: Redirection, from: string): Node {
-    // Without a host it is that of the node that said so.
+    // Without a host it is the one of the redirecting node.
     const name = address.startsWith(':') ? from.slice(0, from.lastIndexOf(':')) + address : address;
     if (word === 'MOVED') this.#moved(slot, name);
-    // It has no slot yet, and is asked about one that is on its way there.
+    // It has no slot yet, and is asked about one that is moving there.
     else this.#idle.delete(name);
     return { name, asking: word === 'ASK' };
   }
 
-  /** Asks the Cluster anew who has what. */
+  /** Asks the Cluster again who has which slot. */
   refresh(): void {
     const nowMs = performance.now();
     if (!isCluster(this.#client) || nowMs - this.#refreshedMs < REFRESH_MS) return;
@@ -152,7 +152,7 @@ export class Nodes {
     this.#mute.delete(name);
   }
 
-  /** A probe of the node had no answer, or no connection. */
+  /** A probe of the node had no response, or no connection. */
   missed(name: string): void {
     const nowMs = performance.now();
     const sinceMs = this.#mute.get(name) ?? nowMs;
@@ -175,11 +175,11 @@ export class Nodes {
     const { onError, onReady } = this.#on;
     client.on('error', onError).on('node error', onError).on('ready', onReady);
     if (!isCluster(client)) client.on('close', () => this.#lost('', client));
-    // ioredis gives up for good when a failover is announced while it is dialling.
+    // ioredis gives up permanently if a failover is announced while it is dialling.
     client.on('end', () => setTimeout(() => this.#redial(client), REDIAL_MS));
   }
 
-  /** One that was retired says nothing of the node any more. */
+  /** A retired connection says nothing about the node any more. */
   #lost(name: string, connection: Redis): void {
     if (!this.#retired.has(connection)) this.#on.onLost(name);
   }
@@ -195,7 +195,7 @@ export class Nodes {
     this.#on.onLost(name);
   }
 
-  /** Sends nothing more on a connection, and reads what it still says. */
+  /** Stops sending on a connection, and reads what still arrives. */
   #retire(connection: Redis): void {
     if (connection.status !== 'ready') {
       connection.disconnect();
@@ -206,7 +206,7 @@ export class Nodes {
     const patience = setTimeout(() => connection.disconnect(), LATE_MS).unref();
     connection.once('end', () => {
       clearTimeout(patience);
-      // Of its sentinels too, where it had any.
+      // Its sentinels' too, if it had any.
       connection.disconnect();
       this.#retired.delete(connection);
     });

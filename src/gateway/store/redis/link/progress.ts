@@ -1,21 +1,21 @@
 import type { KnownStore } from '../../known-store.js';
 
-/** What a failover may lose unnoticed: changes that are no older, unless they take rights away. */
+/** What a failover may lose unnoticed: changes no older than this, unless they remove rights. */
 const SETTLED_MS = 60_000;
 
 /** What a mark has counted. */
 interface Counted {
   /** Changes of records. */
   readonly changes: number;
-  /** Those of them that took rights away. */
+  /** Changes that removed rights. */
   readonly restrictions: number;
 }
 interface KnownCounts extends Counted {
-  /** Changes as they were at `atMs` of `performance.now()`; they count once that is `SETTLED_MS` ago. */
+  /** Changes as they were at `atMs` of `performance.now()`; they count after `SETTLED_MS`. */
   readonly next: { readonly changes: number; readonly atMs: number };
 }
 
-/** How far the store had got when it was last trusted, by its marks; remembered with its id. */
+/** How far the store was when it was last trusted, by its marks; remembered with its ID. */
 export class StoreProgress {
   readonly #known: KnownStore;
   #accepted = 0;
@@ -31,7 +31,7 @@ export class StoreProgress {
     return this.#accepted;
   }
 
-  /** What other processes of the machine have learnt. */
+  /** What other processes of the machine have learned. */
   reload(): void {
     const { accepted, marks } = this.#known.progress();
     if (accepted < this.#accepted) return;
@@ -40,13 +40,13 @@ export class StoreProgress {
     for (const [mark, counted] of Object.entries(marks)) this.#raise(mark, counted);
   }
 
-  /** Whether the mark has counted less than is known: then it is of an older state. */
+  /** Whether the mark has counted less than is known: then its state is older. */
   isBehind(mark: string, { changes, restrictions }: Counted): boolean {
     const seen = this.#marks.get(mark);
     return seen !== undefined && (restrictions < seen.restrictions || changes < seen.changes);
   }
 
-  /** What a mark of a store that is trusted says. */
+  /** Remembers a mark of a trusted store. */
   note(mark: string, { changes, restrictions }: Counted): void {
     const nowMs = performance.now();
     const seen = this.#marks.get(mark) ?? { changes: 0, restrictions: 0, next: { changes, atMs: nowMs } };
@@ -57,14 +57,14 @@ export class StoreProgress {
     if (settled > seen.changes || restrictions > seen.restrictions) this.#save();
   }
 
-  /** An operator accepted the store as it was: what was counted before says nothing any more. */
+  /** An operator accepted the store as it was: earlier counts are void. */
   reset(accepted: number): void {
     this.#accepted = accepted;
     this.#marks.clear();
     this.#save();
   }
 
-  /** What a mark counted that is gone, to be put back. */
+  /** What a lost mark had counted, to be restored. */
   of(mark: string): Counted {
     return this.#marks.get(mark) ?? { changes: 0, restrictions: 0 };
   }

@@ -11,18 +11,18 @@ export interface ReplicaOptions {
   readonly waitMs: number;
 }
 
-/** A replica that left counts as missing for so long, for it may be made the master. */
+/** A replica that left counts as missing for this long, because it may be made the master. */
 const MISSED_MS = 3_600_000;
 const UNCERTAIN =
   'The change is made on the Redis master, but no replica confirmed it in time: a failover may undo it. Look ' +
   'whether replication works (INFO replication), then look at the key and repeat the change; repeating it does ' +
   'no harm.';
 
-/** Changes that outlive a failover: each is acknowledged once replicas have it (WAIT). */
+/** Changes that survive a failover: each is acknowledged once replicas have it (WAIT). */
 export class Replicas {
   readonly #link: Link;
   readonly #options: ReplicaOptions;
-  /** Until when a node is known to have replicas, by its replication id. */
+  /** Until when a node is known to have replicas, by its replication ID. */
   readonly #knownUntilMs = new Map<string, number>();
 
   constructor(link: Link, options: ReplicaOptions) {
@@ -58,7 +58,7 @@ export class Replicas {
     }
   }
 
-  /** Whether `wanted` replicas of the very master that `id` names have all that was written until now. */
+  /** Whether `wanted` replicas of the very master named by `id` have everything written until now. */
   async #haveIt(witness: Redis, key: string, wanted: number, id: string): Promise<boolean> {
     const { waitMs } = this.#options;
     const given = setTimeout(() => witness.disconnect(), waitMs + GRACE_MS);
@@ -86,10 +86,10 @@ export class Replicas {
   }
 }
 
-/** For the way to Redis and back, beside what replicas take. */
+/** For the round trip to Redis, in addition to the replicas' time. */
 const GRACE_MS = 1_000;
 
-/** Names a master and what it has written; another after a failover. */
+/** Identifies a master and its data; changes with a failover. */
 function replicationId(info: string): string {
   return /^master_replid:(\w+)/m.exec(info)?.[1] ?? '';
 }

@@ -6,7 +6,7 @@ import { DAY_MS, MAX_LIMIT } from '../../../admission/bucket.js';
 import { STATE_MARK } from '../../state.js';
 import { ARCHIVED_CHUNK } from '../names.js';
 
-/** A Lua script and the name Redis keeps it under. */
+/** A Lua script and its name in Redis. */
 export interface Script {
   readonly text: string;
   readonly sha: string;
@@ -18,12 +18,12 @@ export interface Probe {
   readonly args: readonly string[];
 }
 
-/** What names in capitals stand for. */
+/** Values of the names in capitals. */
 type Figures = Readonly<Record<string, number | boolean | string>>;
 
-/** Of the clock that every answer begins with. */
+/** Size of the clock that every response begins with. */
 export const CLOCK_BYTES = 8;
-/** Until when a script may run that does no harm when it comes late. */
+/** Deadline of a script that does no harm if it comes late. */
 export const ANY_TIME = '9000000000000000';
 
 const FOLDER = join(packageRoot, 'src/gateway/store/redis/scripts');
@@ -32,7 +32,7 @@ const FOLDER = join(packageRoot, 'src/gateway/store/redis/scripts');
  */
 const FIGURES: Figures = { DAY_MS, MAX_LIMIT, STATE_FORMAT: '<ddddI3I3HddI4I4', STATE_MARK, ARCHIVED_CHUNK };
 
-/** The answer without the clock; undefined when it is the clock alone, for the call came too late and did nothing. */
+/** The response without the clock; undefined if there is nothing else: the call came too late and did nothing. */
 export function doneIn(answer: Buffer): Buffer | undefined {
   return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
 }
@@ -55,12 +55,12 @@ export function loadScript(name: string, figures: Figures = {}, texts: Readonly<
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Without the lines that are comments. */
+/** Without comment lines. */
 function read(name: string): string {
   return readFileSync(join(FOLDER, `${name}.lua`), 'utf8').replaceAll(/^ *--.*\n/gm, '');
 }
 
-/** Whatever is no plain letter is escaped: no name can end the string. */
+/** Escapes everything except plain letters, so that no name can end the string. */
 export function luaString(text: string): string {
   const bytes = [...Buffer.from(text)].map((byte) => {
     const letter = String.fromCharCode(byte);

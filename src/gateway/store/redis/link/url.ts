@@ -62,7 +62,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   return { kind: 'single', ...access, address, database: Number(rest) };
 }
 
-/** Why `parseRedisUrl` refuses it, without its name; null where it doesn't. */
+/** Why `parseRedisUrl` refuses it, without its name; null if it does not. */
 export function redisUrlProblem(url: string): string | null {
   try {
     parseRedisUrl(url);
