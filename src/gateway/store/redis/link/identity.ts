@@ -201,7 +201,7 @@ export class Identity {
     return found.some((one, n) => this.#isSuspect(ALL_MARKS[n]!, one));
   }
 
-  /** The ID of a store of which nothing is known here: the one it has, or had according to the archive, or a new one. */
+  /** The ID of a store of which nothing is known here: its own, the one in the archive, or a new one. */
   async #firstId(): Promise<string> {
     const home = await this.#home();
     if (home !== null) return home.id;
