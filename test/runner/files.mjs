@@ -19,7 +19,7 @@ export const LONG = [
   'cli/bootstrap',
   'e2e/http2',
   'pets/main',
-  'gateway/usage/ledger',
+  'gateway/usage/archive/ledger',
   'cli/main',
   'faults/bills/bills',
   'faults/bills/guides',
