@@ -1,17 +1,17 @@
--- The admission: `rule()` of admission/decide.ts for a batch of requests, with the reading and writing around it.
+-- The admission: `rule()` of admission/decide.ts for a batch of requests, with reading and writing around it.
 --
--- KEYS: for each subject where its state stands, of an address its group; of a customer's key then the customer; for a
--- key then its ledgers of the days first to last. Each subject comes once, but keys of a customer in the order in which
--- they were asked.
--- ARGV[2…]: the day that it is with its place in the month (0: whichever it is), the requests (admit/call.ts), and in
--- pairs the operations and scopes that they name by place.
+-- KEYS: for each subject, where its state is (of an address, its group); for a customer's key then the customer; for a
+-- key then its ledgers from the first to the last day. Each subject comes once, but the keys of a customer in the
+-- order in which they ask.
+-- ARGV[2…]: the day with its place in the month (0: any day), the requests (admit/call.ts), and in pairs the
+-- operations and scopes that they name by place.
 --
--- Answers for each request a head and the state (admit/answers.ts), then grants, month limit and windows where there
--- are any. When it is another day, the number of that day as one double: then nothing was done.
+-- Returns for each request a head and the state (admit/answers.ts), then grants, month limit and windows, if there are
+-- any. On another day, only the number of that day, as one double: then nothing was done.
 --
--- Limits: -1 is unlimited, NO_LIMIT none at all. Redis runs the text anew at each call, and makes each function that
--- it comes to: so there are few, and those for rare cases stand in their branches. Minute, day and month, which every
--- key has, are locals and no list: as one they cost 7 % more (docs/decisions/0018-the-admission-script.md).
+-- Limits: -1 is unlimited, NO_LIMIT means none. Redis runs the text again at each call and creates each function that
+-- it reaches: so there are few, and those for rare cases are in their branches. Minute, day and month, which every key
+-- has, are locals instead of a list, which would cost 7 % more (docs/decisions/0018-the-admission-script.md).
 
 local byte, find = string.byte, string.find
 local today = floor(clock / DAY_MS)
@@ -20,8 +20,8 @@ local dayOfMonth = expected % 32
 expected = (expected - dayOfMonth) / 32
 if expected ~= today and expected ~= 0 then return pack('<dd', clock, today) end
 
--- `settle()` of admission/bucket.ts: the window as it is now, where one that opens now begins at `start`, and one that
--- began before `earliest` is over. `rate` is what trickles back in a millisecond, below 0 where nothing does.
+-- `settle()` of admission/bucket.ts: the window as it is now; one that opens now begins at `start`, and one that began
+-- before `earliest` is over. `rate` is the refill per millisecond, below 0 without greedy refill.
 local function settle(level, at, rate, now, start, earliest)
   if rate >= 0 then
     local refilled = now > at and rate * (now - at) or 0
@@ -41,9 +41,9 @@ local function banLength(level, length, factor, cap)
   return min(length, cap)
 end
 
--- What is to be written: in fives a state, in threes a count. Of each customer in this batch its terms, its windows
--- as the requests before left them, and in `keys` strikes and ban of those of its keys that changed: so its keys may
--- follow each other in any order, also the same one twice.
+-- What to write: states in fives, counts in threes. For each customer in this batch its terms, its windows as the
+-- requests before left them, and in `keys` strikes and ban of its changed keys: so its keys may follow each other in
+-- any order, and repeat.
 local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
 local answers, answered = { pack('<d', clock) }, 1
 local states, stateCount, counts, countCount = {}, 0, {}, 0
@@ -68,12 +68,11 @@ while k <= last do
     todaysLedger = todaysLedger + today - firstDay
   end
 
-  -- The record. The field `summary` is what this script itself remembers of it in a form that is read at once: status
-  -- (0: valid, else the code of the answer), version of the record, end, own minute and day limit, plan. Its scopes
-  -- follow, which end with a space or `*`; after a zero its month limit, if it has one; after a zero its grants, if
-  -- it has some, which end with `+`. It holds for the version that it names and no other; the first admission after a
-  -- change makes it anew. With one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the
-  -- hash in its compact form.
+  -- The record. The field `summary` holds what this script needs of it in a form that is read quickly: status (0:
+  -- valid, otherwise the code of the response), version of the record, end, own minute and day limit, plan. Then its
+  -- scopes, which end with a space or `*`; after a zero its month limit, if any; after a zero its grants, if any,
+  -- which end with `+`. It is valid only for the version that it names; the first admission after a change rebuilds
+  -- it. With one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the hash compact.
   local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt, row
   if kind > 0 then
     local found = call('HMGET', name, 'version', 'secrets', 'summary', 'state')
@@ -117,7 +116,7 @@ while k <= last do
     end
   end
 
-  -- The customer of the key (docs/decisions/0024-customers.md): its terms and windows; strikes and ban stay the key's.
+  -- The customer of the key (docs/decisions/0024-customers.md): its terms and windows; strikes and ban are the key's.
   local customer
   if owner then
     customers = customers or {}
@@ -142,7 +141,7 @@ while k <= last do
     if customer.keys[name] then strikes, level, since, banned = spread(customer.keys[name]) end
   end
 
-  -- Grants of the key or of its customer, nil where there are none, and what stands before them in the summary.
+  -- Grants of the key or its customer, nil if there are none, and what precedes them in the summary.
   local own, grants = summary, nil
   if customer then
     grants = customer.grants
@@ -150,8 +149,8 @@ while k <= last do
     own, grants = string.match(own, '^(.*)%z([^%z]+)$')
   end
 
-  -- The plan. What is put in is nil, and a branch for each plan that sets these (admit/plans.ts): its place, its
-  -- refill, its ban rule, its limits (nil where those of the key or its customer hold), prices and windows of
+  -- The plan. What is inserted is nil, and a branch for each plan that sets these (admit/plans.ts): its place, its
+  -- refill, its ban rule, its limits (nil if those of the key or its customer apply), prices and windows of
   -- operations, shares to warn at.
   local place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt =
     include('plans')
@@ -213,7 +212,7 @@ while k <= last do
     if status > 0 then
       code = status
     elseif kind > 0 and secrets ~= secret then
-      -- Several secrets, one that ends, or another one.
+      -- Several secrets, one that expires, or another one.
       local _, colon = find(secrets, secret, 1, true)
       local ends = colon and string.match(secrets, '^%d+', colon + 1)
       if not colon then code = UNKNOWN elseif ends and now >= tonumber(ends) then code = EXPIRED end
@@ -232,7 +231,7 @@ while k <= last do
       answers[answered + 1] = pack(HEAD_FORMAT, code, 0, now, 0, 0, 0)
       answers[answered + 2] = string.rep('\0', STATE_BYTES)
     else
-      -- `withGrants()` of grant.ts; and for `settlePast()` what came back by grants that are over.
+      -- `withGrants()` of grant.ts; and for `settlePast()`, what was refilled by grants that are over.
       local newMinute, newDay = minute, day
       if grants then
         minuteLimit, dayLimit, monthLimit = minuteBase, dayBase, monthBase
@@ -255,14 +254,14 @@ while k <= last do
         if dayWarn then dayWarn = (math.ceil(dayLimit * byte(warnAt) / 100) - 1) * DAY_MS end
       end
 
-      -- The operation's own windows on this plan, in threes: name, parts of a token, limit. What they hold stands at
-      -- the same places of `newLevels` and `newAts`.
+      -- The operation's own windows on this plan, in threes: name, parts of a token, limit. Their levels and times are
+      -- at the same places of `newLevels` and `newAts`.
       local windows, newLevels, newAts
       if operations then windows, cost = operations(ARGV[operation], cost) end
       local charge = cost > 0
       local tokens, fits = charge and cost or 1, true
 
-      -- All windows, brought up to now.
+      -- All windows, settled to now.
       local newMinuteAt, newDayAt
       local midnight = now - now % DAY_MS
       newMinute, newMinuteAt = settle(newMinute, minuteAt, greedy and minuteLimit or -1, now, now, now - MINUTE_MS + 1)
@@ -279,7 +278,7 @@ while k <= last do
           elseif parts == 1 then
             rate, start, earliest = -1, thisMonth * DAY_MS, thisMonth * DAY_MS
           end
-          -- One that was not asked for a whole period is whole, also one that trickles.
+          -- A window without requests for a whole period is full, also with greedy refill.
           if parts > 1 and now - itsAt >= parts then itsLevel = 0 end
           itsLevel, itsAt = settle(itsLevel, itsAt, rate, now, start, earliest)
           newLevels[n], newAts[n] = itsLevel, itsAt
@@ -364,7 +363,7 @@ while k <= last do
         end
       end
 
-      -- A ban in force takes nothing and remembers nothing, unless its end is another now.
+      -- A ban in force takes nothing and stores nothing, unless its end has changed.
       local state = pack(
         STATE_FORMAT, newMinute, newMinuteAt, newDay, newDayAt, newStrikes, newLevel, STATE_MARK, newSince, newBanned,
         newMonth, thisMonth
@@ -377,7 +376,7 @@ while k <= last do
         strikes, since, banned, level = newStrikes, newSince, newBanned, newLevel
         stored, storedAt = state, now
         if windows then
-          -- Those that are over are forgotten: `closeWindows()` of admission/windows.ts. The last letter of a name says
+          -- Drops windows that are over: `closeWindows()` of admission/windows.ts. The last letter of a name tells
           -- what it counts per.
           for n = 1, #windows, 3 do levels[windows[n]], ats[windows[n]] = newLevels[n], newAts[n] end
           for window, itsLevel in pairs(levels) do
@@ -390,7 +389,7 @@ while k <= last do
         end
       end
 
-      -- For the ledger: what follows each other is one count.
+      -- For the ledger: consecutive equal requests are one count.
       if charge and kind > 0 then
         local field = plan .. '|' .. ARGV[operation] .. outcome
         if ledger == countedLedger and field == countedField then
@@ -429,8 +428,7 @@ while k <= last do
     answered = answered + 2
   end
 
-  -- What the requests left behind. Of a customer's key only strikes and ban are its own: it is written where they
-  -- changed.
+  -- What the requests left. Of a customer's key only strikes and ban are its own: written if they changed.
   local written, endsAt, windowsText = stored, false, false
   if stored and customer then
     customer.minute, customer.minuteAt, customer.day, customer.dayAt = minute, minuteAt, day, dayAt
@@ -442,7 +440,7 @@ while k <= last do
       written = pack(STATE_FORMAT, 0, 0, 0, 0, strikes, level, STATE_MARK, since, banned, 0, 0)
     end
   elseif stored and kind == 0 then
-    -- When the state of an address says no more than none would. Unlimited windows have nothing to remember.
+    -- When the state of an address is the same as none. Unlimited windows have nothing to remember.
     local ends = 0
     if minute > 0 and minuteLimit >= 0 then
       ends = minuteAt + (greedy and minuteLimit > 0 and math.ceil(minute / minuteLimit) or MINUTE_MS)
@@ -452,7 +450,7 @@ while k <= last do
     end
     if strikes > 0 then ends = max(ends, since + within) end
     if level > 0 then ends = max(ends, banned + BAN_MEMORY_MS) end
-    -- The clock may step back so far without opening again a window that was over.
+    -- The clock may step back this far without reopening a window that was over.
     endsAt = max(ends - storedAt, 0) + GRACE_MS
     written = written .. pack('<d', clock + endsAt)
     if row == SHARED_ROW then groups[name].shared = written end
@@ -469,7 +467,7 @@ while k <= last do
   k = todaysLedger + firstDay - today + ledgers
 end
 
--- All is decided: from here on it is only written.
+-- Everything is decided: the rest only writes.
 for n = 1, stateCount, 5 do
   if states[n + 4] then call('HSET', states[n], 'windows', states[n + 4]) end
   if states[n + 3] then
@@ -498,7 +496,7 @@ if notes then
   writeNotes(notes)
 end
 for n = 1, countCount, 3 do
-  -- A field that is new may be the first of its day. As text, for Redis formats a number at length.
+  -- A new field may be the first of its day. As text, because Redis formats numbers slowly.
   local count = counts[n + 2]
   if call('HINCRBY', counts[n], counts[n + 1], count == 1 and '1' or count) == count then
     local enterDay = include('enter-day')
