@@ -26,7 +26,7 @@ export function createFinder(pages: readonly Page[]): (method: string, path: str
     const allow = [...new Set(onPath.map(({ page }) => page.method))].flatMap((one) =>
       one === 'GET' ? [one, 'HEAD'] : [one],
     );
-    throw new AdminRefusal(405, 'method_not_allowed', `This page knows ${allow.join(', ')}.`, {
+    throw new AdminRefusal(405, 'method_not_allowed', `This page allows ${allow.join(', ')}.`, {
       Allow: allow.join(', '),
     });
   };

@@ -18,7 +18,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 export function refusalTitle({ status, code }: AdminRefusal): string {
   if (status === 401) return 'Sign in';
-  if (code === 'forged_form') return 'Not sent from here';
+  if (code === 'forged_form') return 'Form not sent from this console';
   return TITLES[status] ?? (status < 500 ? 'This was refused' : 'Something went wrong');
 }
 
@@ -60,7 +60,7 @@ export function Refused({ refusal, to, signedIn }: RefusedParts) {
       </p>
       {signedIn && (
         <p>
-          <a href={`${CONSOLE}/`}>To the overview</a>
+          <a href={`${CONSOLE}/`}>Overview</a>
         </p>
       )}
     </>

@@ -67,7 +67,7 @@ export function rotatedPage({ path, token, endsAtMs }: { readonly path: string }
             'The key before is not valid any more.'
           ) : (
             <>
-              The key before is valid until <Moment at={endsAtMs} />.
+              The old key is valid until <Moment at={endsAtMs} />.
             </>
           )}
         </p>

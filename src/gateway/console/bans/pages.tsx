@@ -59,7 +59,7 @@ async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly
       <h2>Keys</h2>
       <Table
         caption="Bans of keys in force"
-        empty="None is in force."
+        empty="No bans in force."
         rows={page.bans}
         columns={[
           { head: 'Key', cell: ({ key }) => <a href={pathOf('/keys', key)}>{key}</a> },
@@ -81,7 +81,7 @@ async function bansOfKeys({ api, query, form, guard }: Visit, problems: readonly
       <Pager path={BANS} query={{}} cursor={cursor} next={page.cursor} />
       {api.may(`PUT ${KEYS}/{id}`) && (
         <BanForm action={`${BANS}/started`} guard={guard()} sent={sent} summary="Ban a key">
-          <TextField name="id" label="The key’s id" required sent={sent} />
+          <TextField name="id" label="Key ID" required sent={sent} />
         </BanForm>
       )}
     </section>
@@ -98,7 +98,7 @@ async function bansOfAddresses({ api, query, guard }: Visit) {
       <h2>Addresses</h2>
       <Table
         caption="Bans of addresses in force, for requests without a valid key"
-        empty="None is in force."
+        empty="No bans in force."
         rows={page.bans}
         columns={[
           { head: 'Address', cell: ({ address }) => <code>{address}</code> },

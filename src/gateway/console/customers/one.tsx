@@ -79,7 +79,7 @@ async function keysPart({ api, id }: Visit, { status }: z.output<typeof Customer
       <h2>Keys</h2>
       <Table
         caption="Its keys"
-        empty="It has none yet."
+        empty="No keys yet."
         rows={keys}
         columns={[
           { head: 'Id', cell: (key) => <a href={pathOf('/keys', key.id)}>{key.id}</a> },

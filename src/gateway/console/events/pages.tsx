@@ -43,7 +43,9 @@ async function shown(visit: Visit, problems: readonly string[]): Promise<PageAns
       <>
         <Problems problems={problems} />
         {query.given('done') === 'redelivered' && <Notice>It is delivered again now.</Notice>}
-        {!enabled && <Notice level="warn">No webhook is set, and no event is kept: see docs/guides/events.md.</Notice>}
+        {!enabled && (
+          <Notice level="warn">No webhook is configured, so no events are kept: see docs/guides/events.md.</Notice>
+        )}
         <nav aria-label="States">
           {STATES.map((one) => (
             <a href={addressOf(PATH, { state: one })} aria-current={one === state ? 'page' : undefined}>

@@ -23,30 +23,25 @@ export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
         <SelectField
           name="plan"
           label="Plan"
-          choices={['', ...openPlans].map((value) => ({ value, label: value || 'that of the customer' }))}
+          choices={['', ...openPlans].map((value) => ({ value, label: value || 'the customer’s' }))}
           value={openPlans[0]}
           sent={sent}
         />
         <TextField
           name="customer"
-          label="Customer’s id"
+          label="Customer ID"
           hint="A key of a customer shares its plan and limits."
           value={query.text('customer')}
           sent={sent}
         />
         <details open={problems.length > 0}>
           <summary>Expiry, scopes, limits, note</summary>
-          <TextField
-            name="expires"
-            label="Expires (UTC)"
-            hint="Such as 2027-01-31; never, where it is empty."
-            sent={sent}
-          />
+          <TextField name="expires" label="Expires (UTC)" hint="Such as 2027-01-31; empty for never." sent={sent} />
           {scopes.length > 0 && (
             <CheckFields
               name="scopes"
               label="Scopes"
-              hint="None ticked: all of them."
+              hint="None selected: all scopes."
               choices={scopes.map((value) => ({ value, label: value }))}
               sent={sent}
             />
@@ -87,7 +82,7 @@ export function Secret({ issued: { id, key } }: { readonly issued: { readonly id
       <pre class="secret">{key}</pre>
       <p>
         <a class="button" href={pathOf('/keys', id)}>
-          To the key
+          Open key
         </a>
       </p>
     </>

@@ -35,7 +35,7 @@ async function showKey(visit: Visit, problems: readonly string[]) {
         <h2>Windows</h2>
         <Table
           caption="What is left now"
-          empty="It is refused: nothing is left to it."
+          empty="It is refused, so nothing is left."
           rows={windows}
           columns={[
             { head: 'Window', cell: ({ window }) => window },
@@ -45,7 +45,7 @@ async function showKey(visit: Visit, problems: readonly string[]) {
               number: true,
               cell: ({ remaining }) => (remaining === null ? 'unlimited' : fullNumber(remaining)),
             },
-            { head: 'Whole again', cell: ({ reset }) => <Moment at={reset} /> },
+            { head: 'Resets', cell: ({ reset }) => <Moment at={reset} /> },
           ]}
         />
         {await dailyUsage(visit, { key: id })}

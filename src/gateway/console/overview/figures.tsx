@@ -29,8 +29,8 @@ function trafficOf(span: Span): readonly Figure[] {
     { name: 'Requests per second', shown: span.seconds === 0 ? '–' : decimals(requests / span.seconds) },
     { name: '5xx', shown: share('5xx') },
     { name: '4xx', shown: share('4xx') },
-    { name: 'Half are faster than', shown: duration(span.quantile('petgate_request_duration_seconds', 0.5)) },
-    { name: '99 % are faster than', shown: duration(span.quantile('petgate_request_duration_seconds', 0.99)) },
+    { name: 'Median latency', shown: duration(span.quantile('petgate_request_duration_seconds', 0.5)) },
+    { name: 'p99 latency', shown: duration(span.quantile('petgate_request_duration_seconds', 0.99)) },
     { name: 'Requests so far', shown: fullNumber(span.to.sum('petgate_requests_total')) },
   ];
 }

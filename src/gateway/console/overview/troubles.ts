@@ -35,12 +35,12 @@ const RULES: readonly Rule[] = [
   rule('PetgateSpoolGrowing', 'Counts wait on disk for Redis.', above('petgate_spool_requests', 0)),
   rule(
     'PetgateUpstreamDown',
-    (span) => `No address can be reached of ${named(downIn(span))}.`,
+    (span) => `No address of ${named(downIn(span))} can be reached.`,
     (span) => downIn(span).length > 0,
   ),
   rule(
     'PetgateUpstreamFailing',
-    (span) => `Requests fail to ${named(failingIn(span))}.`,
+    (span) => `Requests to ${named(failingIn(span))} fail.`,
     (span) => failingIn(span).length > 0,
   ),
   rule('PetgateAvailabilityFastBurn', 'More than 1.4 % of the requests end in a 5xx.', (span) => {

@@ -40,7 +40,7 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
       )}
       <Table
         caption="Plans, and who is on them"
-        empty="There is none."
+        empty="No plans."
         rows={plans}
         columns={[
           { head: 'Plan', cell: ({ name }) => name },
@@ -51,7 +51,7 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
           { head: 'Limits', cell: ({ state, limits }) => (state === 'gone' ? '' : limitsText(limits)) },
           { head: 'Price', cell: ({ price }) => priceText(price) },
           {
-            head: 'Keys of their own',
+            head: 'Keys without a customer',
             number: true,
             cell: ({ name, keys }) => <a href={addressOf(`${CONSOLE}/keys`, { plan: name })}>{fullNumber(keys)}</a>,
           },

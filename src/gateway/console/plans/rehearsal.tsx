@@ -25,7 +25,7 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
       {missing.length > 0 && (
         <Notice level="danger">
           <p>
-            {'The new plans lack some that were used; nothing is said of them: '}
+            {'The new plans lack these, which were used and are left out: '}
             {missing.map(([plan, requests]) => `${plan} (${count(requests)} requests)`).join(', ')}
           </p>
         </Notice>
@@ -34,7 +34,7 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
       <Table caption="By plan" empty="Nothing was used." rows={plans} columns={[PLAN, ...figures(outcome)]} />
       <Table
         caption={`Customers, and keys without one, whose figures change${beyond(payers, outcome.payersUnlisted)}`}
-        empty="Nobody’s figures change."
+        empty="No figures change."
         rows={payers.slice(0, MAX_ROWS)}
         columns={[WHO, PLAN, ...figures(outcome)]}
       />

@@ -66,16 +66,16 @@ function Others({ others }: Pick<Gateways, 'others'>) {
       {drifted.length > 0 && (
         <Notice level="warn">
           <p>
-            {`${drifted.length} of ${others.length} run by something else than this one, so answers depend on the `}
-            {'gateway that is asked. What to do: '}
+            {`${drifted.length} of ${others.length} run something else than this one, so responses depend on which `}
+            {'gateway is asked. What to do: '}
             <a href={runbookPath('PetgateConfigDiffers')}>PetgateConfigDiffers</a>.
           </p>
         </Notice>
       )}
-      {drifted.length === 0 && others.length > 0 && <p>No difference to this one is known.</p>}
+      {drifted.length === 0 && others.length > 0 && <p>No differences from this gateway are known.</p>}
       <Table<Gateway>
-        caption="Heard on this store within 15 seconds, and what they run by"
-        empty="None was heard on this store within 15 seconds."
+        caption="Gateways that reported within 15 seconds, and what they run"
+        empty="No other gateway reported within 15 seconds."
         rows={others}
         columns={[
           { head: 'Gateway', cell: ({ gateway }) => gateway },
@@ -90,7 +90,7 @@ function Others({ others }: Pick<Gateways, 'others'>) {
 
 function Hash({ gateway, name }: { readonly gateway: Gateway; readonly name: (typeof HASHES)[number] }) {
   const value = gateway[name];
-  if (value === null) return <>does not say</>;
+  if (value === null) return <>not reported</>;
   if (!gateway.differs.includes(name)) return <>same</>;
   return <Badge level="warn">{value}</Badge>;
 }

@@ -5,8 +5,7 @@ import { isOwnForm } from '../../pages/session.js';
 import { CONSOLE, openPage, type OpenVisit, type Page, type PageAnswer } from '../page.js';
 
 const FIELD = 'token';
-const HINT =
-  'One that "petgate tokens create" made, PETGATE_ADMIN_TOKEN, or what is in the file admin-token of the data folder.';
+const HINT = 'From "petgate tokens create", PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
 
 export const SIGN_IN = `${CONSOLE}/sign-in`;
 export const SIGN_OUT = `${CONSOLE}/sign-out`;

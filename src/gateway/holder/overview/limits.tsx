@@ -19,7 +19,7 @@ export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'custom
           { head: 'Per', cell: ({ name }) => name },
           { head: 'Limit', number: true, cell: ({ limit }) => figureOf(limit) },
           { head: 'Left', number: true, cell: leftOf },
-          { head: 'Whole again', cell: (window) => <Whole window={window} nowMs={atMs} /> },
+          { head: 'Resets', cell: (window) => <Whole window={window} nowMs={atMs} /> },
           ...(windows.some(({ granted }) => granted !== undefined) ? [GRANTED] : []),
         ]}
       />

@@ -31,7 +31,7 @@ t.test('gateways on one store say what they run by, and each sees what differs',
   t.match(others, [{ ...self, differs: [] }]);
   const visitor = visitorOf(Number(new URL(one.adminUrl).port));
   await visitor.signIn(ADMIN_TOKEN);
-  t.match((await visitor.get('/console/settings')).text, 'No difference to this one is known');
+  t.match((await visitor.get('/console/settings')).text, 'No differences from this gateway are known');
 
   await startGateway(t, { environment, config: { limits: { body_size: '2MiB' } } });
   await heard(2);
@@ -46,7 +46,7 @@ t.test('gateways on one store say what they run by, and each sees what differs',
     'of an older version nothing is known to differ',
   );
   const { text } = await visitor.get('/console/settings');
-  t.match(text, /1 of 3 run by something else than this one/);
+  t.match(text, /1 of 3 run something else than this one/);
   t.match(text, 'does not say');
   const to = { ADMIN_PORT: new URL(one.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN };
   const { code, stdout } = await petgate(['gateways', 'list'], surroundings(one.dataFolder, to));

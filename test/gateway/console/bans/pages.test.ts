@@ -11,7 +11,7 @@ t.test('bans of keys and addresses are listed, started and lifted', async (t) =>
   t.match(started.text, 'eager');
   const refused = await submit('/console/bans', '/console/bans/started', { id: 'nobody', for: '1h' });
   t.match(refused, { status: 400, text: 'Nothing was changed' });
-  t.match((await submit('/console/bans', '/console/bans/lifted', { id: record.id })).text, 'None is in force.');
+  t.match((await submit('/console/bans', '/console/bans/lifted', { id: record.id })).text, 'No bans in force.');
   t.equal(await engine.bans.read(record.id), undefined);
   const form = hiddenIn((await get('/console/bans')).text, '/console/bans/started');
   t.match(await post('/console/bans/addresses/lifted', { ...form, id: '192.0.2.1' }), {

@@ -51,7 +51,7 @@ t.test('a gateway that is well has no trouble, and one where all is wrong has th
   t.equal(all.length, 19);
   t.equal(all[0], 'PetgateStoreAway', 'the gravest first');
   const said = troublesOf(between(WELL, ILL)).map(({ says }) => says);
-  t.ok(said.includes('No address can be reached of upstream “b”.'));
+  t.ok(said.includes('No address of upstream “b” can be reached.'));
   t.ok(said.includes('Requests fail to upstream “b”.'));
   t.end();
 });
