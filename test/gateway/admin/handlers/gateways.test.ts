@@ -47,7 +47,7 @@ t.test('gateways on one store say what they run by, and each sees what differs',
   );
   const { text } = await visitor.get('/console/settings');
   t.match(text, /1 of 3 run something else than this one/);
-  t.match(text, 'does not say');
+  t.match(text, 'not reported');
   const to = { ADMIN_PORT: new URL(one.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN };
   const { code, stdout } = await petgate(['gateways', 'list'], surroundings(one.dataFolder, to));
   t.equal(code, 0);

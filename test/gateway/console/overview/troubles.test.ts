@@ -52,7 +52,7 @@ t.test('a gateway that is well has no trouble, and one where all is wrong has th
   t.equal(all[0], 'PetgateStoreAway', 'the gravest first');
   const said = troublesOf(between(WELL, ILL)).map(({ says }) => says);
   t.ok(said.includes('No address of upstream “b” can be reached.'));
-  t.ok(said.includes('Requests fail to upstream “b”.'));
+  t.ok(said.includes('Requests to upstream “b” fail.'));
   t.end();
 });
 
