@@ -25,7 +25,7 @@ t.test('without a webhook the page says so; who may only read is offered nothing
   const { get, post, signIn } = visitor();
   await signIn(String(json['token']));
   const { text } = await get(PAGE);
-  t.match(text, 'No webhook is set');
+  t.match(text, 'No webhook is configured');
   t.notMatch(text, 'Redeliver');
   t.match(await post(PAGE, { event: 'x' }), { status: 403, text: 'the role keys or operator' });
 });
