@@ -18,18 +18,21 @@ export interface Entry extends Pick<Listed, 'id' | 'createdAtMs'> {
 const MAX_ENTRIES = 250_000;
 /** Changes made by other gateways appear after this time at the latest, counted from the next list. */
 const MAX_AGE_MS = 5_000;
+/** Writes to remember between two reads; beyond, the next list reads all records again. */
+const MAX_WRITTEN = 10_000;
 const READ_AT_ONCE = 250;
 
 /** All records of one type by age, in memory: read on first use, then again in the background. */
 export class Directory {
   readonly #read: (afterId: string | null, count: number) => Promise<readonly Listed[]>;
+  readonly #nowMs: () => number;
   #entries: readonly Entry[] | undefined;
   #readAtMs = -Infinity;
-  #reading: Promise<void> | undefined;
-  /** Written here since the last read began. */
+  #reading: Promise<readonly Entry[]> | undefined;
+  /** Written here since the last read began; a later read may lack them. */
   #written = new Map<string, Entry>();
-
-  readonly #nowMs: () => number;
+  /** Whether `entries` lacks some of them. */
+  #isBehind = false;
 
   /** @param nowMs a clock that never steps back */
   constructor(
@@ -42,41 +45,65 @@ export class Directory {
 
   /** The newest first. Rejects with StoreUnavailable. */
   async entries(): Promise<readonly Entry[]> {
-    const isOld = this.#nowMs() - this.#readAtMs > MAX_AGE_MS;
-    if (isOld) this.#reading ??= this.#readAll().finally(() => (this.#reading = undefined));
-    if (this.#entries === undefined) await this.#reading;
+    if (this.#entries !== undefined && this.#isBehind) this.#take(this.#entries);
+    const before = this.#entries;
+    if (this.#nowMs() - this.#readAtMs > MAX_AGE_MS) this.#reading ??= this.#begin();
+    if (before === undefined) return this.#reading ?? [];
     // A failed refresh leaves the older entries.
-    else this.#reading?.catch(() => undefined);
-    return this.#entries ?? [];
+    this.#reading?.catch(() => undefined);
+    return before;
   }
 
-  /** A record was created or changed here. */
+  /** A record was created or changed here. Cheap, however many there are. */
   note(record: Listed): void {
+    // The first read will have it.
+    if (this.#entries === undefined && this.#reading === undefined) return;
     const entry = entryOf(record);
     this.#written.set(entry.id, entry);
-    if (this.#entries !== undefined) this.#entries = merged(this.#entries, [entry]);
+    this.#isBehind = true;
+    if (this.#written.size > MAX_WRITTEN) this.forget();
   }
 
   /** Many records were written here: the next list reads all of them again. */
   forget(): void {
     this.#entries = undefined;
     this.#readAtMs = -Infinity;
+    this.#reading = undefined;
+    this.#written = new Map();
   }
 
-  async #readAll(): Promise<void> {
-    this.#written = new Map();
+  #begin(): Promise<readonly Entry[]> {
+    const written = (this.#written = new Map<string, Entry>());
+    // It is void if everything was forgotten meanwhile.
+    const isCurrent = (): boolean => this.#written === written;
+    return this.#readAll()
+      .then((entries) => {
+        if (!isCurrent()) return this.entries();
+        this.#readAtMs = this.#nowMs();
+        return this.#take(entries);
+      })
+      .finally(() => {
+        if (isCurrent()) this.#reading = undefined;
+      });
+  }
+
+  /** Adds what was written here. */
+  #take(entries: readonly Entry[]): readonly Entry[] {
+    this.#isBehind = false;
+    return (this.#entries = merged(entries, [...this.#written.values()]));
+  }
+
+  async #readAll(): Promise<readonly Entry[]> {
     let entries: Entry[] = [];
     for (let afterId: string | null = null; ;) {
       const from = afterId;
       const records: readonly Listed[] = await withRetry(() => this.#read(from, READ_AT_ONCE));
       for (const record of records) entries.push(entryOf(record));
       if (entries.length > 2 * MAX_ENTRIES) entries = entries.sort(byAge).slice(0, MAX_ENTRIES);
-      if (records.length < READ_AT_ONCE) break;
+      if (records.length < READ_AT_ONCE) return entries.sort(byAge).slice(0, MAX_ENTRIES);
       afterId = records.at(-1)!.id;
       await nextTurn();
     }
-    this.#entries = merged(entries.sort(byAge).slice(0, MAX_ENTRIES), [...this.#written.values()]);
-    this.#readAtMs = this.#nowMs();
   }
 }
 

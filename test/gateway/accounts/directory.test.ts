@@ -38,3 +38,34 @@ t.test('a refresh that fails leaves what was read, and one that follows replaces
   directory.forget();
   await t.rejects(directory.entries(), { message: 'unavailable' }, 'without anything to show, it says why');
 });
+
+t.test('an import during a read is in what that read answers, and in every list after it', async (t) => {
+  let stored = [listed('a', 1)];
+  const reads: (() => void)[] = [];
+  const directory = new Directory(async () => {
+    const read = stored;
+    await new Promise<void>((resolve) => reads.push(resolve));
+    return read;
+  });
+  const first = directory.entries();
+  stored = [listed('a', 1), listed('b', 2)];
+  directory.forget();
+  const second = directory.entries();
+  await until('both read', () => reads.length === 2);
+  for (const release of reads) release();
+  for (const entries of [await first, await second, await directory.entries()]) t.equal(entries.length, 2);
+});
+
+t.test('writes between two lists are bounded, and all of them listed', async (t) => {
+  const stored = [listed('a', 1)];
+  const directory = new Directory((afterId) =>
+    Promise.resolve(stored.filter(({ id }) => afterId === null || id > afterId).slice(0, 250)),
+  );
+  await directory.entries();
+  for (let n = 0; n <= 10_000; n += 1) {
+    const record = listed(`b${String(n).padStart(5, '0')}`, 2 + n);
+    stored.push(record);
+    directory.note(record);
+  }
+  t.equal((await directory.entries()).length, 10_002);
+});
