@@ -15,8 +15,11 @@ export const WINDOW_ROUTES: readonly Route[] = [
       const { id, secrets } = await registry.get(asked);
       const subject = { kind: 'key', id, secretHash: secrets[0]?.hash ?? '' } as const;
       const [verdict] = await engine.admit([{ subject, operation: EVERY_OPERATION, scope: null, cost: 0 }]);
-      const windows = verdict === undefined || verdict.outcome === 'unknown_key' ? [] : verdict.windows.map(windowView);
-      return { json: { key: id, windows, used: await lastUse(engine, id, await registry.nowMs()) } };
+      const standing = verdict === undefined || verdict.outcome === 'unknown_key' ? null : verdict;
+      const nowMs = standing?.atMs ?? (await registry.nowMs());
+      return {
+        json: { key: id, windows: (standing?.windows ?? []).map(windowView), used: await lastUse(engine, id, nowMs) },
+      };
     },
   }),
 ];

@@ -2,9 +2,10 @@ import { IssuedToken, TokenList } from '../../admin/openapi/schemas.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import { PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
-import { Badge, Notice } from '../../pages/components/notice.js';
+import { Badge } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { Outcome } from '../accounts/outcome.js';
+import { ShownOnce } from '../accounts/shown-once.js';
 import { problemsOf } from '../api.js';
 import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
 import { SIGN_IN } from '../sign-in/pages.js';
@@ -48,27 +49,10 @@ async function create(visit: Visit): Promise<PageAnswer> {
   };
   try {
     const { token } = await api.ask(IssuedToken, `POST ${TOKENS}`, { body });
-    return { title: 'Admin token created', content: <Secret token={token} /> };
+    return { title: 'Admin token created', content: <ShownOnce secret={token} href={ACCESS} link="Access" /> };
   } catch (error) {
     return { content: await access(visit, problemsOf(error)), status: 400 };
   }
-}
-
-/** The only time that a token is shown. */
-function Secret({ token }: { readonly token: string }) {
-  return (
-    <>
-      <Notice level="warn">
-        <p>It is shown only this once. Copy it now, and send it over a private channel.</p>
-      </Notice>
-      <pre class="secret">{token}</pre>
-      <p>
-        <a class="button" href={ACCESS}>
-          Access
-        </a>
-      </p>
-    </>
-  );
 }
 
 async function access(visit: Visit, problems: readonly string[]) {

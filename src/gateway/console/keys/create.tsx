@@ -1,8 +1,9 @@
 import { IssuedKey } from '../../admin/openapi/schemas.js';
 import { CheckFields, PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
-import { Notice, Problems } from '../../pages/components/notice.js';
+import { Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';
 import { LimitFields, limitsIn } from '../accounts/limits.js';
+import { ShownOnce } from '../accounts/shown-once.js';
 import { problemsOf } from '../api.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
 
@@ -72,19 +73,6 @@ export async function createKey(visit: Visit): Promise<PageAnswer> {
   }
 }
 
-/** The only time that a key is shown. */
 export function Secret({ issued: { id, key } }: { readonly issued: { readonly id: string; readonly key: string } }) {
-  return (
-    <>
-      <Notice level="warn">
-        <p>It is shown only this once. Copy it now, and send it over a private channel.</p>
-      </Notice>
-      <pre class="secret">{key}</pre>
-      <p>
-        <a class="button" href={pathOf('/keys', id)}>
-          Open key
-        </a>
-      </p>
-    </>
-  );
+  return <ShownOnce secret={key} href={pathOf('/keys', id)} link="Open key" />;
 }

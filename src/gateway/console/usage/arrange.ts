@@ -1,7 +1,11 @@
 import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { Form } from '../../pages/form.js';
+import { CORRECTED, COUNTS } from '../../store/records/counts.js';
 
 const PER_PAGE = 50;
+/** Columns with money; a row without a price has none. */
+export const MONEY = ['base', 'included', 'overage', 'amount'] as const;
+const FIGURES: ReadonlySet<string> = new Set([...COUNTS, ...CORRECTED, ...MONEY]);
 
 /** Which rows a page shows, as its address says: `sort` is a column, with `-` before it the largest first. */
 export interface Arrangement {
@@ -29,6 +33,7 @@ export function arrangementOf(query: Pick<Form, 'given'>): Arrangement {
 /** The rows of that page, or of the last; without a column in the order of the report. */
 export function arrange(rows: readonly ReportRow[], { sort, page: asked }: Arrangement): Arranged {
   const column = (sort ?? '').replace('-', '') as keyof ReportRow;
+  const compare = FIGURES.has(column) ? byValue : byText;
   const direction = sort?.startsWith('-') === true ? -1 : 1;
   const sorted = sort === null ? rows : rows.toSorted((one, other) => direction * compare(one[column], other[column]));
   const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
@@ -36,11 +41,12 @@ export function arrange(rows: readonly ReportRow[], { sort, page: asked }: Arran
   return { rows: sorted.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, pages };
 }
 
-/** Numbers by value, also as digits; texts by their letters; what is missing first. */
-function compare(one: ReportRow[keyof ReportRow], other: ReportRow[keyof ReportRow]): number {
-  if (one === other) return 0;
-  if (one === undefined || other === undefined) return one === undefined ? -1 : 1;
-  const [first, second] = [Number(one), Number(other)];
-  if (!Number.isNaN(first) && !Number.isNaN(second)) return first - second;
-  return String(one) < String(other) ? -1 : 1;
+/** Figures may be digits if a number would round them. What is missing comes first. */
+function byValue(one: ReportRow[keyof ReportRow], other: ReportRow[keyof ReportRow]): number {
+  const [first, second] = [one, other].map((figure) => (figure === undefined ? -Infinity : Number(figure)));
+  return first === second ? 0 : first! - second!;
+}
+
+function byText(one: ReportRow[keyof ReportRow] = '', other: ReportRow[keyof ReportRow] = ''): number {
+  return one === other ? 0 : String(one) < String(other) ? -1 : 1;
 }

@@ -10,7 +10,7 @@ import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
 import { withCurrency } from '../../../shared/currency.js';
 import { dayOf, daysFrom } from '../../../shared/utc-day.js';
-import { arrange, type Arrangement } from './arrange.js';
+import { arrange, MONEY, type Arrangement } from './arrange.js';
 
 export interface UsageQuery {
   readonly [name: string]: string | undefined;
@@ -21,7 +21,6 @@ export interface UsageQuery {
 
 const CHOICES = ['customer', 'customer,plan', 'customer,day', 'plan', 'plan,day', 'key', 'key,day', 'operation', 'day'];
 const PATH = '/console/usage';
-const MONEY = ['base', 'included', 'overage', 'amount'] as const;
 
 interface UsageParts {
   readonly query: UsageQuery;

@@ -1,0 +1,25 @@
+import { Notice } from '../../pages/components/notice.js';
+
+interface ShownOnceParts {
+  readonly secret: string;
+  /** Where to go from there. */
+  readonly href: string;
+  readonly link: string;
+}
+
+/** A new key or admin token: the only time that it is shown. */
+export function ShownOnce({ secret, href, link }: ShownOnceParts) {
+  return (
+    <>
+      <Notice level="warn">
+        <p>It is shown only this once. Copy it now, and send it over a private channel.</p>
+      </Notice>
+      <pre class="secret">{secret}</pre>
+      <p>
+        <a class="button" href={href}>
+          {link}
+        </a>
+      </p>
+    </>
+  );
+}
