@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type AdmissionEngine } from '../../src/gateway/store/port.js';
+import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { VersionConflict } from '../../src/gateway/store/records/conflicts.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { Snapshot } from '../../src/gateway/store/records/record.js';

@@ -1,7 +1,6 @@
 import { aboutKey, banEvent } from '../store/records/facts.js';
 import type { EventType, GatewayEvent, OutboxChange } from '../store/outbox/event.js';
-import type { KeyChange } from '../store/records/key.js';
-import type { KeyRecord } from '../store/records/key.js';
+import type { KeyChange, KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
 import { randomBase62 } from '../../shared/base62.js';
 

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../store/records/record.js';
 import { VersionConflict } from '../store/records/conflicts.js';
-import { type KeyChange } from '../store/records/key.js';
+import type { KeyChange } from '../store/records/key.js';
 import { untilUncontested } from '../store/records/retry.js';
 import { KeyRefused } from './refused.js';
 

@@ -1,6 +1,6 @@
-import { type AdmissionEngine, type BanStore } from '../store/port.js';
+import type { AdmissionEngine, BanStore } from '../store/port.js';
 import { ChangeUncertain } from '../store/records/conflicts.js';
-import { type Ban } from '../store/records/key.js';
+import type { Ban, KeyRecord } from '../store/records/key.js';
 import type { Plans } from '../admission/plan.js';
 import { outboxChange } from './announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
@@ -16,7 +16,6 @@ import type { Entry } from './directory.js';
 import { passes, type KeyFilter } from './listing.js';
 import { correctionsIn, type CorrectionOf } from '../store/records/correction.js';
 import { customerOf } from '../store/records/customer-id.js';
-import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry } from '../store/records/record.js';
 import { withTerms } from './customers/of-key.js';
 import { PlanRegistry } from './plans/uses.js';

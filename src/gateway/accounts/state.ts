@@ -1,7 +1,6 @@
 import { termsOf, type Plans } from '../admission/plan.js';
-import type { Ban } from '../store/records/key.js';
+import type { Ban, KeyRecord } from '../store/records/key.js';
 import type { CustomerStatus } from '../store/records/customer.js';
-import type { KeyRecord } from '../store/records/key.js';
 
 /** A key with its effective plan, limits and grants: its customer's, if it has one. */
 export interface HeldKey extends KeyRecord {

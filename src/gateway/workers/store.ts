@@ -1,8 +1,8 @@
 import { StoreUnavailable, type Late } from '../admission/port.js';
 import type { Verdict } from '../admission/verdict.js';
-import { type ServingEngine } from '../store/port.js';
+import type { ServingEngine } from '../store/port.js';
 import { ChangeUncertain, VersionConflict } from '../store/records/conflicts.js';
-import { type UsageRow } from '../store/records/counts.js';
+import type { UsageRow } from '../store/records/counts.js';
 import type { SentError, StoreCall, StorePart, StoreReply } from './owner.js';
 
 /** Deadline of an admission: the client's response must be sent within a second. */

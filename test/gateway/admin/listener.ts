@@ -12,8 +12,7 @@ import { ErrorBody } from '../../../src/gateway/admin/openapi/schemas.js';
 import type { MountOf } from '../../../src/gateway/admin/mount.js';
 import type { AdminParts, Route } from '../../../src/gateway/admin/route.js';
 import { ROUTES } from '../../../src/gateway/admin/routes.js';
-import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
-import type { RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import type { KeyRegistry, RegistryParts } from '../../../src/gateway/accounts/registry.js';
 import { openRegistry, openStore } from '../accounts/store.js';
 
 export const ADMIN_TOKEN = 'operators-only-0123456789';

@@ -1,7 +1,6 @@
 import type { Snapshot } from '../../store/records/record.js';
 import { withRetry } from '../../store/records/retry.js';
-import type { KeyStore } from '../../store/records/key.js';
-import type { KeyRecord } from '../../store/records/key.js';
+import type { KeyStore, KeyRecord } from '../../store/records/key.js';
 import type { Body } from '../fields.js';
 import { readIncoming, sameKey, type ImportRules } from './line.js';
 

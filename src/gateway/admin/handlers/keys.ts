@@ -1,8 +1,7 @@
 import { eraseKey } from '../../accounts/erase.js';
 import { required } from '../../accounts/fields.js';
 import { isKeyId } from '../../accounts/token.js';
-import type { Ban } from '../../store/records/key.js';
-import type { KeyRecord } from '../../store/records/key.js';
+import type { Ban, KeyRecord } from '../../store/records/key.js';
 import type { Answer } from '../answer.js';
 import { listed, listing, ofCustomer, ofKeys } from '../input/query.js';
 import { IssuedKey, Key, KeyChange, KeyPage, NewKey, Rotation } from '../openapi/schemas.js';

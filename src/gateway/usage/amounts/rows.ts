@@ -16,7 +16,7 @@ import { isFinal, labelsOf, type ReportRange } from '../grouping/range.js';
 import { accountsIn, type Summing } from './accounts.js';
 import { partsOf } from './bill.js';
 import { Money } from './money.js';
-import { type MoneyView } from '../grouping/money-view.js';
+import type { MoneyView } from '../grouping/money-view.js';
 import { withHistory, worthSaying, type WithHistory } from './month.js';
 
 /** What was counted by plan and day. */

@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { Counts } from '../../store/records/counts.js';
-import type { UsageRow } from '../../store/records/counts.js';
+import type { Counts, UsageRow } from '../../store/records/counts.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';

@@ -3,7 +3,7 @@ import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS } from '../../../shared/utc-day.js';
 import { partsOf } from '../amounts/bill.js';
 import { Money } from '../amounts/money.js';
-import { type MoneyView } from '../grouping/money-view.js';
+import type { MoneyView } from '../grouping/money-view.js';
 import type { LoggedDecision } from './line.js';
 
 /** By plan; null of one without. */

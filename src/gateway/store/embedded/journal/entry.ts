@@ -1,6 +1,5 @@
-import type { Counts } from '../../records/counts.js';
+import type { Counts, UsageCounts } from '../../records/counts.js';
 import type { SubjectState } from '../../../admission/decide.js';
-import type { UsageCounts } from '../../records/counts.js';
 import type { Label } from './label.js';
 import { viewOf } from '../../state.js';
 

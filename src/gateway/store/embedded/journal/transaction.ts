@@ -1,5 +1,4 @@
-import type { Counts } from '../../records/counts.js';
-import type { UsageCounts } from '../../records/counts.js';
+import type { Counts, UsageCounts } from '../../records/counts.js';
 import type { Crossing } from '../../records/facts.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 import { bannedRow, marksRow } from '../files/rows.js';

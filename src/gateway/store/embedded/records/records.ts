@@ -1,7 +1,6 @@
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
-import type { KeyRecord } from '../../records/key.js';
+import type { KeyRecord, KeyStore } from '../../records/key.js';
 import { recordStoreOn } from '../../records/record-store.js';
-import type { KeyStore } from '../../records/key.js';
 import { reading } from '../files/errors.js';
 import { AFTER_ALL, banNoteRow, correctedRow, customerRow, recordRow, webhookRow } from '../files/rows.js';
 import type { Stores } from '../stores.js';

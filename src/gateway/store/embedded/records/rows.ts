@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NO_CHANGE } from '../../outbox/event.js';
 import { VersionConflict } from '../../records/conflicts.js';
-import { type KeyChange } from '../../records/key.js';
+import type { KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import { isAutomaticBan } from '../../records/record.js';
 import type { AuditEntry, Snapshot, StoredRecord } from '../../records/record.js';

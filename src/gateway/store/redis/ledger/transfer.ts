@@ -1,7 +1,6 @@
 import { StoreUnavailable } from '../../../admission/port.js';
-import type { StoredRow } from '../../records/counts.js';
+import type { StoredRow, UsageRow } from '../../records/counts.js';
 import type { ArchivedRows, LedgerStore, LedgerTransfer } from '../../ledger.js';
-import type { UsageRow } from '../../records/counts.js';
 import { MAX_DAYS } from './active-days.js';
 import { archiveNote, fieldsOf } from './moved-days.js';
 import { storedRows } from './rows.js';

@@ -1,7 +1,6 @@
 import type { Limit, Limits } from '../../../admission/bucket.js';
-import type { KeyStore } from '../../records/key.js';
+import type { KeyStore, KeyRecord, KeyStatus, SecretHash } from '../../records/key.js';
 import type { Grant } from '../../records/grant.js';
-import type { KeyRecord, KeyStatus, SecretHash } from '../../records/key.js';
 import type { Raise } from '../ledger/transfer.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';

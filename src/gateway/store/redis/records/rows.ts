@@ -1,7 +1,7 @@
 import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
 import { NO_CHANGE } from '../../outbox/event.js';
 import { VersionConflict } from '../../records/conflicts.js';
-import { type KeyChange } from '../../records/key.js';
+import type { KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import type { AuditEntry, StoredRecord } from '../../records/record.js';
 import type { Change, Commit, Decide, Replacement, Rows } from '../../records/rows.js';

@@ -1,6 +1,6 @@
 import type { Part } from '../../amounts/bill.js';
 import { Money } from '../../amounts/money.js';
-import { type MoneyView } from '../../grouping/money-view.js';
+import type { MoneyView } from '../../grouping/money-view.js';
 import { isOwedOtherwise, type Owed } from '../bills.js';
 import { Largest } from './largest.js';
 import type { Excess, Judgement } from './limits.js';
