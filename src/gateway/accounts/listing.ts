@@ -24,29 +24,36 @@ export interface Page<R> {
 const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 500;
 
+/** Some records in order; `next` is the cursor after the last record looked at, null at the end. */
+export interface Batch<R> {
+  readonly records: readonly R[];
+  readonly next: string | null;
+}
+
 /**
- * Returns up to `count` matching records after `cursor`, by ID.
- * @param read returns the records after an ID; fewer than `max` are the last
+ * Returns up to `count` matching records after `cursor`.
+ * @param read returns a batch of at most `max` records after a cursor
  * @param isWanted null: all match
+ * @param cursorOf the cursor after a record
  */
-export async function scan<R extends { readonly id: string }>(
-  read: (afterId: string | null, max: number) => Promise<readonly R[]>,
+export async function scan<R>(
+  read: (after: string | null, max: number) => Promise<Batch<R>>,
   isWanted: ((record: R) => boolean) | null,
   cursor: string | null,
   count: number,
+  cursorOf: (record: R) => string,
 ): Promise<Page<R>> {
   const records: R[] = [];
-  let afterId = cursor;
+  let after = cursor;
   const batchCount = isWanted === null ? count : BATCH_COUNT;
   for (let scanned = 0; scanned < SCAN_COUNT; scanned += batchCount) {
-    const batch = await read(afterId, batchCount);
-    for (const record of batch) {
-      afterId = record.id;
-      if ((isWanted?.(record) ?? true) && records.push(record) === count) return { records, cursor: afterId };
-    }
-    if (batch.length < batchCount) return { records, cursor: null };
+    const batch = await read(after, batchCount);
+    for (const record of batch.records)
+      if ((isWanted?.(record) ?? true) && records.push(record) === count) return { records, cursor: cursorOf(record) };
+    after = batch.next;
+    if (after === null) break;
   }
-  return { records, cursor: afterId };
+  return { records, cursor: after };
 }
 
 /** For a record with its effective plan and limits. */

@@ -12,7 +12,7 @@ import { untilWritten, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
 import { cursorOf, Directory, isAfter, searchable, type Entry } from './directory.js';
-import { scan, type Page } from './listing.js';
+import { scan, type Batch, type Page } from './listing.js';
 import { planDays, plansIn, type Payer } from './plans/days.js';
 import { KeyRefused, type KeyRefusedKind } from './refused.js';
 import { looksLikeToken } from './token.js';
@@ -68,8 +68,6 @@ export interface Written<R> extends Pick<Change<R>, 'ban'> {
 type Edit<R> = (record: R, nowMs: number) => Change<R> | null | Promise<Change<R> | null>;
 
 const EXPORTED_AT_ONCE = 250;
-/** Records read at once to find those that match a filter, and the most of them for one page. */
-const [FILTERED_AT_ONCE, FILTERED] = [500, 10_000];
 /** The actor if no name was given. */
 export const ANYBODY = 'admin-api';
 
@@ -130,8 +128,11 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
 
   /** By id, a page at a time. */
   list(filter: Filter, cursor: string | null, count: number): Promise<Page<R>> {
-    const isWanted = Object.keys(filter).length === 0 ? null : (record: R): boolean => this.passes(record, filter);
-    return scan((afterId, some) => this.page(afterId, some, filter), isWanted, cursor, count);
+    const read = async (afterId: string | null, max: number): Promise<Batch<R>> => {
+      const records = await this.page(afterId, max, filter);
+      return { records, next: records.length < max ? null : records.at(-1)!.id };
+    };
+    return scan(read, this.#wantedBy(filter), cursor, count, ({ id }) => id);
   }
 
   /**
@@ -140,21 +141,22 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
    */
   async newest(filter: Filter, text: string, cursor: string | null, count: number): Promise<Page<R>> {
     const isListed = await this.listed(searchable(text), filter);
-    const isFiltered = Object.keys(filter).length > 0;
     const wanted = (await this.directory.entries()).filter(
       (entry) => (cursor === null || isAfter(cursor, entry)) && isListed(entry),
     );
-    const records: R[] = [];
-    const atOnce = isFiltered ? FILTERED_AT_ONCE : count;
-    for (let at = 0; at < wanted.length && at < FILTERED; at += atOnce) {
-      const some = wanted.slice(at, at + atOnce);
-      const read = await Promise.all(some.map(async ({ id }) => this.store.read(id)));
-      for (const record of await this.allAsTheyHold(read.filter((one) => one !== undefined))) {
-        if (isFiltered && !this.passes(record, filter)) continue;
-        if (records.push(record) === count) return { records, cursor: cursorOf(record) };
-      }
-    }
-    return { records, cursor: wanted.length <= FILTERED ? null : cursorOf(wanted[FILTERED - 1]!) };
+    let at = 0;
+    const read = async (_after: string | null, max: number): Promise<Batch<R>> => {
+      const some = wanted.slice(at, (at += max));
+      const found = await Promise.all(some.map(({ id }) => this.store.read(id)));
+      const records = await this.allAsTheyHold(found.filter((one) => one !== undefined));
+      return { records, next: at < wanted.length ? cursorOf(some.at(-1)!) : null };
+    };
+    return scan(read, this.#wantedBy(filter), cursor, count, cursorOf);
+  }
+
+  /** Null if the filter excludes nothing. */
+  #wantedBy(filter: Filter): ((record: R) => boolean) | null {
+    return Object.keys(filter).length === 0 ? null : (record) => this.passes(record, filter);
   }
 
   protected allAsTheyHold(records: readonly R[]): Promise<readonly R[]> {
