@@ -1,22 +1,22 @@
 // What runs before anything is installed: plain JavaScript, nothing but Node's own modules.
-//   node src/bootstrap.mjs start | dev | lint | build | transpile
+//   node src/bootstrap.mjs start | dev | lint | build | bundle
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureBuilt, EVERYTHING, PRODUCT } from './bootstrap/build.mjs';
+import { ensureEverything, ensureProgram } from './bootstrap/build.mjs';
 import { build, lint } from './bootstrap/lint.mjs';
 import { ensureInstalled } from './bootstrap/install.mjs';
 import { dev, start } from './bootstrap/start.mjs';
 import { complain, SetupFailure } from './bootstrap/terminal.mjs';
 
-/** What the programs of `test` need: developer tools, and everything transpiled. */
+/** What the programs of `test` need: developer tools, and everything built. */
 export async function ensureReady() {
   await ensureInstalled({ developer: true });
-  await ensureBuilt(EVERYTHING);
+  await ensureEverything();
 }
 
-/** `transpile` takes what is installed: an image has no developer tools. */
-const COMMANDS = { start, dev, lint, build, transpile: () => ensureBuilt(PRODUCT) };
+/** `bundle` takes what is installed: an image has no developer tools. */
+const COMMANDS = { start, dev, lint, build, bundle: ensureProgram };
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const command = Object.hasOwn(COMMANDS, process.argv[2]) ? COMMANDS[process.argv[2]] : undefined;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { ensureBuilt, EVERYTHING } from './build.mjs';
+import { ensureEverything } from './build.mjs';
 import { at } from './files.mjs';
 import { ensureInstalled } from './install.mjs';
 import { run } from './run.mjs';
@@ -37,11 +37,11 @@ export async function lint() {
   await Promise.all([inTurn({ eslint, format }), inTurn(others)]);
 }
 
-/** Checks the types, then transpiles everything. */
+/** Checks the types, then builds everything. */
 export async function build() {
   await ensureInstalled({ developer: true });
   await inTurn({ types: [process.execPath, CHECKS.types] });
-  if (process.exitCode === undefined) await ensureBuilt(EVERYTHING);
+  if (process.exitCode === undefined) await ensureEverything();
 }
 
 async function inTurn(checks) {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { constants } from 'node:os';
-import { ensureBuilt, PRODUCT, PROGRAM } from './build.mjs';
+import { ensureProgram, PROGRAM } from './build.mjs';
 import { at } from './files.mjs';
 import { ensureInstalled } from './install.mjs';
 import { onSignals } from './run.mjs';
@@ -19,7 +19,7 @@ function spawnStart() {
 
 export async function start() {
   await ensureInstalled({ developer: false });
-  await ensureBuilt(PRODUCT);
+  await ensureProgram();
   const child = spawnStart();
   // Ctrl-C reaches the child from the terminal too; it takes both for one.
   onSignals((signal) => child.kill(signal));
@@ -48,7 +48,7 @@ export async function dev() {
     app.kill('SIGTERM');
   };
   const rebuild = () =>
-    ensureBuilt(PRODUCT).then(restart, (error) => {
+    ensureProgram().then(restart, (error) => {
       if (!(error instanceof SetupFailure)) throw error;
       complain(error.message);
     });

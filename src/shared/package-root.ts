@@ -1,4 +1,10 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Absolute folder that holds package.json and config/, seen from `dist/src/shared/`. */
-export const packageRoot = fileURLToPath(new URL('../../../', import.meta.url));
+/** Absolute folder that holds package.json and config/: the nearest above this file, bundled or not. */
+export const packageRoot = rootAbove(dirname(fileURLToPath(import.meta.url)));
+
+function rootAbove(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder));
+}

@@ -14,7 +14,7 @@ const REQUEST = 'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n';
 
 /** The accident: Ctrl-S in the terminal in which the gateway shows each request. */
 t.test('a terminal that stands still keeps no request waiting, and shows each line when it goes on', async (t) => {
-  const program = `exec '${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}' gateway`;
+  const program = `exec '${process.execPath}' '${join(packageRoot, 'dist/program/main.js')}' gateway`;
   const terminal = spawn('script', ['-qec', program, '/dev/null'], {
     env: {
       PATH: process.env['PATH'],

@@ -79,30 +79,29 @@ async function bootstrapAs(
 t.test('start builds once, hands over, and ends with the same exit code', async (t: Test) => {
   const { at } = project(t);
   const first = await bootstrap(at('src/bootstrap.mjs'), 'start');
-  t.ok(statSync(at('dist/src/cli/main.js')).mode & 0o100, '`./petgate` can run what was built');
+  t.ok(statSync(at('dist/program/main.js')).mode & 0o100, '`./petgate` can run what was built');
   t.match(first, { code: 7, stdout: /^Building …\nBuilt in [\d.]+ s\.\ncalled start\n$/, stderr: '' });
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 7, stdout: /^called start\n$/, stderr: '' });
 });
 
 t.test('a changed source, a lost output and a lost source are each built again', async (t: Test) => {
-  const { at, write } = project(t, { 'src/old.ts': 'export const old = 1;\n' });
+  const { at, write } = project(t, { 'src/old-process.ts': 'export const old = 1;\n' });
   await bootstrap(at('src/bootstrap.mjs'), 'start');
-  t.ok(existsSync(at('dist/src/old.js')));
+  t.ok(existsSync(at('dist/program/old-process.js')));
   write('src/cli/main.ts', `process.stdout.write('changed\\n');\n`);
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in[^]*changed\n$/ });
-  rmSync(at('dist/src/cli/main.js'));
+  rmSync(at('dist/program/main.js'));
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in[^]*changed\n$/ });
-  rmSync(at('src/old.ts'));
+  rmSync(at('src/old-process.ts'));
   t.match(await bootstrap(at('src/bootstrap.mjs'), 'start'), { code: 0, stdout: /Built in/ });
-  t.notOk(existsSync(at('dist/src/old.js')), 'an output without a source would still run');
-  t.notOk(existsSync(at('dist/src/old.js.map')));
+  t.notOk(existsSync(at('dist/program/old-process.js')), 'an output without a source would still run');
 });
 
 t.test('a build that fails says why, ends with 1, and is tried again', async (t: Test) => {
-  const { at } = project(t, { 'src/wrong.ts': 'export const wrong = ;\n' });
+  const { at } = project(t, { 'src/wrong-process.ts': 'export const wrong = ;\n' });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const failed = await bootstrap(at('src/bootstrap.mjs'), 'start');
-    t.match(failed, { code: 1, stderr: /Unexpected ";"[^]*src\/wrong\.ts:1:21[^]*The build failed/ });
+    t.match(failed, { code: 1, stderr: /Unexpected ";"[^]*src\/wrong-process\.ts:1:21[^]*The build failed/ });
     t.notMatch(failed.stdout, 'called');
   }
 });

@@ -4,7 +4,7 @@ import t from 'tap';
 import { asTooFew, checkOpenFiles } from '../../src/cli/open-files.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 
-const PROGRAM = join(packageRoot, 'dist/src/cli/main.js');
+const PROGRAM = join(packageRoot, 'dist/program/main.js');
 
 t.test('a program that may open too few files says so, and what to raise', (t) => {
   for (const [limit, program] of [

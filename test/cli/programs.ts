@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
 
-const PROGRAM = join(packageRoot, 'dist/src/cli/main.js');
+const PROGRAM = join(packageRoot, 'dist/program/main.js');
 
 /** A program at work, with all it has said so far. */
 export interface Running {

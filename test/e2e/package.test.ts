@@ -15,10 +15,10 @@ t.test('what npm pack makes, installed into an empty folder, stands in front of 
     { filename: string; files: readonly { path: string }[] },
   ];
   const names = packed.files.map(({ path }) => path);
-  t.ok(names.includes('dist/src/cli/main.js') && names.includes('config/plans.yaml'));
+  t.ok(names.includes('dist/program/main.js') && names.includes('config/plans.yaml'));
   t.same(
     names.filter((name) =>
-      /^(?:dist\/(?!src\/)|src\/(?!gateway\/store\/redis\/scripts\/)|test\/|data\/|node_modules\/|\.)/.test(name),
+      /^(?:dist\/(?!program\/)|src\/(?!gateway\/store\/redis\/scripts\/)|test\/|data\/|node_modules\/|\.)/.test(name),
     ),
     [],
     'nothing of how it is made',
@@ -32,7 +32,7 @@ t.test('what npm pack makes, installed into an empty folder, stands in front of 
 
   const upstream = await startUpstream(t);
   const environment = { ...surroundings(folder), PETGATE_DATA: '' };
-  const program = join(installed, 'dist/src/cli/main.js');
+  const program = join(installed, 'dist/program/main.js');
   const running = begin(t, ['start', '--upstream', upstream.url], environment, folder, program);
   const url = (await ready(running)).get('gateway')!;
   const [, key = ''] = /Bearer (ptg_\w+)'/.exec(running.output()) ?? [];

@@ -59,7 +59,7 @@ t.test('what the README shows is what a new user sees', async (t) => {
   t.strictSame(missing(store!.shown, program.output()), [], store!.command);
   t.strictSame(await missingOfStart(t, front!.shown), [], front!.command);
   const [KEY = ''] = /ptg_\w+/.exec(program.output()) ?? [];
-  const cli = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
+  const cli = `'${process.execPath}' '${join(packageRoot, 'dist/program/main.js')}'`;
   for (const { command, shown } of examples) {
     const line = command.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replaceAll('./petgate', cli);
     const env = { PATH: process.env['PATH'], KEY, ...environment };

@@ -19,7 +19,7 @@ interface Running {
 
 /** Both programs as `petgate start` runs them, ready when its first words are printed. */
 async function start(t: Test, environment: Readonly<Record<string, string>>): Promise<Running> {
-  const child = spawn(process.execPath, [join(packageRoot, 'dist/src/cli/main.js'), 'start'], {
+  const child = spawn(process.execPath, [join(packageRoot, 'dist/program/main.js'), 'start'], {
     env: { ...process.env, ...environment },
   });
   let output = '';

@@ -4,10 +4,10 @@ import { bytesOf, differing, filesIn, holding, packagesOf } from './contents.mjs
 const MB = 1_000_000;
 /** What a container's own tools write into it: names and addresses of the machine. */
 const OF_THE_TOOL = /^\/(etc\/(hosts|resolv\.conf|hostname)|run\/|proc\/|sys\/|dev\/)/;
-/** What only one of the two programs has. */
+/** What an image may have besides packages: one program for both, and what only the gateway reads. */
 const OWN = {
-  gateway: /^\/app\/(dist\/src\/gateway|src\/gateway\/store\/redis\/scripts|config)\//,
-  pets: /^\/app\/dist\/src\/pets\//,
+  gateway: /^\/app\/(package\.json$|(dist\/program|src\/gateway\/store\/redis\/scripts|config|docs\/runbooks)\/)/,
+  pets: /^\/app\/(package\.json$|dist\/program\/)/,
 };
 const SECRET_NAME = /token|password|secret|npm_config/i;
 
@@ -38,12 +38,9 @@ export function checkContents(check, buildah, { base, image, target, secret }) {
   check(missing.length === 0, `${target}: has every package of production`, missing);
   check(needless.length === 0, `${target}: has no package of development`, needless);
   const own = added.filter((path) => !path.startsWith('/app/node_modules/'));
-  const program = own.filter((path) => OWN[target].test(path));
-  check(program.length > 0, `${target}: has its own program`, own);
-  const others = own.filter(
-    (path) => !OWN[target].test(path) && !/^\/app\/(package\.json|dist\/src\/(cli|shared)\/)/.test(path),
-  );
-  check(others.length === 0, `${target}: no test, no source, nothing of the other program`, others);
+  check(own.includes('/app/dist/program/main.js'), `${target}: has the program`, own);
+  const others = own.filter((path) => !OWN[target].test(path));
+  check(others.length === 0, `${target}: no test, no source, no settings of the other program`, others);
   const holders = holding(root, added, secret);
   check(holders.length === 0, `${target}: no secret of the place it was built in`, holders);
 

@@ -55,7 +55,7 @@ async function checkAnswers(check, gateway, url) {
   );
   const { code, output } = await gateway.exec([
     'node',
-    'dist/src/cli/main.js',
+    'dist/program/main.js',
     'keys',
     'create',
     '--plan',

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/program/main.js', import.meta.url));
 const PLANS = fileURLToPath(new URL('../../config/plans.yaml', import.meta.url));
 const TOKEN = 'admin-token-of-the-programs';
 

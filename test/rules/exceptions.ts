@@ -4,9 +4,9 @@ export const PROGRAMS: readonly string[] = [
   'src/cli/main.ts',
   'src/gateway/main.ts',
   'src/pets/main.ts',
-  'src/gateway/usage/tasks/process.ts',
+  'src/gateway/usage/tasks/task-process.ts',
   'src/gateway/admin/input/plans-thread.ts',
-  'src/gateway/contract/thread.ts',
+  'src/gateway/contract/reader-thread.ts',
   // `npm run lint` runs it.
   'src/bootstrap/regexes.mjs',
   // Run by hand after a change of the settings, or of the contract.

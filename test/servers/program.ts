@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { until } from './until.js';
 
-const CLI = join(packageRoot, 'dist/src/cli/main.js');
+const CLI = join(packageRoot, 'dist/program/main.js');
 
 /** A program of ours as a real process, with what it logged. */
 export interface Program {

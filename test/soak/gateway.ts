@@ -57,7 +57,7 @@ export class SoakGateway {
       ...(store === 'redis' ? { store: { deadline: '2s' } } : {}),
     };
     writeFileSync(config, stringify(settings));
-    const cli = program ?? join(packageRoot, 'dist/src/cli/main.js');
+    const cli = program ?? join(packageRoot, 'dist/program/main.js');
     const pin = cpus === 1 ? ['taskset', '-c', '0'] : [];
     const [file, ...args] = [...pin, process.execPath, cli, 'gateway'];
     this.child = spawn(file, args, {

@@ -5,7 +5,7 @@ export const USE = `npm run soak -- [--minutes 1..1440] [--rate 1..20000] [--cpu
   --minutes  how long, default 10      --rate     requests a second, default 5000
   --cpus     processors of the gateway and all it starts, default 1; load, upstream and Redis have the others
   --workers  processes that serve, default 1
-  --program  dist/src/cli/main.js of another build`;
+  --program  dist/program/main.js of another build`;
 
 export interface SoakOptions {
   readonly minutes: number;

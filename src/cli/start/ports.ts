@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { CommandError } from '../command-error.js';
 
 const HIGHEST_PORT = 65_535;
@@ -14,20 +14,31 @@ interface WantedPort {
   readonly variable: string;
 }
 
-/** Listens for a moment, so that a taken port is named here and not in a child's log. Gives the port's number. */
-export async function claimPort({ host, port, purpose, variable }: WantedPort): Promise<number> {
+/**
+ * Listens for a moment, so that a taken port is named here and not in a child's log. All at once, or the kernel might
+ * give the same free port twice. Gives the ports' numbers, in the same order.
+ */
+export async function claimPorts(wanted: readonly WantedPort[]): Promise<readonly number[]> {
+  const servers: Server[] = [];
+  try {
+    for (const one of wanted) servers.push(await listen(one));
+    return servers.map((server) => (server.address() as AddressInfo).port);
+  } finally {
+    for (const server of servers) server.close();
+  }
+}
+
+async function listen({ host, port, purpose, variable }: WantedPort): Promise<Server> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
+    return server;
   } catch (error) {
     throw new CommandError(
       `${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or ` +
         `choose another with ${variable}=${otherThan(port)}`,
     );
-  } finally {
-    server.close();
   }
 }
 

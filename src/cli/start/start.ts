@@ -14,7 +14,7 @@ import { say, styled } from '../output.js';
 import { Child } from './child.js';
 import { exampleRequest } from './example.js';
 import { planStart, type Plan, type StartOptions } from './front.js';
-import { claimPort } from './ports.js';
+import { claimPorts } from './ports.js';
 import { programName, quoted } from './shell.js';
 import { welcome } from './welcome.js';
 
@@ -44,7 +44,7 @@ export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptio
   const { settings, environment } = plan;
   const contract = loadContract(settings.contract, settings);
   const { childEnvironment, addresses } = await prepare(plan);
-  const program = join(packageRoot, 'dist/src/cli/main.js');
+  const program = join(packageRoot, 'dist/program/main.js');
   const child = (name: string, ready: string): Child =>
     new Child(name, [program, name], childEnvironment, new URL('/readyz', ready));
   const gateway = child('gateway', addresses.admin);
@@ -133,33 +133,34 @@ async function prepare({ settings, environment, upstream }: Plan): Promise<{
   readonly childEnvironment: NodeJS.ProcessEnv;
   readonly addresses: Addresses;
 }> {
-  const port = await claimPort({ ...settings.listen, purpose: "the gateway's public side", variable: 'PORT' });
-  const adminPort = await claimPort({ ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' });
-  const ofPets = upstream === null ? await preparePets(environment) : null;
+  const petsHost = readVariable(environment, 'PETS_HOST') || PETS_HOST;
+  const [port, adminPort, petsPort] = await claimPorts([
+    { ...settings.listen, purpose: "the gateway's public side", variable: 'PORT' },
+    { ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' },
+    ...(upstream === null
+      ? [{ host: petsHost, port: petsPortOf(environment), purpose: 'the pets service', variable: 'PETS_PORT' }]
+      : []),
+  ]);
+  const petsAddress = petsPort === undefined ? null : `http://${dialed(petsHost)}:${petsPort}`;
   const shared = {
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
     PETGATE_DATA: settings.dataFolder,
-    ...ofPets?.variables,
+    ...(petsAddress === null
+      ? {}
+      : {
+          PETS_HOST: petsHost,
+          PETS_PORT: String(petsPort),
+          PETS_URL: readVariable(environment, 'PETS_URL') || petsAddress,
+        }),
     ...logDefaults(settings, environment),
   };
   const addresses = {
     gateway: `${settings.tls === null ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
     admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
-    pets: ofPets?.address ?? null,
+    pets: petsAddress,
   };
   return { childEnvironment: { ...environment, ...shared }, addresses };
-}
-
-async function preparePets(
-  environment: NodeJS.ProcessEnv,
-): Promise<{ readonly variables: Readonly<Record<string, string>>; readonly address: string }> {
-  const host = readVariable(environment, 'PETS_HOST') || PETS_HOST;
-  const wanted = { host, port: petsPortOf(environment), purpose: 'the pets service', variable: 'PETS_PORT' };
-  const port = await claimPort(wanted);
-  const address = `http://${dialed(host)}:${port}`;
-  const url = readVariable(environment, 'PETS_URL') || address;
-  return { variables: { PETS_HOST: host, PETS_PORT: String(port), PETS_URL: url }, address };
 }
 
 /** People get a line per request, and warnings; who sets the level gets the log as production writes it. */

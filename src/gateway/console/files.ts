@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { pageFile, STYLE_FILE, type PageFile } from '../pages/files.js';
 import { CONSOLE } from './page.js';
 
-const LIVE_FILE = pageFile('live', 'js', readFileSync(new URL('./browser.js', import.meta.url), 'utf8'));
+const LIVE_FILE = pageFile('live', 'js', readFileSync(new URL('./console-browser.js', import.meta.url), 'utf8'));
 
 export const LIVE_SCRIPT = LIVE_FILE.name;
 

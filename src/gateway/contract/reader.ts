@@ -76,7 +76,7 @@ async function loadApart(order: Order): Promise<LoadedContract> {
 
 function run(order: Order): Promise<Outcome> {
   return new Promise((resolve) => {
-    const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: order });
+    const thread = new Worker(new URL('./reader-thread.js', import.meta.url), { workerData: order });
     const fail = (why: string): void => {
       const problem = {
         file: order.path ?? 'contract',

@@ -88,7 +88,7 @@ function swaggerFiles(): ReadonlyMap<string, () => Asset> {
   const library = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   return new Map([
     ['page.css', once(() => asset(CSS, STYLE))],
-    ['page.js', once(() => asset(JAVASCRIPT, readFileSync(new URL('./browser.js', import.meta.url))))],
+    ['page.js', once(() => asset(JAVASCRIPT, readFileSync(new URL('./docs-browser.js', import.meta.url))))],
     ['swagger-ui.css', once(() => asset(CSS, readFileSync(join(library, 'swagger-ui.css'))))],
     ['swagger-ui-bundle.js', once(() => asset(JAVASCRIPT, readFileSync(join(library, 'swagger-ui-bundle.js'))))],
   ]);

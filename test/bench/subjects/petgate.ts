@@ -54,7 +54,7 @@ export async function startPetgate(
   );
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'w');
-  const child = spawn(process.execPath, [join(root, 'dist/src/cli/main.js'), 'gateway'], {
+  const child = spawn(process.execPath, [join(root, 'dist/program/main.js'), 'gateway'], {
     env: {
       PATH: process.env['PATH'],
       ...WATCH_TURNS,

@@ -29,7 +29,7 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   await ready(second);
   const hint = /^ {2}(.*).\/petgate (keys create --plan free --name "My app")$/m.exec(second.output());
   const bare = { PATH: env['PATH'], HOME: env['HOME'] };
-  const program = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
+  const program = `'${process.execPath}' '${join(packageRoot, 'dist/program/main.js')}'`;
   const pasted = await promisify(execFile)('bash', ['-c', `${hint![1]!}${program} ${hint![2]!}`], { env: bare });
   t.match(pasted.stdout, 'ptg_', 'what it says of another key works in another terminal');
   t.notMatch(second.output(), 'ptg_');

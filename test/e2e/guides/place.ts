@@ -54,7 +54,7 @@ export async function openPlace(t: Test, isPriced: boolean): Promise<Place> {
       PETGATE_EVENTS_SECRET: `whsec_${'A'.repeat(43)}=`,
     },
   });
-  const program = `'${process.execPath}' '${join(packageRoot, 'dist/src/cli/main.js')}'`;
+  const program = `'${process.execPath}' '${join(packageRoot, 'dist/program/main.js')}'`;
   const script = `#!/bin/sh\nexec ${program} --admin-url ${gateway.adminUrl} "$@"\n`;
   writeFileSync(join(folder, 'petgate'), script, { mode: 0o755 });
   for (const [file, priced] of [

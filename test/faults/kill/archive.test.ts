@@ -10,7 +10,7 @@ import { startRedis } from '../../servers/redis.js';
 import { ago, allRows, archiveOf, openStage, use, type Stage } from '../../gateway/usage/archive/stage.js';
 
 t.setTimeout(600_000);
-const PROGRAM = fileURLToPath(new URL('../../../src/gateway/usage/tasks/process.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../src/gateway/usage/tasks/task-process.js', import.meta.url));
 /** PETGATE_LONG=1 takes more. */
 const KILLS = process.env['PETGATE_LONG'] === '1' ? 20 : 8;
 const DAYS_AGO = Array.from({ length: 8 }, (_, n) => 41 + n * 3);

@@ -38,7 +38,7 @@ export interface ArchiveTask {
 
 /** The gateway has priority on every processor: no garbage collection threads, and little memory. */
 const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
-const PROGRAM = fileURLToPath(new URL('./process.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./task-process.js', import.meta.url));
 const REASON_CHARACTERS = 500;
 /** Prefix of errors of the archive, not the store. */
 const ARCHIVE_FAULT = 'archive: ';

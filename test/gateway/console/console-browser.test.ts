@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
 // What the live page runs; in Node it does nothing.
-import '../../../src/gateway/console/browser.js';
+import '../../../src/gateway/console/console-browser.js';
 import { PAGES } from '../../../src/gateway/console/pages.js';
 import { LOOKS, stumblingBlocks } from '../../servers/accessibility.js';
 import { startBrowser } from '../../servers/browser.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { indented } from '../../../src/gateway/docs/browser.js';
+import { indented } from '../../../src/gateway/docs/docs-browser.js';
 
 t.test('every scalar stays as it was written', (t) => {
   t.equal(
