@@ -9,7 +9,8 @@ export interface LoadTask {
   readonly port: number;
   readonly tokens: readonly string[];
   readonly connections: number;
-  readonly rate: number;
+  /** Requests a second; null: each connection sends again once it was answered. */
+  readonly rate: number | null;
   readonly seconds: number;
   readonly reportSeconds: number;
 }
@@ -53,26 +54,34 @@ class Load {
   async run(): Promise<void> {
     const { connections, rate, seconds, reportSeconds } = this.#task;
     await Promise.all(Array.from({ length: connections }, () => this.#open()));
+    const reports = setInterval(() => this.#report(false), reportSeconds * 1000);
+    if (rate === null) await this.#asFastAsAnswered(seconds);
+    else await this.#steadily(rate, seconds);
+    clearInterval(reports);
+    this.#report(true);
+  }
+
+  async #asFastAsAnswered(seconds: number): Promise<void> {
+    const endMs = performance.now() + seconds * 1000;
+    await eachTick((nowMs) => {
+      while (nowMs < endMs && this.#idle.length > 0) this.#send(this.#idle.pop()!, nowMs);
+      return nowMs >= endMs && this.#answered === this.#sent;
+    });
+  }
+
+  async #steadily(rate: number, seconds: number): Promise<void> {
     // Half of it comes while the rate grows.
     const inRamp = (Math.min(RAMP_S, seconds) * rate) / 2;
     const total = Math.round(seconds * rate - inRamp);
     const dueAtMs = (due: number): number =>
       startMs + (due < inRamp ? Math.sqrt((due / inRamp) * RAMP_S ** 2) : RAMP_S + (due - inRamp) / rate) * 1000;
     const startMs = performance.now();
-    const reports = setInterval(() => this.#report(false), reportSeconds * 1000);
-    await new Promise<void>((resolve) => {
-      let due = 0;
-      const timer = setInterval(() => {
-        const nowMs = performance.now();
-        for (; due < total && dueAtMs(due) <= nowMs; due += 1) this.#waiting.push(dueAtMs(due));
-        this.#sendWaiting();
-        if (this.#answered < total) return;
-        clearInterval(timer);
-        resolve();
-      }, TICK_MS);
+    let due = 0;
+    await eachTick((nowMs) => {
+      for (; due < total && dueAtMs(due) <= nowMs; due += 1) this.#waiting.push(dueAtMs(due));
+      this.#sendWaiting();
+      return this.#answered >= total;
     });
-    clearInterval(reports);
-    this.#report(true);
   }
 
   #sendWaiting(): void {
@@ -141,6 +150,17 @@ class Load {
     this.#latencies.clear();
     process.send?.(report);
   }
+}
+
+/** Calls `turn` again and again, until it says that all is done. */
+function eachTick(turn: (nowMs: number) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (!turn(performance.now())) return;
+      clearInterval(timer);
+      resolve();
+    }, TICK_MS);
+  });
 }
 
 if (process.send !== undefined) {

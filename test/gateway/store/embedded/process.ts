@@ -2,10 +2,12 @@ import { openEmbeddedEngine } from '../../../../src/gateway/store/embedded/engin
 import { PLANS, requestOf } from './fixture.js';
 
 /**
- * One gateway process of a test, driven by messages: `{admit: n, batch}` answers `{admitted}`;
- * `{load: batch}` admits for ever and tells `{admitted}` after each batch, until it is killed.
+ * One gateway process of a test, driven by messages: `{admit: n, batch}` answers `{admitted}`.
  */
-type Order = { readonly admit: number; readonly batch: number } | { readonly load: number };
+interface Order {
+  readonly admit: number;
+  readonly batch: number;
+}
 
 const engine = openEmbeddedEngine({
   folder: process.argv[2] ?? '',
@@ -20,22 +22,7 @@ async function admit(count: number): Promise<number> {
   return verdicts.filter(({ outcome }) => outcome === 'admitted').length;
 }
 
-let folding: Promise<void> | undefined;
-
-/** A report folds the journal. */
-async function ledger(): Promise<void> {
-  for await (const rows of engine.usage.rows('2026-01-01', '2999-12-31')) rows.at(0);
-}
-
 async function obey(order: Order): Promise<void> {
-  if ('load' in order) {
-    for (;;) {
-      const admitted = await admit(order.load);
-      if (folding === undefined) folding = ledger().finally(() => (folding = undefined));
-      // Told before the next batch begins, or what is untold at the kill would have no bound.
-      await new Promise((resolve) => process.send?.({ admitted }, resolve));
-    }
-  }
   const batches = Array.from({ length: order.admit / order.batch }, () => admit(order.batch));
   tell({ admitted: (await Promise.all(batches)).reduce((sum, one) => sum + one, 0) });
 }
