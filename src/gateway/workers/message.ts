@@ -3,8 +3,7 @@ import type { Settings } from '../config/settings.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
 import { buildRoutes } from '../contract/path/routes.js';
-import type { RecentExchange } from '../observe/recent/exchange.js';
-import type { Question } from '../observe/recent/memory.js';
+import type { Question, Remembered } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
 import type { StoreCall, StoreReply } from './owner.js';
 import type { Snapshot } from './worker-metrics.js';
@@ -17,7 +16,7 @@ export type WorkerMessage =
   | { readonly type: 'metrics'; readonly metrics: Snapshot }
   /** A question to all workers, and the response to such a question. */
   | ({ readonly type: 'ask' } & Numbered)
-  | { readonly type: 'remembered'; readonly number: number; readonly exchanges: readonly RecentExchange[] };
+  | { readonly type: 'remembered'; readonly number: number; readonly remembered: Remembered };
 
 /** From the primary to a worker: a request for its metrics, or what is in force from now on. */
 export type PrimaryMessage =

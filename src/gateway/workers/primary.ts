@@ -64,7 +64,7 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
         void publish(worker, its);
       } else if (message.type === 'applied') started.get(worker)?.owed.shift()?.();
       else if (message.type === 'metrics') metrics.update(worker.id, message.metrics);
-      else if (message.type === 'remembered') asked.answered(message.number, worker.id, message.exchanges);
+      else if (message.type === 'remembered') asked.answered(message.number, worker.id, message.remembered);
       else if (message.type === 'ask') void answer(worker, message.number, message.question, asked);
       else if (++listeningCount >= count) markListening(message.port);
     });
@@ -94,7 +94,7 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
       );
       return metrics.text(own);
     },
-    /** The recent exchanges of all workers. */
+    /** What all workers remember of exchanges. */
     recall: (question: Question) => recall(asked, question),
     /** Resolves once this is in force in all workers. */
     apply: async (next: InForce) => {

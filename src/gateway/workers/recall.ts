@@ -1,13 +1,14 @@
-import type { RecentExchange } from '../observe/recent/exchange.js';
-import { newest } from '../observe/recent/memory.js';
+import { newest, type Remembered } from '../observe/recent/memory.js';
+import { mergeRefused } from '../observe/recent/top-refused.js';
 import type { Recalled } from '../observe/recent/recall.js';
 
 /** A worker that is silent for this long hangs. */
 const WAIT_MS = 1_000;
+const NOTHING: Remembered = { exchanges: [], refused: [] };
 
 interface OpenQuestion {
   readonly silent: Set<number>;
-  readonly found: RecentExchange[];
+  readonly answers: Remembered[];
   readonly end: () => void;
 }
 
@@ -24,9 +25,13 @@ export class AskedWorkers {
       const end = (): void => {
         clearTimeout(timer);
         this.#asked.delete(number);
-        resolve({ exchanges: newest(asked.found), silent: asked.silent.size });
+        resolve({
+          exchanges: newest(asked.answers.flatMap(({ exchanges }) => exchanges)),
+          refused: mergeRefused(asked.answers.flatMap(({ refused }) => refused)),
+          silent: asked.silent.size,
+        });
       };
-      const asked: OpenQuestion = { silent: new Set(workers), found: [], end };
+      const asked: OpenQuestion = { silent: new Set(workers), answers: [], end };
       const timer = setTimeout(end, WAIT_MS);
       this.#asked.set(number, asked);
       if (workers.length === 0) end();
@@ -35,16 +40,16 @@ export class AskedWorkers {
   }
 
   /** One worker's response. */
-  answered(number: number, worker: number, exchanges: readonly RecentExchange[]): void {
+  answered(number: number, worker: number, answer: Remembered): void {
     const asked = this.#asked.get(number);
     if (asked === undefined || !asked.silent.delete(worker)) return;
-    asked.found.push(...exchanges);
+    asked.answers.push(answer);
     if (asked.silent.size === 0) asked.end();
   }
 
-  /** It will not respond, and its exchanges are lost. */
+  /** It will not respond, and what it remembered is lost. */
   forget(worker: number): void {
-    for (const number of [...this.#asked.keys()]) this.answered(number, worker, []);
+    for (const number of [...this.#asked.keys()]) this.answered(number, worker, NOTHING);
   }
 }
 
@@ -60,7 +65,7 @@ export class AskedPrimary {
     return new Promise((resolve) => {
       this.#asked.set(number, resolve);
       // Twice, because the primary waits as long for the others.
-      setTimeout(() => this.answered(number, { exchanges: [], silent: 1 }), 2 * WAIT_MS).unref();
+      setTimeout(() => this.answered(number, { ...NOTHING, silent: 1 }), 2 * WAIT_MS).unref();
       send(number);
     });
   }

@@ -43,14 +43,14 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
   };
 }
 
-/** Responds to the primary with this process's exchanges. Returns a function that asks for those of all workers. */
+/** Responds to the primary with what this process remembers. Returns a function that asks all workers. */
 export function recallThroughPrimary(recent: RecentExchanges): Recall {
   const asked = new AskedPrimary();
   process.on('message', (message: PrimaryMessage) => {
     if (message.type === 'recalled') asked.answered(message.number, message.recalled);
     if (message.type !== 'remember') return;
     const { number, question } = message;
-    void send({ type: 'remembered', number, exchanges: recent.find(question) });
+    void send({ type: 'remembered', number, remembered: recent.answer(question) });
   });
   return (question) => asked.ask((number) => void send({ type: 'ask', number, question }));
 }

@@ -62,7 +62,7 @@ export async function listen(
     engine,
     token: ADMIN_TOKEN,
     metrics: () => Promise.resolve('petgate_up 1\n'),
-    recall: () => Promise.resolve({ exchanges: [], silent: 0 }),
+    recall: () => Promise.resolve({ exchanges: [], refused: [], silent: 0 }),
     ready: () => ({ ready: true, parts: { store: { ok: true } } }),
     running: () => ({ version: '9.9', settings: 'cc33', plans: 'aa11', contract: 'bb22' }),
     log: pino({ level: 'trace' }, sink),

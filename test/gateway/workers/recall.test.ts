@@ -25,6 +25,8 @@ t.test('every worker is asked, and one that hangs is named instead of waited for
   for (const { pid, request: id } of gateway.program.lines())
     if (ids.includes(String(id))) byWorker.set(pid, (byWorker.get(pid) ?? 0) + 1);
   t.equal(byWorker.size, 2, 'both had some of them');
+  const mine = { status: 401, code: 'missing_api_key', lastHour: ids.length };
+  t.match((await gateway.admin('GET', '/admin/v1/refused')).body, { refused: [mine], silentWorkers: 0 });
   const [first] = [...byWorker.keys()];
   process.kill(Number(first), 'SIGSTOP');
   const answers = await Promise.all(ids.map(found));
@@ -42,16 +44,16 @@ function workerBut(workers: ReadonlyMap<unknown, number>, first: unknown): unkno
 
 t.test('a question ends when all have answered, or are gone; late answers do no harm', async (t) => {
   const asked = new AskedWorkers();
-  t.strictSame(await asked.ask([], () => t.fail('nobody is there')), { exchanges: [], silent: 0 });
+  t.strictSame(await asked.ask([], () => t.fail('nobody is there')), { exchanges: [], refused: [], silent: 0 });
   let number = 0;
   const recalled = asked.ask([1, 2, 3], (its) => (number = its));
-  asked.answered(number, 1, [one]);
-  asked.answered(number, 1, [one]);
+  asked.answered(number, 1, { exchanges: [one], refused: [] });
+  asked.answered(number, 1, { exchanges: [one], refused: [] });
   asked.forget(3);
-  asked.answered(number, 2, []);
-  t.strictSame(await recalled, { exchanges: [one], silent: 0 });
-  asked.answered(number, 2, [one]);
-  t.strictSame(await asked.ask([1], () => undefined), { exchanges: [], silent: 1 });
+  asked.answered(number, 2, { exchanges: [], refused: [] });
+  t.strictSame(await recalled, { exchanges: [one], refused: [], silent: 0 });
+  asked.answered(number, 2, { exchanges: [one], refused: [] });
+  t.strictSame(await asked.ask([1], () => undefined), { exchanges: [], refused: [], silent: 1 });
 });
 
 t.test('a worker answers its primary, and learns from it what all remember', async (t) => {
@@ -61,13 +63,13 @@ t.test('a worker answers its primary, and learns from it what all remember', asy
     ((await once(child, 'message')) as [Record<string, unknown>])[0];
   t.strictSame(await next(), { type: 'ask', number: 1, question: { request: 'theirs' } });
   child.send({ type: 'remember', number: 7, question: { request: 'mine' } });
-  t.match(await next(), { type: 'remembered', number: 7, exchanges: [{ id: 'mine', status: 429 }] });
-  child.send({ type: 'recalled', number: 1, recalled: { exchanges: [one], silent: 0 } });
+  t.match(await next(), { type: 'remembered', number: 7, remembered: { exchanges: [{ id: 'mine', status: 429 }] } });
+  child.send({ type: 'recalled', number: 1, recalled: { exchanges: [one], refused: [], silent: 0 } });
   t.match(await next(), { type: 'done', recalled: { exchanges: [{ id: 'one' }], silent: 0 } });
 });
 
 t.test('a primary that is gone keeps no worker waiting', async (t) => {
   const alive = setInterval(() => undefined, 1_000);
   t.teardown(() => clearInterval(alive));
-  t.strictSame(await new AskedPrimary().ask(() => undefined), { exchanges: [], silent: 1 });
+  t.strictSame(await new AskedPrimary().ask(() => undefined), { exchanges: [], refused: [], silent: 1 });
 });

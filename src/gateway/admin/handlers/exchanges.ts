@@ -1,20 +1,26 @@
 import { StoreUnavailable } from '../../admission/port.js';
 import type { Question } from '../../observe/recent/memory.js';
 import { exchangeView } from '../../observe/recent/view.js';
+import { customerOf } from '../../store/records/customer-id.js';
 import { isoOrNull } from '../../accounts/edits.js';
 import type { Answer } from '../answer.js';
 import { ofKey } from '../input/query.js';
-import { ExchangeList } from '../openapi/schemas.js';
+import { ExchangeList, RefusedList } from '../openapi/schemas.js';
 import { route, type AdminParts, type Route } from '../route.js';
 import { othersOn } from './gateways.js';
 
 const EXCHANGES = '/admin/v1/exchanges';
+const MAX_ROWS = 50;
 
 export const EXCHANGE_ROUTES: readonly Route[] = [
   route(`GET ${EXCHANGES}`, 'read', 'The last refused or failed exchanges of one key that this gateway remembers', {
     query: ofKey,
     gives: ExchangeList,
     handle: async ({ parts, query }) => answerOf(parts, { key: (await parts.registry.get(query.key)).id }),
+  }),
+  route('GET /admin/v1/refused', 'read', 'Which keys and addresses were refused or failed most, by response', {
+    gives: RefusedList,
+    handle: async ({ parts }) => ({ json: await topRefused(parts) }),
   }),
   route(`GET ${EXCHANGES}/{id}`, 'read', 'The exchanges of one request id that this gateway remembers', {
     gives: ExchangeList,
@@ -29,22 +35,49 @@ async function answerOf(parts: AdminParts, question: Question): Promise<Answer> 
 /** What this gateway remembers, with the names of keys, and who else may remember something. */
 async function recalled({ recall, engine }: AdminParts, question: Question) {
   const { exchanges, silent } = await recall(question);
-  const ids = [...new Set(exchanges.flatMap(({ keyId }) => keyId ?? []))];
-  const [names, gateways] = await Promise.all([namesOf(engine, ids), othersOn(engine)]);
+  const [names, gateways] = await Promise.all([namesOf(engine, exchanges), othersNow(engine)]);
   return {
     exchanges: exchanges.map((exchange) => ({
       ...exchangeView(exchange),
       name: exchange.keyId === null ? null : (names.get(exchange.keyId) ?? null),
     })),
     silentWorkers: silent,
-    gateways: gateways?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null,
+    gateways,
   };
 }
 
-async function namesOf({ keys }: AdminParts['engine'], ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function topRefused({ recall, engine }: AdminParts) {
+  const { refused, silent } = await recall({ topRefused: true });
+  const rows = refused.slice(0, MAX_ROWS);
+  const [names, gateways] = await Promise.all([namesOf(engine, rows), othersNow(engine)]);
+  return {
+    refused: rows.map(({ keyId, latest, hour, ...response }) => ({
+      key: keyId,
+      name: keyId === null ? null : (names.get(keyId) ?? null),
+      customer: keyId === null ? null : customerOf(keyId),
+      ...response,
+      lastFiveMinutes: latest,
+      lastHour: hour,
+    })),
+    silentWorkers: silent,
+    gateways,
+  };
+}
+
+/** The other gateways: each remembers for itself. */
+async function othersNow(engine: AdminParts['engine']) {
+  const others = await othersOn(engine);
+  return others?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null;
+}
+
+/** Names of the keys that these are of. */
+async function namesOf(
+  { keys }: AdminParts['engine'],
+  rows: readonly { readonly keyId: string | null }[],
+): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   await Promise.all(
-    ids.map(async (id) => {
+    [...new Set(rows.flatMap(({ keyId }) => keyId ?? []))].map(async (id) => {
       const record = await orNull(keys.read(id));
       if (record) names.set(id, record.name);
     }),

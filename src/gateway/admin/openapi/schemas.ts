@@ -228,13 +228,34 @@ const EXCHANGE = z.object({
   admissionMs: z.number(),
   upstreamMs: z.number(),
 });
-export const ExchangeList = answer('ExchangeList', {
-  exchanges: z.array(EXCHANGE).describe('The last first, 50 at most'),
+const REMEMBERED_BY = {
   silentWorkers: COUNT.describe('Processes of this gateway that did not respond in time'),
   gateways: z
     .array(z.object({ gateway: TEXT, host: TEXT, seen: MOMENT }))
     .nullable()
     .describe('The other gateways, each with its own memory; null where the store does not say'),
+};
+export const ExchangeList = answer('ExchangeList', {
+  exchanges: z.array(EXCHANGE).describe('The last first, 50 at most'),
+  ...REMEMBERED_BY,
+});
+const AT_LEAST = COUNT.describe('At least as many: with more than 100 callers a minute, rare ones are not all counted');
+export const RefusedList = answer('RefusedList', {
+  refused: z
+    .array(
+      z.object({
+        key: TEXT.nullable(),
+        name: TEXT.nullable().describe('Of the key'),
+        customer: TEXT.nullable(),
+        address: TEXT.nullable().describe('IP address, or IPv6 network, of requests without a known key'),
+        status: COUNT,
+        code: TEXT.nullable().describe("Null: the upstream's own response"),
+        lastFiveMinutes: AT_LEAST,
+        lastHour: AT_LEAST,
+      }),
+    )
+    .describe('The most frequent of the last five minutes first, 50 at most'),
+  ...REMEMBERED_BY,
 });
 
 const HASH = TEXT.nullable();

@@ -15,7 +15,7 @@ export class Samples {
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
   #taking: { readonly atMs: number; readonly sample: Promise<Sample> } | null = null;
-  #rendered: { readonly sample: Sample; readonly text: string } | null = null;
+  #rendered: { readonly sample: Sample; readonly texts: Map<string, Promise<string>> } | null = null;
 
   constructor(read: () => Promise<string>, now: () => number) {
     this.#read = read;
@@ -49,11 +49,16 @@ export class Samples {
     return spaced.slice(1).map((to, index) => new Span(spaced[index]!, to));
   }
 
-  /** What `render` makes of the latest sample, made once for it. */
-  async rendered(render: (span: Span) => string): Promise<string> {
+  /** What `render` makes of the latest sample, made once for all who may see the same. */
+  async rendered(audience: string, render: (span: Span) => Promise<string>): Promise<string> {
     const span = await this.span();
-    if (this.#rendered?.sample !== span.to) this.#rendered = { sample: span.to, text: render(span) };
-    return this.#rendered.text;
+    if (this.#rendered?.sample !== span.to) this.#rendered = { sample: span.to, texts: new Map() };
+    const { texts } = this.#rendered;
+    const text = texts.get(audience) ?? render(span);
+    texts.set(audience, text);
+    // The next who asks tries again.
+    text.catch(() => texts.delete(audience));
+    return text;
   }
 
   async #take(atMs: number): Promise<Sample> {

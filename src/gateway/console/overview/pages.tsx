@@ -1,5 +1,6 @@
 import { renderToString } from '#jsx/render';
 import { page, type Page, type Visit } from '../page.js';
+import { mayReadRefused, readRefused } from './top-refused.js';
 import { Overview } from './view.js';
 
 /** How often a page that is watched asks for what is so now. */
@@ -18,7 +19,7 @@ export const OVERVIEW_PAGES: readonly Page[] = [
           </button>
           <p class="problem" role="status" data-live-state={true} />
           <div data-live="/console/live" data-every-ms={EVERY_MS}>
-            <Overview {...partsOf(visit)} span={await visit.samples.span()} />
+            <Overview {...await partsOf(visit)} span={await visit.samples.span()} />
           </div>
         </>
       ),
@@ -28,11 +29,13 @@ export const OVERVIEW_PAGES: readonly Page[] = [
     unattended: true,
     serve: async (visit) => ({
       type: 'text/html; charset=utf-8',
-      text: await visit.samples.rendered((span) => renderToString(<Overview {...partsOf(visit)} span={span} />)),
+      text: await visit.samples.rendered(mayReadRefused(visit.api) ? 'with callers' : 'figures', async (span) =>
+        renderToString(<Overview {...await partsOf(visit)} span={span} />),
+      ),
     }),
   }),
 ];
 
-function partsOf({ parts, samples }: Visit) {
-  return { readiness: parts.ready(), spans: samples.spans() };
+async function partsOf({ api, parts, samples }: Visit) {
+  return { refused: await readRefused(api), readiness: parts.ready(), spans: samples.spans() };
 }

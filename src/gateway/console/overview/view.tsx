@@ -5,15 +5,17 @@ import { Table } from '../../pages/components/table.js';
 import type { Span } from '../figures/window.js';
 import { runbookPath } from '../runbooks/pages.js';
 import { Figures } from './figures.js';
+import { TopRefused, type Refused } from './top-refused.js';
 import { troublesOf } from './troubles.js';
 
 interface OverviewParts {
   readonly readiness: Readiness;
   readonly span: Span;
   readonly spans: readonly Span[];
+  readonly refused: Refused | null;
 }
 
-export function Overview({ readiness, span, spans }: OverviewParts) {
+export function Overview({ readiness, span, spans, refused }: OverviewParts) {
   return (
     <>
       <Troubles span={span} />
@@ -31,6 +33,7 @@ export function Overview({ readiness, span, spans }: OverviewParts) {
           />
         </>
       )}
+      {refused !== null && <TopRefused {...refused} />}
       <Plans span={span} />
       <Parts readiness={readiness} span={span} />
     </>

@@ -1,5 +1,6 @@
 import type { Exchange } from '../../exchange.js';
 import { recentOf, type RecentExchange } from './exchange.js';
+import { TopRefused, type RefusedCount } from './top-refused.js';
 
 /** Refused or failed. */
 const MAX_REFUSED = 20_000;
@@ -12,8 +13,14 @@ const OTHERS_A_SECOND = 100;
 /** An id may be a client's own, and the same for all that it asks. */
 const MAX_FOUND = 50;
 
-/** By the id that a client saw; or the refused and failed of one key. */
-export type Question = { readonly request: string } | { readonly key: string };
+/** By the id that a client saw; the refused and failed of one key; or who was refused most. */
+export type Question = { readonly request: string } | { readonly key: string } | { readonly topRefused: true };
+
+/** What answers a question: exchanges, the last first, or counts, the largest first. */
+export interface Remembered {
+  readonly exchanges: readonly RecentExchange[];
+  readonly refused: readonly RefusedCount[];
+}
 
 /** The last of them. */
 class Ring {
@@ -90,6 +97,7 @@ export class RecentExchanges {
   readonly #keys = new Callers();
   readonly #addresses = new Callers();
   readonly #others = new Ring(MAX_OTHERS);
+  readonly #topRefused = new TopRefused();
   readonly #now: () => number;
   #second = 0;
   #othersInSecond = 0;
@@ -102,7 +110,11 @@ export class RecentExchanges {
   note(exchange: Exchange, status: number, totalMs: number, isRefused: boolean): void {
     if (!isRefused && !this.#hasRoom()) return;
     const recent = recentOf(exchange, status, totalMs);
-    const { keyId } = recent;
+    const { keyId, code } = recent;
+    if (isRefused) {
+      const address = keyId === null ? exchange.addressBucket : null;
+      this.#topRefused.note({ keyId, address, status, code }, this.#now());
+    }
     if (!isRefused) this.#others.add(recent);
     else if (keyId === null) this.#addresses.add(exchange.addressBucket, recent);
     else this.#keys.add(keyId, recent);
@@ -120,8 +132,12 @@ export class RecentExchanges {
     return this.#othersInSecond <= OTHERS_A_SECOND;
   }
 
-  /** Those that answer the question, the last first. */
-  find(question: Question): readonly RecentExchange[] {
+  answer(question: Question): Remembered {
+    if ('topRefused' in question) return { exchanges: [], refused: this.#topRefused.counts(this.#now()) };
+    return { exchanges: this.#find(question), refused: [] };
+  }
+
+  #find(question: Exclude<Question, { readonly topRefused: true }>): readonly RecentExchange[] {
     if ('key' in question) return newest(this.#keys.of(question.key));
     const rings = [this.#others, ...this.#keys.all(), ...this.#addresses.all()];
     return newest(rings.flatMap((ring) => ring.all().filter(({ id }) => id === question.request)));

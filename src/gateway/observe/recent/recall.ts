@@ -1,10 +1,7 @@
-import type { RecentExchange } from './exchange.js';
-import type { Question, RecentExchanges } from './memory.js';
+import type { Question, RecentExchanges, Remembered } from './memory.js';
 
 /** What all processes of this gateway remember. */
-export interface Recalled {
-  /** The last first. */
-  readonly exchanges: readonly RecentExchange[];
+export interface Recalled extends Remembered {
   /** Processes that did not answer in time, and may remember more. */
   readonly silent: number;
 }
@@ -14,5 +11,5 @@ export type Recall = (question: Question) => Promise<Recalled>;
 
 /** Of a gateway that is one process. */
 export function recallHere(recent: RecentExchanges): Recall {
-  return (question) => Promise.resolve({ exchanges: recent.find(question), silent: 0 });
+  return (question) => Promise.resolve({ ...recent.answer(question), silent: 0 });
 }

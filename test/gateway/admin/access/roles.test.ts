@@ -27,6 +27,7 @@ const READ = [
   'GET /admin/v1/exchanges/{id}',
   'GET /admin/v1/gateways',
   'GET /admin/v1/plans',
+  'GET /admin/v1/refused',
   'POST /admin/v1/plans/check',
 ];
 const BILLING = [

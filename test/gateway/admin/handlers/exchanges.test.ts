@@ -30,3 +30,30 @@ t.test('exchanges are found by any request id, with the name of the key as it is
   t.match(await ask('GET', '/admin/v1/exchanges?key=nobody'), { status: 404 });
   t.match(await ask('GET', '/admin/v1/exchanges'), { status: 400, json: { message: /key: give the id of a key/ } });
 });
+
+t.test(
+  'who was refused most is listed by response, with the names of keys, and addresses where none was known',
+  async (t) => {
+    const recent = new RecentExchanges();
+    const { ask } = await listen(t, { recall: recallHere(recent) });
+    const key = String((await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'Loud' })).json['id']);
+    for (let n = 0; n < 3; n += 1) {
+      const { exchange } = makeExchange({ id: `of-key-${n}` });
+      exchange.logEntry.verdict = { ...ADMITTED, keyId: key };
+      recent.note(exchange, 502, 1, true);
+    }
+    recent.note(makeExchange({ addressBucket: '2001:db8::/64' }).exchange, 401, 1, true);
+    recent.note(makeExchange({ id: 'fine' }).exchange, 200, 1, false);
+    t.strictSame((await ask('GET', '/admin/v1/refused')).json, {
+      refused: [
+        { key, name: 'Loud', customer: null, address: null, status: 502, code: null, lastFiveMinutes: 3, lastHour: 3 },
+        {
+          ...{ key: null, name: null, customer: null, address: '2001:db8::/64' },
+          ...{ status: 401, code: null, lastFiveMinutes: 1, lastHour: 1 },
+        },
+      ],
+      silentWorkers: 0,
+      gateways: [],
+    });
+  },
+);

@@ -48,7 +48,7 @@ t.test(
       () => Promise.resolve(text((reads += 1))),
       () => nowMs,
     );
-    const watch = (): Promise<string> => samples.rendered(() => String((renders += 1)));
+    const watch = (): Promise<string> => samples.rendered('all', () => Promise.resolve(String((renders += 1))));
     t.strictSame(new Set(await Promise.all(Array.from({ length: 50 }, watch))), new Set(['1']));
     nowMs = 4_999;
     await watch();

@@ -1,4 +1,8 @@
 import t from 'tap';
+import { RecentExchanges } from '../../../../src/gateway/observe/recent/memory.js';
+import { recallHere } from '../../../../src/gateway/observe/recent/recall.js';
+import { ADMITTED } from '../../admission/verdict.js';
+import { makeExchange } from '../../exchange.js';
 import { openConsole } from '../visitor.js';
 
 const METRICS = `petgate_store_up{engine="embedded"} 0
@@ -32,3 +36,24 @@ t.test('a page that is left open does not keep a session from ending', async (t)
   clock.nowMs += 10 * 60_000;
   t.equal((await get('/console/live')).status, 401);
 });
+
+t.test(
+  'the overview names who was refused most, and leads to the key; to who may not see keys it does not',
+  async (t) => {
+    const recent = new RecentExchanges();
+    const { ask, visitor } = await openConsole(t, { recall: recallHere(recent) });
+    const { json } = await ask('POST', '/admin/v1/keys', { plan: 'free', name: '<b>Loud</b>' });
+    const { exchange } = makeExchange();
+    exchange.logEntry.verdict = { ...ADMITTED, keyId: String(json['id']) };
+    recent.note(exchange, 429, 1, true);
+    const { signIn, get } = visitor();
+    for (const { text } of [await signIn(), await get('/console/live')]) {
+      t.match(text, `<a href="/console/keys/${String(json['id'])}">&lt;b>Loud&lt;/b></a>`);
+      t.match(text, '<td>429 of the upstream</td>');
+    }
+    const billing = visitor();
+    const token = (await ask('POST', '/admin/v1/tokens', { name: 'Bill', role: 'billing' })).json['token'];
+    for (const { text } of [await billing.signIn(String(token)), await billing.get('/console/live')])
+      t.notMatch(text, 'Loud');
+  },
+);

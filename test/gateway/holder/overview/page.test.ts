@@ -24,7 +24,7 @@ const OVERVIEW: Overview = {
     unknown: undefined,
   },
   customer: { name: ODD, keys: [], hasMore: true },
-  refusals: { exchanges: [], silent: 1 },
+  refusals: { exchanges: [], refused: [], silent: 1 },
   events: [
     { atMs: NOON_MS, actor: 'zoe', action: 'changed', changed: { plan: { from: 'free', to: ODD }, note: 'secret' } },
   ],

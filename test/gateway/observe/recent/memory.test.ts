@@ -20,7 +20,8 @@ function refuse(recent: RecentExchanges, id: string, keyId: string | null, addre
   recent.note(ended(id, keyId, { address, addressBucket: address }), 429, 1, true);
 }
 
-const idsOf = (recent: RecentExchanges, key: string): readonly string[] => recent.find({ key }).map(({ id }) => id);
+const idsOf = (recent: RecentExchanges, key: string): readonly string[] =>
+  recent.answer({ key }).exchanges.map(({ id }) => id);
 
 t.test('whoever hammers pushes out no refusal but own ones, of which the last fifty stay', (t) => {
   const recent = new RecentExchanges();
@@ -29,7 +30,7 @@ t.test('whoever hammers pushes out no refusal but own ones, of which the last fi
   t.strictSame(idsOf(recent, 'k1'), ['quiet']);
   const loud = idsOf(recent, 'k2');
   t.strictSame([...loud].sort(), Array.from({ length: 50 }, (_, n) => `loud-${29_950 + n}`).sort());
-  t.equal(recent.find({ request: 'loud-0' }).length, 0);
+  t.equal(recent.answer({ request: 'loud-0' }).exchanges.length, 0);
   t.end();
 });
 
@@ -41,10 +42,10 @@ t.test('of many callers the last 20,000 are remembered, those that come again lo
     if (n % 1_000 === 0) refuse(recent, `faithful-${n}`, null, 'faithful');
   }
   t.strictSame(idsOf(recent, 'k1'), ['of a key'], 'a flood of addresses does not touch keys');
-  const isRemembered = (n: number): boolean => recent.find({ request: `a${n}` }).length === 1;
+  const isRemembered = (n: number): boolean => recent.answer({ request: `a${n}` }).exchanges.length === 1;
   for (const n of [0, 5_000, 9_900]) t.notOk(isRemembered(n), `address ${n}`);
   for (const n of [10_100, 15_000, 29_999]) t.ok(isRemembered(n), `address ${n}`);
-  t.equal(recent.find({ request: 'faithful-0' }).length, 1, 'who came again is still known');
+  t.equal(recent.answer({ request: 'faithful-0' }).exchanges.length, 1, 'who came again is still known');
   t.end();
 });
 
@@ -66,7 +67,7 @@ t.test('of the others the last thousand, the first hundred of a second; none pus
     ['fine-1500', 1],
     ['fine-2499', 1],
   ] as const)
-    t.equal(recent.find({ request: id }).length, count, id);
+    t.equal(recent.answer({ request: id }).exchanges.length, count, id);
   t.strictSame(
     [...idsOf(recent, 'k1')].sort(),
     ['refused', 'refused too'],
@@ -79,7 +80,7 @@ t.test('an id that a client gives to all its requests finds the last fifty', (t)
   const recent = new RecentExchanges();
   for (const key of ['k1', 'k2']) for (let n = 0; n < 40; n += 1) refuse(recent, 'mine', key);
   recent.note(ended('mine', 'k3'), 200, 1, false);
-  t.equal(recent.find({ request: 'mine' }).length, 50);
+  t.equal(recent.answer({ request: 'mine' }).exchanges.length, 50);
   t.end();
 });
 
@@ -97,7 +98,7 @@ t.test('what is shown has the figures of the decision, and nothing that could be
   };
   Object.assign(exchange.logEntry, { verdict, refusal: limitReached('minute') });
   recent.note(exchange, 429, 1.5, true);
-  const [found] = recent.find({ request: 'id-1' });
+  const [found] = recent.answer({ request: 'id-1' }).exchanges;
   const view = exchangeView(found!);
   t.match(view, {
     ...{ request: 'id-1', key: 'AbCdEfGh123456', customer: 'AbCdEfGh', plan: 'free', outcome: 'limited', status: 429 },
@@ -144,7 +145,7 @@ t.test('the memory is bounded in bytes, whatever clients send', (t) => {
     if (n < 2_000) recent.note(exchange, 200, 1.5, false);
   }
   const bytes = used() - before;
-  t.equal(recent.find({ key: 'k21999' }).length, 1);
+  t.equal(recent.answer({ key: 'k21999' }).exchanges.length, 1);
   t.ok(bytes < 60_000_000, `${bytes} bytes`);
   t.end();
 });
