@@ -11,6 +11,7 @@ import { isOwnForm } from '../pages/session.js';
 import { Submissions } from '../pages/submissions.js';
 import { AdminApi, notFor } from './api.js';
 import { FILES, LIVE_SCRIPT } from './files.js';
+import { History } from './figures/history.js';
 import { Samples } from './figures/samples.js';
 import { createFinder, type FoundPage } from './find.js';
 import { framed } from './frame.js';
@@ -23,9 +24,13 @@ import { isSecure, sessionCookie, SignIn, type SignedIn } from './sign-in/sessio
 const NO_FORM = new Form();
 const MAX_SUBMISSION = 64;
 
-/** The console below /console. @param now Unix ms, for the age of sessions */
-export function createConsole(now: () => number = Date.now): MountOf {
-  return (core) => new Console(core, now);
+/**
+ * The console below /console.
+ * @param folder the data folder, where plots outlive a restart; null: nowhere
+ * @param now Unix ms
+ */
+export function createConsole(folder: string | null, now: () => number = Date.now): MountOf {
+  return (core) => new Console(core, now, new History(folder));
 }
 
 class Console implements Mount {
@@ -37,11 +42,11 @@ class Console implements Mount {
   readonly #find = createFinder(PAGES);
   readonly #samples: Samples;
 
-  constructor(core: AdminCore, now: () => number) {
+  constructor(core: AdminCore, now: () => number, history: History) {
     this.#core = core;
     this.#now = now;
     this.#sessions = new SignIn(core);
-    this.#samples = new Samples(core.parts.metrics, now);
+    this.#samples = new Samples(core.parts.metrics, now, history);
   }
 
   async handle(request: IncomingMessage, body: Buffer, gone: AbortSignal): Promise<MountedAnswer> {

@@ -106,6 +106,8 @@ svg { display: block; width: 100%; min-width: 38rem; height: auto; }
   font-size: .9rem; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .4em; }
 ${COLOURS.map((name) => `.${name} { fill: var(--${name}); background: var(--${name}); }`).join('\n')}
+${COLOURS.map((name) => `.line.${name} { stroke: var(--${name}); }`).join('\n')}
+.line { fill: none; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
 .s1 { fill: var(--s3); background: var(--s3); }
 td.number { white-space: nowrap; }
 @media (max-width: 40rem) {

@@ -145,7 +145,7 @@ async function openAdmin(
     archive,
     ...reports,
   };
-  const admin = await createAdmin(parts, createConsole());
+  const admin = await createAdmin(parts, createConsole(settings.dataFolder));
   await listen(admin, settings.admin);
   return admin;
 }

@@ -42,7 +42,7 @@ export async function openConsole(
     t,
     more,
     rules,
-    createConsole(() => clock.nowMs),
+    createConsole(null, () => clock.nowMs),
   );
   return { ...listener, clock, visitor: () => visitorOf(listener.port) };
 }

@@ -13,6 +13,7 @@ import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
 import { CONSOLE, type Visit } from '../page.js';
 import { CustomerActions } from './actions.js';
+import { EarlierMonths } from './months.js';
 
 const API = '/admin/v1/customers/{id}';
 const KEYS = 'GET /admin/v1/keys';
@@ -34,9 +35,12 @@ async function showCustomer(visit: Visit, problems: readonly string[]) {
         {await keysPart(visit, customer)}
         {await dailyUsage(visit, { customer: id })}
         {api.may('GET /admin/v1/usage') && (
-          <p>
-            <a href={`${CONSOLE}/usage?customer=${encodeURIComponent(id)}&by=customer`}>The bill of this month</a>
-          </p>
+          <>
+            <p>
+              <a href={`${CONSOLE}/usage?customer=${encodeURIComponent(id)}&by=customer`}>The bill of this month</a>
+            </p>
+            <EarlierMonths id={id} created={customer.created} nowMs={visit.nowMs} />
+          </>
         )}
         {await correctionsPart(CUSTOMER, visit, problems)}
         <Grants

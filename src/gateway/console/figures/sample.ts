@@ -41,10 +41,11 @@ export class Sample {
     return this.series(name)[0]?.value;
   }
 
-  /** Sums by the values of a label. */
-  by(name: string, label: string): ReadonlyMap<string, number> {
+  /** Sums by the values of a label. @param only label and value of the series that count */
+  by(name: string, label: string, only?: readonly [label: string, value: string]): ReadonlyMap<string, number> {
     const sums = new Map<string, number>();
     for (const { labels, value } of this.series(name)) {
+      if (only !== undefined && labels[only[0]] !== only[1]) continue;
       const of = labels[label] ?? '';
       sums.set(of, (sums.get(of) ?? 0) + value);
     }

@@ -1,24 +1,28 @@
 import { Sample } from './sample.js';
+import type { History } from './history.js';
 import { Span } from './window.js';
 
 /** A sample is taken as often, whether somebody watches or not, so that a page has figures of a while at once. */
 const EVERY_MS = 30_000;
 /** And no more often than that for those who watch, however many they are. */
 const LEAST_MS = 5_000;
-const KEPT_MS = 15 * 60_000;
 /** What "now" means in figures. */
 const NOW_MS = 60_000;
+const KEPT_MS = 2 * NOW_MS;
 
 /** The metrics of the last while. They are read, and what is made of them is made, once for all who watch. */
 export class Samples {
+  /** Minutes and hours before the last while. */
+  readonly history: History;
   readonly #read: () => Promise<string>;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
   #taking: { readonly atMs: number; readonly sample: Promise<Sample> } | null = null;
   #rendered: { readonly sample: Sample; readonly texts: Map<string, Promise<string>> } | null = null;
 
-  constructor(read: () => Promise<string>, now: () => number) {
+  constructor(read: () => Promise<string>, now: () => number, history: History) {
     this.#read = read;
+    this.history = history;
     this.#now = now;
     setInterval(() => void this.latest().catch(() => undefined), EVERY_MS).unref();
   }
@@ -40,15 +44,6 @@ export class Samples {
     return new Span(from, to);
   }
 
-  /** Piece by piece, the oldest first. */
-  spans(): readonly Span[] {
-    const spaced = this.#samples.filter(
-      ({ atMs }, index) =>
-        index === 0 || Math.floor(atMs / EVERY_MS) > Math.floor(this.#samples[index - 1]!.atMs / EVERY_MS),
-    );
-    return spaced.slice(1).map((to, index) => new Span(spaced[index]!, to));
-  }
-
   /** What `render` makes of the latest sample, made once for all who may see the same. */
   async rendered(audience: string, render: (span: Span) => Promise<string>): Promise<string> {
     const span = await this.span();
@@ -63,6 +58,8 @@ export class Samples {
 
   async #take(atMs: number): Promise<Sample> {
     const sample = new Sample(await this.#read(), atMs);
+    // What was counted before the first sample ended since the process started.
+    this.history.add(new Span(this.#samples.at(-1) ?? new Sample('', atMs), sample));
     this.#samples.push(sample);
     while (this.#samples[0]!.atMs < atMs - KEPT_MS) this.#samples.shift();
     return sample;

@@ -1,3 +1,4 @@
+import { bucketsOf, quantileOf, type Buckets } from './buckets.js';
 import type { Sample } from './sample.js';
 
 /** What went on between two samples. */
@@ -25,12 +26,13 @@ export class Span {
     return new Map([...this.to.by(name, label)].map(([of, after]) => [of, Math.max(0, after - (before.get(of) ?? 0))]));
   }
 
-  /** The upper bound of the bucket that this share of what a histogram saw lies in; undefined where it saw nothing. */
-  quantile(name: string, share: number): number | undefined {
-    const buckets = [...this.grownBy(`${name}_bucket`, 'le')]
-      .map(([bound, count]) => ({ bound: bound === '+Inf' ? Infinity : Number(bound), count }))
-      .sort((one, other) => one.bound - other.bound);
-    const total = buckets.at(-1)?.count ?? 0;
-    return total === 0 ? undefined : buckets.find(({ count }) => count >= share * total)?.bound;
+  /** What a histogram saw. @param only label and value of the series that count */
+  buckets(name: string, only?: readonly [label: string, value: string]): Buckets {
+    return bucketsOf(this.from.by(`${name}_bucket`, 'le', only), this.to.by(`${name}_bucket`, 'le', only));
+  }
+
+  /** The upper bound of the bucket that holds this share of what a histogram saw, s; null where it saw nothing. */
+  quantile(name: string, share: number): number | null {
+    return quantileOf(this.buckets(name), share);
   }
 }

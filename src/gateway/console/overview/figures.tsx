@@ -68,7 +68,7 @@ function upstreamsText(to: Sample): string {
   return `${up} of ${upstreams.size}, ${upstreams.size - known.length} not checked yet`;
 }
 
-function percent(part: number, whole: number): string {
+export function percent(part: number, whole: number): string {
   return whole === 0 ? '–' : `${decimals((100 * part) / whole)} %`;
 }
 
@@ -76,8 +76,8 @@ function decimals(figure: number): string {
   return figure.toLocaleString('en-US', { maximumFractionDigits: figure < 10 ? 2 : 0 });
 }
 
-function duration(seconds: number | undefined): string {
-  if (seconds === undefined) return '–';
+export function duration(seconds: number | null): string {
+  if (seconds === null) return '–';
   if (seconds === Infinity) return 'beyond measure';
   return seconds < 1 ? `${decimals(seconds * 1000)} ms` : `${decimals(seconds)} s`;
 }

@@ -1,6 +1,8 @@
 import { renderToString } from '#jsx/render';
+import { addressOf } from '../../pages/components/pager.js';
 import { page, type Page, type Visit } from '../page.js';
 import { mayReadRefused, readRefused } from './top-refused.js';
+import { rangeOf } from './series.js';
 import { Overview } from './view.js';
 
 /** How often a page that is watched asks for what is so now. */
@@ -18,7 +20,7 @@ export const OVERVIEW_PAGES: readonly Page[] = [
             Pause
           </button>
           <p class="problem" role="status" data-live-state={true} />
-          <div data-live="/console/live" data-every-ms={EVERY_MS}>
+          <div data-live={addressOf('/console/live', { range: rangeIn(visit) })} data-every-ms={EVERY_MS}>
             <Overview {...await partsOf(visit)} span={await visit.samples.span()} />
           </div>
         </>
@@ -29,13 +31,22 @@ export const OVERVIEW_PAGES: readonly Page[] = [
     unattended: true,
     serve: async (visit) => ({
       type: 'text/html; charset=utf-8',
-      text: await visit.samples.rendered(mayReadRefused(visit.api) ? 'with callers' : 'figures', async (span) =>
+      text: await visit.samples.rendered(audienceOf(visit), async (span) =>
         renderToString(<Overview {...await partsOf(visit)} span={span} />),
       ),
     }),
   }),
 ];
 
-async function partsOf({ api, parts, samples }: Visit) {
-  return { refused: await readRefused(api), readiness: parts.ready(), spans: samples.spans() };
+/** Who sees the same. */
+function audienceOf(visit: Visit): string {
+  return `${rangeIn(visit)}, ${mayReadRefused(visit.api) ? 'with callers' : 'figures'}`;
+}
+
+const rangeIn = ({ query }: Visit) => rangeOf(query.given('range'));
+
+async function partsOf(visit: Visit) {
+  const { api, parts, samples } = visit;
+  const [refused, readiness] = [await readRefused(api), parts.ready()];
+  return { refused, readiness, history: samples.history, range: rangeIn(visit) };
 }

@@ -1,4 +1,6 @@
+import type { History } from '../figures/history.js';
 import type { Span } from '../figures/window.js';
+import { clockTime } from './clock-time.js';
 
 /** Something that is wrong now, and the runbook that says what to do. */
 interface Trouble {
@@ -8,7 +10,7 @@ interface Trouble {
 }
 
 interface Rule extends Pick<Trouble, 'runbook'> {
-  readonly says: string | ((span: Span) => string);
+  readonly says: string | ((span: Span, history: History) => string);
   readonly holds: (span: Span) => boolean;
 }
 
@@ -25,7 +27,12 @@ const downIn = ({ to }: Span) =>
     .flatMap(({ labels, value }) => (value === 0 ? [labels['upstream'] ?? ''] : []));
 const failingIn = (span: Span) =>
   [...span.grownBy('petgate_upstream_failures_total', 'upstream')].flatMap(([name, more]) => (more > 0 ? [name] : []));
-const named = (upstreams: readonly string[]) => `upstream ${upstreams.map((name) => `“${name}”`).join(', ')}`;
+const named = (upstreams: readonly string[], more: (name: string) => string = () => '') =>
+  `upstream ${upstreams.map((name) => `“${name}”${more(name)}`).join(', ')}`;
+const downSince = (history: History, name: string, { to }: Span) => {
+  const state = history.stateOf(name);
+  return state === undefined ? '' : ` (down since ${clockTime(state.sinceMs, to.atMs)})`;
+};
 
 /** What one gateway can see by itself of the alerts in grafana/alerts, the gravest first. */
 const RULES: readonly Rule[] = [
@@ -35,7 +42,7 @@ const RULES: readonly Rule[] = [
   rule('PetgateSpoolGrowing', 'Counts wait on disk for Redis.', above('petgate_spool_requests', 0)),
   rule(
     'PetgateUpstreamDown',
-    (span) => `No address of ${named(downIn(span))} can be reached.`,
+    (span, history) => `No address of ${named(downIn(span), (name) => downSince(history, name, span))} can be reached.`,
     (span) => downIn(span).length > 0,
   ),
   rule(
@@ -87,9 +94,9 @@ const RULES: readonly Rule[] = [
   }),
 ];
 
-export function troublesOf(span: Span): readonly Trouble[] {
+export function troublesOf(span: Span, history: History): readonly Trouble[] {
   return RULES.filter(({ holds }) => holds(span)).map(({ runbook, says }) => ({
     runbook,
-    says: typeof says === 'string' ? says : says(span),
+    says: typeof says === 'string' ? says : says(span, history),
   }));
 }

@@ -1,38 +1,28 @@
 import type { Readiness } from '../../observe/health.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
-import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
+import type { History, Range } from '../figures/history.js';
 import type { Span } from '../figures/window.js';
 import { runbookPath } from '../runbooks/pages.js';
 import { Figures } from './figures.js';
 import { TopRefused, type Refused } from './top-refused.js';
+import { Series } from './series.js';
 import { troublesOf } from './troubles.js';
 
 interface OverviewParts {
   readonly readiness: Readiness;
   readonly span: Span;
-  readonly spans: readonly Span[];
+  readonly history: History;
+  readonly range: Range;
   readonly refused: Refused | null;
 }
 
-export function Overview({ readiness, span, spans, refused }: OverviewParts) {
+export function Overview({ readiness, span, history, range, refused }: OverviewParts) {
   return (
     <>
-      <Troubles span={span} />
+      <Troubles {...{ span, history }} />
       <Figures span={span} />
-      {spans.length > 1 && (
-        <>
-          <h2>The last 15 minutes</h2>
-          <BarPlot
-            label="Requests by status class, per half minute"
-            axis="Until (UTC)"
-            bars={spans.map((one) => ({
-              label: new Date(one.to.atMs).toISOString().slice(11, 19),
-              parts: new Map([...one.grownBy('petgate_requests_total', 'class')].filter(([, count]) => count > 0)),
-            }))}
-          />
-        </>
-      )}
+      <Series {...{ history, range }} nowMs={span.to.atMs} />
       {refused !== null && <TopRefused {...refused} />}
       <Plans span={span} />
       <Parts readiness={readiness} span={span} />
@@ -40,8 +30,8 @@ export function Overview({ readiness, span, spans, refused }: OverviewParts) {
   );
 }
 
-function Troubles({ span }: Pick<OverviewParts, 'span'>) {
-  const troubles = troublesOf(span);
+function Troubles({ span, history }: Pick<OverviewParts, 'span' | 'history'>) {
+  const troubles = troublesOf(span, history);
   if (troubles.length === 0)
     return (
       <p>

@@ -19,6 +19,8 @@ interface PlotParts {
   readonly bars: readonly Bar[];
   /** What a pale bar means. */
   readonly pale?: string;
+  /** Lines side by side in place of bars on each other; one breaks where a bar has no part of its name. */
+  readonly lines?: boolean;
   /** What the table says of a figure. */
   readonly write?: (figure: number) => string;
 }
@@ -38,13 +40,13 @@ const COLOURS = 8;
 const STATUS_CLASS = /^[1-5]xx$/;
 const INNER = HEIGHT - TOP - BOTTOM;
 
-/** Stacked bars as a drawing, with legend, and the same figures as a table. Free of scripts. */
-export function BarPlot({ label, axis, bars, pale, write = fullNumber }: PlotParts) {
+/** Stacked bars, or lines, as a drawing with legend, and the same figures as a table. Free of scripts. */
+export function BarPlot({ label, axis, bars, pale, lines = false, write = fullNumber }: PlotParts) {
   const names = [...new Set(bars.flatMap(({ parts }) => [...parts.keys()]))].sort();
   return (
     <figure>
       <Legend names={names} pale={bars.some((bar) => bar.pale === true) ? pale : undefined} />
-      <Drawing {...{ label, names, bars, write }} />
+      <Drawing {...{ label, names, bars, lines, write }} />
       <details>
         <summary>{`${label}: as a table`}</summary>
         <Table
@@ -56,7 +58,7 @@ export function BarPlot({ label, axis, bars, pale, write = fullNumber }: PlotPar
             ...names.map((name) => ({
               head: name,
               number: true,
-              cell: ({ parts }: Bar): Child => write(parts.get(name) ?? 0),
+              cell: ({ parts }: Bar): Child => (lines && !parts.has(name) ? '–' : write(parts.get(name) ?? 0)),
             })),
           ]}
         />
@@ -65,12 +67,12 @@ export function BarPlot({ label, axis, bars, pale, write = fullNumber }: PlotPar
   );
 }
 
-interface DrawingParts extends Required<Pick<PlotParts, 'label' | 'bars' | 'write'>> {
+interface DrawingParts extends Required<Pick<PlotParts, 'label' | 'bars' | 'lines' | 'write'>> {
   readonly names: readonly string[];
 }
 
-function Drawing({ label, names, bars, write }: DrawingParts) {
-  const step = stepOf(Math.max(0, ...bars.map(sumOf)));
+function Drawing({ label, names, bars, lines, write }: DrawingParts) {
+  const step = stepOf(Math.max(0, ...bars.map(lines ? largestOf : sumOf)));
   const slot = (WIDTH - LEFT - RIGHT) / Math.max(bars.length, 1);
   const yOf = (figure: number): number => round(TOP + INNER * (1 - figure / (step * TICKS)));
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / slot));
@@ -86,8 +88,9 @@ function Drawing({ label, names, bars, write }: DrawingParts) {
           </g>
         ))}
         {bars.map((bar, n) => (
-          <Column {...{ bar, names, slot, yOf, write }} left={LEFT + n * slot} />
+          <Column {...{ bar, names, slot, lines, yOf, write }} left={LEFT + n * slot} />
         ))}
+        {lines && names.map((name, index) => <Line {...{ name, index, bars, slot, yOf }} />)}
         {bars.map(
           (bar, n) =>
             n % every === 0 && (
@@ -107,18 +110,40 @@ function Drawing({ label, names, bars, write }: DrawingParts) {
   );
 }
 
-interface ColumnParts extends Pick<DrawingParts, 'names' | 'write'> {
+/** One point in the middle of each slot; a piece of the line for each stretch without a gap. */
+function Line({
+  name,
+  index,
+  bars,
+  slot,
+  yOf,
+}: Pick<ColumnParts, 'slot' | 'yOf'> & Pick<DrawingParts, 'bars'> & { readonly name: string; readonly index: number }) {
+  let move = 'M';
+  const path = bars.map(({ parts }, n) => {
+    const figure = parts.get(name);
+    if (figure === undefined) {
+      move = 'M';
+      return '';
+    }
+    const point = `${move}${round(LEFT + (n + 0.5) * slot)} ${yOf(figure)}h.01`;
+    move = 'L';
+    return point;
+  });
+  return <path class={`line ${colourOf(name, index)}`} d={path.join('')} />;
+}
+
+interface ColumnParts extends Pick<DrawingParts, 'names' | 'lines' | 'write'> {
   readonly bar: Bar;
   readonly left: number;
   readonly slot: number;
   readonly yOf: (figure: number) => number;
 }
 
-function Column({ bar, names, left, slot, yOf, write }: ColumnParts) {
+function Column({ bar, names, lines, left, slot, yOf, write }: ColumnParts) {
   const width = round(Math.max(1, slot * 0.7));
   const x = round(left + (slot - width) / 2);
   let below = 0;
-  const parts = names.map((name, index) => {
+  const parts = (lines ? [] : names).map((name, index) => {
     const figure = bar.parts.get(name) ?? 0;
     const [top, bottom] = [yOf(below + figure), yOf(below)];
     below += figure;
@@ -129,7 +154,11 @@ function Column({ bar, names, left, slot, yOf, write }: ColumnParts) {
   const each = names.filter((name) => bar.parts.has(name)).map((name) => `${name} ${write(bar.parts.get(name)!)}`);
   return (
     <g class={bar.pale === true ? 'bar pale' : 'bar'}>
-      <title>{`${bar.label}: ${write(sumOf(bar))}${each.length > 1 ? ` (${each.join(', ')})` : ''}`}</title>
+      <title>
+        {lines
+          ? `${bar.label}: ${each.join(', ')}`
+          : `${bar.label}: ${write(sumOf(bar))}${each.length > 1 ? ` (${each.join(', ')})` : ''}`}
+      </title>
       <rect class="hover" x={round(left)} y={TOP} width={round(slot)} height={INNER} />
       {parts}
     </g>
@@ -156,6 +185,10 @@ function colourOf(name: string, index: number): string {
 
 function sumOf({ parts }: Bar): number {
   return [...parts.values()].reduce((sum, figure) => sum + figure, 0);
+}
+
+function largestOf({ parts }: Bar): number {
+  return Math.max(0, ...[...parts.values()].filter(Number.isFinite));
 }
 
 /** The distance of grid lines: 1, 2, 2.5 or 5 times a power of ten, whole, so that `TICKS` of them hold `highest`. */

@@ -70,3 +70,24 @@ t.test('billing sees customers, without what it may not see of them', async (t) 
   t.notMatch(text, /<h2>Keys|\/(?:changed|granted|closed)"/);
   t.equal((await get('/console/keys')).status, 403);
 });
+
+t.test('a customer’s page leads to the bill of each earlier month, from its creation on, twelve at most', async (t) => {
+  const { clock, visitor, registry } = await openConsole(t);
+  const { id, createdAtMs } = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
+  const linksAfter = async (months: number): Promise<readonly string[]> => {
+    const created = new Date(createdAtMs);
+    clock.nowMs = Date.UTC(created.getUTCFullYear(), created.getUTCMonth() + months, 28, 12);
+    const { get, signIn } = visitor();
+    await signIn();
+    const { text } = await get(`/console/customers/${id}`);
+    return [...text.matchAll(/href="([^"]+)">Bill of/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+  };
+  t.strictSame(await linksAfter(0), []);
+  t.equal((await linksAfter(30)).length, 12);
+  const [last = '', first = '', ...more] = await linksAfter(2);
+  t.equal(more.length, 0);
+  const dates = new URL(first, 'http://x').searchParams;
+  t.equal(dates.get('from'), `${new Date(createdAtMs).toISOString().slice(0, 7)}-01`);
+  t.equal(Date.parse(dates.get('to')!) + 86_400_000, Date.parse(new URL(last, 'http://x').searchParams.get('from')!));
+  t.equal(dates.get('customer'), id);
+});

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { History } from '../../../../src/gateway/console/figures/history.js';
 import { Sample } from '../../../../src/gateway/console/figures/sample.js';
 import { Samples } from '../../../../src/gateway/console/figures/samples.js';
 import { Span } from '../../../../src/gateway/console/figures/window.js';
@@ -35,7 +36,7 @@ t.test('what went on in between is what counters grew by, also past a restart', 
   t.equal(span.grown('petgate_requests_total', 'class', '2xx'), 200);
   t.equal(span.quantile('petgate_time_seconds', 0.5), 0.1);
   t.equal(span.quantile('petgate_time_seconds', 0.99), 1);
-  t.equal(span.quantile('petgate_nothing', 0.5), undefined);
+  t.equal(span.quantile('petgate_nothing', 0.5), null);
   t.equal(new Span(span.to, span.from).grown('petgate_requests_total', 'class', '2xx'), 100);
   t.end();
 });
@@ -47,6 +48,7 @@ t.test(
     const samples = new Samples(
       () => Promise.resolve(text((reads += 1))),
       () => nowMs,
+      new History(null),
     );
     const watch = (): Promise<string> => samples.rendered('all', () => Promise.resolve(String((renders += 1))));
     t.strictSame(new Set(await Promise.all(Array.from({ length: 50 }, watch))), new Set(['1']));
@@ -59,16 +61,18 @@ t.test(
   },
 );
 
-t.test('the last minute is shown, and fifteen are kept', async (t) => {
+t.test('figures are of the last minute, and each sample goes into the history once', async (t) => {
   let nowMs = 0;
   const samples = new Samples(
     () => Promise.resolve(text(nowMs)),
     () => nowMs,
+    new History(null),
   );
   for (; nowMs < 20 * 60_000; nowMs += 10_000) await samples.latest();
   const span = await samples.span();
   t.equal(span.seconds, 60);
-  t.equal(samples.spans().length, 30, 'one for every half minute');
+  const points = samples.history.points('1 h', nowMs);
+  t.equal(points.at(-2)?.classes['2xx'], 60_000, 'as much as a minute grew by');
 });
 
 t.test('what could not be read is asked for again', async (t) => {
@@ -76,6 +80,7 @@ t.test('what could not be read is asked for again', async (t) => {
   const samples = new Samples(
     () => ((reads += 1) === 1 ? Promise.reject(new Error('away')) : Promise.resolve('')),
     () => 0,
+    new History(null),
   );
   await t.rejects(samples.latest());
   await t.resolves(samples.latest());

@@ -57,3 +57,22 @@ t.test(
       t.notMatch(text, 'Loud');
   },
 );
+
+t.test(
+  'the overview shows the range that was asked for, also when it refreshes, and leads to the others',
+  async (t) => {
+    const { visitor } = await openConsole(t, {
+      metrics: () => Promise.resolve('petgate_upstream_up_ratio{upstream="pets"} 0\n'),
+    });
+    const { signIn, get } = visitor();
+    t.match((await signIn()).text, '<h2>The last 15 min</h2>');
+    const { text } = await get('/console/?range=7+d');
+    t.match(text, '<h2>The last 7 d</h2>');
+    t.match(text, '<a href="/console/?range=7%20d" aria-current="true">7 d</a>');
+    t.match(text, /No address of upstream “pets” \(down since \d\d:\d\d UTC\) can be reached/);
+    const [, live = ''] = /data-live="([^"]+)"/.exec(text) ?? [];
+    t.match((await get(live)).text, '<h2>The last 7 d</h2>');
+    t.match((await get('/console/live?range=15+min')).text, '<h2>The last 15 min</h2>', 'not what another saw');
+    t.match((await get('/console/?range=%3Cb%3E')).text, '<h2>The last 15 min</h2>');
+  },
+);

@@ -2,13 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { packageRoot } from '../../../../src/shared/package-root.js';
+import { History } from '../../../../src/gateway/console/figures/history.js';
 import { Sample } from '../../../../src/gateway/console/figures/sample.js';
 import { Span } from '../../../../src/gateway/console/figures/window.js';
 import { troublesOf } from '../../../../src/gateway/console/overview/troubles.js';
 
 const between = (before: string, after: string): Span => new Span(new Sample(before, 0), new Sample(after, 60_000));
 const namesOf = (before: string, after: string): readonly string[] =>
-  troublesOf(between(before, after)).map(({ runbook }) => runbook);
+  troublesOf(between(before, after), new History(null)).map(({ runbook }) => runbook);
 
 const WELL = `petgate_store_up{engine="redis"} 1
 petgate_store_degraded 0
@@ -50,8 +51,10 @@ t.test('a gateway that is well has no trouble, and one where all is wrong has th
   const all = namesOf(WELL, ILL);
   t.equal(all.length, 19);
   t.equal(all[0], 'PetgateStoreAway', 'the gravest first');
-  const said = troublesOf(between(WELL, ILL)).map(({ says }) => says);
-  t.ok(said.includes('No address of upstream “b” can be reached.'));
+  const [history, span] = [new History(null), between(WELL, ILL)];
+  history.add(span);
+  const said = troublesOf(span, history).map(({ says }) => says);
+  t.ok(said.includes('No address of upstream “b” (down since 00:01 UTC) can be reached.'));
   t.ok(said.includes('Requests to upstream “b” fail.'));
   t.end();
 });

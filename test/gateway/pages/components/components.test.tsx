@@ -92,3 +92,16 @@ t.test('a class of status has one color, whatever stands beside it', (t) => {
   }
   t.end();
 });
+
+t.test('a line breaks where there is no figure, which is neither drawn nor written as 0', (t) => {
+  const bars = [[1], [2], [], [4]].map((figures, n) => ({
+    label: `${n}`,
+    parts: new Map(figures.map((figure) => ['p99', figure] as const)),
+  }));
+  const html = renderToString(<BarPlot lines label="Latency" axis="Minute" bars={bars} />);
+  const [, path = ''] = /<path class="line c0" d="([^"]*)"/.exec(html) ?? [];
+  t.match(path, /^M[\d.]+ [\d.]+h\.01L[\d.]+ [\d.]+h\.01M[\d.]+ 12h\.01$/, 'two points, a gap, and the highest');
+  t.match(html, '<th scope="row">2</th><td class="number">–</td>');
+  t.equal(html.match(/<rect class="c0"/g), null, 'no bars');
+  t.end();
+});

@@ -1,0 +1,29 @@
+/** Upper bounds of a histogram's buckets, s, and how many values lie in each; the last bound is Infinity. */
+export type Buckets = readonly (readonly [bound: number, count: number])[];
+
+/** Values of each bucket alone, from what Prometheus counts up to each bound: before, and now. */
+export function bucketsOf(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): Buckets {
+  const sums = [...now]
+    .map(([bound, sum]) => [bound === '+Inf' ? Infinity : Number(bound), sum - (before.get(bound) ?? 0)] as const)
+    .sort(([one], [other]) => one - other);
+  return sums.map(([bound, sum], index) => [bound, Math.max(0, sum - (sums[index - 1]?.[1] ?? 0))]);
+}
+
+export function countOf(buckets: Buckets): number {
+  return buckets.reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** The upper bound of the bucket that holds this share of the values, s; null without a value. */
+export function quantileOf(buckets: Buckets, share: number): number | null {
+  let left = share * countOf(buckets);
+  if (left === 0) return null;
+  for (const [bound, count] of buckets) if ((left -= count) <= 0) return bound;
+  return Infinity;
+}
+
+/** Those of another version may have other bounds. */
+export function sumOf(one: Buckets, other: Buckets): Buckets {
+  const counts = new Map(one);
+  for (const [bound, count] of other) counts.set(bound, (counts.get(bound) ?? 0) + count);
+  return [...counts].sort(([first], [second]) => first - second);
+}

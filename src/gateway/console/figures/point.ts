@@ -1,0 +1,61 @@
+import { countOf, quantileOf, sumOf, type Buckets } from './buckets.js';
+import type { Span } from './window.js';
+
+/** Requests to one upstream. */
+export interface UpstreamPoint {
+  readonly requests: number;
+  /** Attempts that failed. */
+  readonly failed: number;
+  /** s; null without a request. Of several points, the largest. */
+  readonly p99: number | null;
+}
+
+/** What ended in one period, whatever its length. */
+export interface Point {
+  /** Start of the period, Unix ms. */
+  readonly atMs: number;
+  /** Requests by status class, such as `2xx`. */
+  readonly classes: Readonly<Record<string, number>>;
+  /** 429s by a limit or a ban. */
+  readonly limited: number;
+  readonly latency: Buckets;
+  readonly upstreams: Readonly<Record<string, UpstreamPoint>>;
+}
+
+/** A gateway in front of more than that shows the first by name. */
+const MAX_UPSTREAMS = 16;
+const REQUESTS = 'petgate_requests_total';
+const LATENCY = 'petgate_request_duration_seconds';
+const UPSTREAM_LATENCY = 'petgate_upstream_duration_seconds';
+
+/** What went on between two samples. */
+export function pointOf(span: Span, atMs: number): Point {
+  const failures = span.grownBy('petgate_upstream_failures_total', 'upstream');
+  const upstreams = [...span.to.by(`${UPSTREAM_LATENCY}_count`, 'upstream').keys()].sort().slice(0, MAX_UPSTREAMS);
+  return {
+    atMs,
+    classes: Object.fromEntries([...span.grownBy(REQUESTS, 'class')].filter(([, count]) => count > 0)),
+    limited: span.grown('petgate_limited_total') + span.grown('petgate_banned_total'),
+    latency: span.buckets(LATENCY),
+    upstreams: Object.fromEntries(
+      upstreams.map((name) => {
+        const buckets = span.buckets(UPSTREAM_LATENCY, ['upstream', name]);
+        return [name, { requests: countOf(buckets), failed: failures.get(name) ?? 0, p99: quantileOf(buckets, 0.99) }];
+      }),
+    ),
+  };
+}
+
+/** Two points as one, which begins where the first did. */
+export function joined(first: Point, second: Point): Point {
+  const upstreams = { ...first.upstreams };
+  for (const [name, { requests, failed, p99 }] of Object.entries(second.upstreams)) {
+    const one = upstreams[name] ?? { requests: 0, failed: 0, p99: null };
+    const larger = p99 === null || one.p99 === null ? (p99 ?? one.p99) : Math.max(p99, one.p99);
+    upstreams[name] = { requests: one.requests + requests, failed: one.failed + failed, p99: larger };
+  }
+  const classes: Record<string, number> = { ...first.classes };
+  for (const [name, count] of Object.entries(second.classes)) classes[name] = (classes[name] ?? 0) + count;
+  const limited = first.limited + second.limited;
+  return { atMs: first.atMs, classes, limited, latency: sumOf(first.latency, second.latency), upstreams };
+}
