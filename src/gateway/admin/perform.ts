@@ -20,14 +20,16 @@ export async function perform(
   return { answer, status };
 }
 
-/** What changed is in the keys' history; the log says that something was. The path may hold a key by mistake. */
+/** The record's history says what changed; log and audit, that something did. The path may hold a key by mistake. */
 function noteChange(route: Route, { parts, id, actor }: Pick<Call, 'parts' | 'id' | 'actor'>, status: number): void {
-  const { method, path } = route;
-  const subject = isKeyId(id) || isCustomerId(id) ? { [nameOfId(route)]: id } : {};
+  const { method, path, summary } = route;
+  const kind = isKeyId(id) || isCustomerId(id) ? kindOf(route) : null;
+  const subject = kind === null ? {} : { [kind === 'token' ? 'tokenId' : kind]: id };
   parts.log.info({ method, route: path, status, actor, ...subject }, 'admin change');
+  parts.audit.changed({ actor, action: summary, kind, id: kind === null ? null : id, status });
 }
 
-function nameOfId({ path }: Route): 'key' | 'customer' | 'tokenId' {
+function kindOf({ path }: Route): 'key' | 'customer' | 'token' {
   if (path.startsWith('/admin/v1/customers/')) return 'customer';
-  return path.startsWith('/admin/v1/tokens/') ? 'tokenId' : 'key';
+  return path.startsWith('/admin/v1/tokens/') ? 'token' : 'key';
 }

@@ -9,6 +9,7 @@ import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/grouping/range.js';
 import type { LedgerScript } from '../usage/rehearsal/ledger/script.js';
 import type { Format } from '../usage/report.js';
+import type { Audit } from './access/audit.js';
 import type { Access } from './access/roles.js';
 import type { AdminTokens } from './access/tokens.js';
 import { AdminRefusal, type Answer } from './answer.js';
@@ -30,6 +31,7 @@ export interface AdminParts {
   /** What all processes of this gateway remember of exchanges. */
   readonly recall: Recall;
   readonly log: Log;
+  readonly audit: Audit;
   /** Makes a report in another process, over store and archive; left out, it is made here, over the store. */
   readonly report?: (format: Format, range: ReportRange) => AsyncGenerator<Buffer, void>;
   /** Tries plans on a month of the ledger in another process; left out, here. Gives a LedgerOutcome as JSON. */

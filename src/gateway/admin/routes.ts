@@ -1,5 +1,6 @@
 import { ADDRESS_BAN_ROUTES } from './handlers/address-bans.js';
 import { ARCHIVE_ROUTES } from './handlers/archive.js';
+import { AUDIT_ROUTES } from './handlers/audit.js';
 import { BAN_ROUTES } from './handlers/bans.js';
 import { CORRECTION_ROUTES } from './handlers/corrections.js';
 import { CUSTOMER_ROUTES } from './handlers/customers.js';
@@ -33,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...CORRECTION_ROUTES,
   ...ARCHIVE_ROUTES,
   ...TOKEN_ROUTES,
+  ...AUDIT_ROUTES,
   route('GET /admin/v1/openapi.json', 'any', 'This description of the admin API', {
     gives: ['application/json'],
     handle: () => ({ json: describe(ROUTES) }),

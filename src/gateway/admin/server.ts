@@ -47,7 +47,8 @@ const noSchemas = (): never => {
  */
 export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise<Server> {
   const tokens = new AdminTokens(parts.engine.tokens, () => parts.registry.nowMs());
-  const authorize = createAuthorize(parts.token, tokens, parts.elapsedMs ?? (() => performance.now()));
+  const elapsedMs = parts.elapsedMs ?? (() => performance.now());
+  const authorize = createAuthorize(parts.token, tokens, elapsedMs, (address) => parts.audit.refused(address));
   const checkHost = createHostCheck(parts.hosts ?? []);
   const mount = mountOf?.({ parts, tokens, authorize });
   const admit = async (request: FastifyRequest): Promise<void> => {

@@ -1,4 +1,5 @@
 import { ACCESS_PAGES } from './access/pages.js';
+import { AUDIT_PAGES } from './audit/pages.js';
 import { BAN_PAGES } from './bans/pages.js';
 import { CUSTOMER_PAGES } from './customers/pages.js';
 import { EVENT_PAGES } from './events/pages.js';
@@ -23,6 +24,7 @@ export const PAGES: readonly Page[] = [
   ...EVENT_PAGES,
   ...WHY_PAGES,
   ...ACCESS_PAGES,
+  ...AUDIT_PAGES,
   ...SETTINGS_PAGES,
   ...RUNBOOK_PAGES,
   ...SIGN_IN_PAGES,

@@ -94,6 +94,7 @@ button:hover, .button:hover { filter: brightness(1.08); }
 details { margin: .5rem 0; }
 summary { cursor: pointer; color: var(--accent); }
 figure { margin: .5rem 0; }
+figcaption { font-weight: 600; margin-top: 1rem; }
 svg { display: block; width: 100%; min-width: 38rem; height: auto; }
 .grid { stroke: var(--line); }
 .axis { stroke: var(--axis); }

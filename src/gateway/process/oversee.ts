@@ -1,3 +1,4 @@
+import { Audit } from '../admin/access/audit.js';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Server } from 'node:http';
@@ -142,6 +143,7 @@ async function openAdmin(
     ready,
     running,
     log,
+    audit: new Audit(settings.dataFolder),
     archive,
     ...reports,
   };

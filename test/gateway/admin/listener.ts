@@ -1,3 +1,4 @@
+import { Audit } from '../../../src/gateway/admin/access/audit.js';
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -66,6 +67,7 @@ export async function listen(
     ready: () => ({ ready: true, parts: { store: { ok: true } } }),
     running: () => ({ version: '9.9', settings: 'cc33', plans: 'aa11', contract: 'bb22' }),
     log: pino({ level: 'trace' }, sink),
+    audit: new Audit(null),
     ...more,
   };
   const server = await createAdmin(parts, mount);

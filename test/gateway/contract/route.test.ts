@@ -131,7 +131,10 @@ paths:
   for (const path of forwarded) t.equal((await door.get(path)).status, 200, path);
   t.same(door.upstreamSaw(), forwarded);
   t.equal((await door.get('/items/ME', 'X-Request-Id: similar')).status, 404, 'what may be read as another path');
-  await until('why it was is known', () => door.recent.answer({ request: 'similar' }).exchanges[0]?.setting === 'similar_paths');
+  await until(
+    'why it was is known',
+    () => door.recent.answer({ request: 'similar' }).exchanges[0]?.setting === 'similar_paths',
+  );
   for (const [path, status] of [
     ['/items/a:reset', 404],
     ['/items/me', 405],

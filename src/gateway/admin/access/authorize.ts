@@ -42,8 +42,14 @@ const ROOT: Caller = { name: null, role: 'operator' };
  * sending such; right ones never wait for that, wherever they come from.
  * @param root the token of the environment; it needs no store
  * @param now ms of a clock that never steps back
+ * @param onWrong told where a wrong token came from, as often as each address has its 401
  */
-export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderOf'>, now: () => number): Authorize {
+export function createAuthorize(
+  root: string,
+  tokens: Pick<AdminTokens, 'holderOf'>,
+  now: () => number,
+  onWrong: (address: string) => void = () => undefined,
+): Authorize {
   const rootHash = hashOf(root);
   const peers = createAddressReader([]);
   const attempts = createAllowance(PER_SECOND, BURST, MAX_ADDRESSES);
@@ -56,8 +62,11 @@ export function createAuthorize(root: string, tokens: Pick<AdminTokens, 'holderO
       throw error instanceof StoreUnavailable ? storeUnavailable() : error;
     });
     if (caller === undefined) {
-      const waitMs = attempts.take(bucketOf(peers.read(address, null)), now());
-      throw waitMs > 0 ? tooMany(waitMs) : unauthorized('invalid_admin_token');
+      const from = bucketOf(peers.read(address, null));
+      const waitMs = attempts.take(from, now());
+      if (waitMs > 0) throw tooMany(waitMs);
+      onWrong(from);
+      throw unauthorized('invalid_admin_token');
     }
     if (!rolesFor(access).includes(caller.role)) throw insufficient(caller.role, access);
     return caller;

@@ -2,12 +2,11 @@ import { StoreUnavailable } from '../../admission/port.js';
 import type { Question } from '../../observe/recent/memory.js';
 import { exchangeView } from '../../observe/recent/view.js';
 import { customerOf } from '../../store/records/customer-id.js';
-import { isoOrNull } from '../../accounts/edits.js';
 import type { Answer } from '../answer.js';
 import { ofKey } from '../input/query.js';
 import { ExchangeList, RefusedList } from '../openapi/schemas.js';
 import { route, type AdminParts, type Route } from '../route.js';
-import { othersOn } from './gateways.js';
+import { othersNow } from './gateways.js';
 
 const EXCHANGES = '/admin/v1/exchanges';
 const MAX_ROWS = 50;
@@ -62,12 +61,6 @@ async function topRefused({ recall, engine }: AdminParts) {
     silentWorkers: silent,
     gateways,
   };
-}
-
-/** The other gateways: each remembers for itself. */
-async function othersNow(engine: AdminParts['engine']) {
-  const others = await othersOn(engine);
-  return others?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null;
 }
 
 /** Names of the keys that these are of. */

@@ -16,7 +16,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
 ];
 
 /** The other gateways that were heard lately; null where the store does not say. */
-export async function othersOn({ failover, name }: AdmissionEngine): Promise<readonly SeenGateway[] | null> {
+async function othersOn({ failover, name }: AdmissionEngine): Promise<readonly SeenGateway[] | null> {
   if (name === 'embedded') return [];
   try {
     return (await failover?.others()) ?? null;
@@ -24,6 +24,12 @@ export async function othersOn({ failover, name }: AdmissionEngine): Promise<rea
     if (error instanceof StoreUnavailable) return null;
     throw error;
   }
+}
+
+/** The other gateways, for what each of them remembers for itself. */
+export async function othersNow(engine: AdmissionEngine) {
+  const others = await othersOn(engine);
+  return others?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null;
 }
 
 /** Of a version that does not say what it runs by, nothing is known to differ. */

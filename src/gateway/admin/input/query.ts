@@ -37,16 +37,19 @@ export function textOf(cursor: string): string {
   return Buffer.from(cursor, 'base64url').toString();
 }
 
+const limit = z
+  .string()
+  .default(String(PAGE_DEFAULT))
+  .refine((text) => /^[0-9]{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= PAGE_MAX, {
+    error: `must be a whole number from 1 to ${PAGE_MAX}`,
+  })
+  .transform(Number)
+  .meta({ description: 'How many at most', type: 'integer', minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT });
+const searched = z.string().max(200, 'must have at most 200 characters');
+
 /** @param isCursor whether a page can begin behind it */
 export const paging = (isCursor: (text: string) => boolean) => ({
-  limit: z
-    .string()
-    .default(String(PAGE_DEFAULT))
-    .refine((text) => /^[0-9]{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= PAGE_MAX, {
-      error: `must be a whole number from 1 to ${PAGE_MAX}`,
-    })
-    .transform(Number)
-    .meta({ description: 'How many at most', type: 'integer', minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
+  limit,
   cursor: z
     .string()
     .refine(isCursor, 'must be the one that came with the page before')
@@ -60,14 +63,17 @@ export const banPaging = paging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}
 
 /** Pages of keys or customers, by ID or by age; a cursor belongs to its order. */
 export const listing = (isId: (text: string) => boolean) => ({
-  search: z
-    .string()
-    .max(200, 'must have at most 200 characters')
+  search: searched
     .optional()
     .describe('Only those with this in their name, ID or reference, in any case; the newest first'),
   order: z.enum(['id', 'newest'], 'must be one of id, newest').default('id').describe('With a search always newest'),
   ...paging((text) => isId(text) || (/^\d{1,16}\./.test(text) && isId(text.slice(text.indexOf('.') + 1)))),
 });
+
+export const inAudit = {
+  search: searched.default('').describe('Only changes with this in actor, action or ID, in any case'),
+  limit,
+};
 
 interface AskedList {
   readonly limit: number;

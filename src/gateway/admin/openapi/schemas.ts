@@ -258,6 +258,25 @@ export const RefusedList = answer('RefusedList', {
   ...REMEMBERED_BY,
 });
 
+export const AuditList = answer('AuditList', {
+  changes: z
+    .array(
+      z.object({
+        at: MOMENT,
+        actor: TEXT.describe('The name of the token, with what X-Petgate-Actor claims'),
+        action: TEXT,
+        kind: z.enum(['key', 'customer', 'token']).nullable(),
+        id: TEXT.nullable().describe('Of the record, whose history has the change'),
+        status: COUNT,
+      }),
+    )
+    .describe('Made through this gateway: the last first, of 5,000 that it keeps'),
+  refused: z
+    .array(z.object({ at: MOMENT, address: TEXT }))
+    .describe('Wrong admin tokens that this gateway met: the last first, of 1,000'),
+  gateways: REMEMBERED_BY.gateways,
+});
+
 const HASH = TEXT.nullable();
 export const GatewayList = answer('GatewayList', {
   self: z

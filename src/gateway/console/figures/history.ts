@@ -1,5 +1,6 @@
-import { Kept } from './kept.js';
-import { joined, pointOf, type Point } from './point.js';
+import { join } from 'node:path';
+import { LineFile } from '../../observe/line-file.js';
+import { merged, POINT, pointOf, type Point } from './point.js';
 import type { Span } from './window.js';
 
 const MINUTE_MS = 60_000;
@@ -25,22 +26,22 @@ interface UpstreamState {
 
 /**
  * Traffic per minute for a day and per hour for 31 days, of all processes of this gateway: 2,184 points of at most
- * 1 kB. Kept in the data folder.
+ * 1 kB. PointFile in the data folder.
  */
 export class History {
-  readonly #minutes: Kept;
-  readonly #hours: Kept;
+  readonly #minutes: Periods;
+  readonly #hours: Periods;
   readonly #states = new Map<string, UpstreamState>();
 
   /** @param folder null: nothing is kept across restarts */
   constructor(folder: string | null) {
-    this.#minutes = new Kept(folder, 'minutes', MINUTES);
-    this.#hours = new Kept(folder, 'hours', HOURS);
+    this.#minutes = new Periods(folder, 'minutes', MINUTES);
+    this.#hours = new Periods(folder, 'hours', HOURS);
     // An hour is written when it is over: the one that a restart cut short is in the minutes.
     const last = this.#hours.points.at(-1)?.atMs ?? 0;
     for (const minute of this.#minutes.points) {
       const hour = { ...minute, atMs: startOf(minute.atMs, HOUR_MS) };
-      if (hour.atMs > last) this.#hours.add(hour, joined);
+      if (hour.atMs > last) this.#hours.add(hour);
     }
   }
 
@@ -48,8 +49,8 @@ export class History {
   add(span: Span): void {
     const { atMs } = span.to;
     const point = pointOf(span, atMs);
-    this.#minutes.add({ ...point, atMs: startOf(atMs, MINUTE_MS) }, joined);
-    this.#hours.add({ ...point, atMs: startOf(atMs, HOUR_MS) }, joined);
+    this.#minutes.add({ ...point, atMs: startOf(atMs, MINUTE_MS) });
+    this.#hours.add({ ...point, atMs: startOf(atMs, HOUR_MS) });
     for (const [name, up] of span.to.by('petgate_upstream_up_ratio', 'upstream'))
       if (this.#states.get(name)?.up !== up) this.#states.set(name, { up, sinceMs: atMs });
   }
@@ -62,15 +63,39 @@ export class History {
   /** Points without a gap, the oldest first; where nothing was measured, one without requests. */
   points(range: Range, nowMs: number): readonly Point[] {
     const { lengthMs, stepMs } = RANGES[range];
-    const kept = stepMs === HOUR_MS ? this.#hours : this.#minutes;
+    const periods = stepMs === HOUR_MS ? this.#hours : this.#minutes;
     const end = startOf(nowMs, stepMs) + stepMs;
     const points = new Map<number, Point>();
     for (let atMs = end - lengthMs; atMs < end; atMs += stepMs) points.set(atMs, emptyAt(atMs));
-    for (const point of kept.points) {
+    for (const point of periods.points) {
       const into = points.get(startOf(point.atMs, stepMs));
-      if (into !== undefined) points.set(into.atMs, joined(into, point));
+      if (into !== undefined) points.set(into.atMs, merged(into, point));
     }
     return [...points.values()];
+  }
+}
+
+/** Points of one length; each is written when the next begins. */
+class Periods {
+  readonly #file: LineFile<Point>;
+  #current: Point | null = null;
+
+  constructor(folder: string | null, name: string, max: number) {
+    this.#file = new LineFile<Point>(folder === null ? null : join(folder, 'figures', `${name}.ndjson`), POINT, max);
+  }
+
+  /** The oldest first. */
+  get points(): readonly Point[] {
+    return this.#current === null ? this.#file.items : [...this.#file.items, this.#current];
+  }
+
+  /** A clock that steps back counts into the last period. */
+  add(point: Point): void {
+    if (this.#current !== null && point.atMs <= this.#current.atMs) this.#current = merged(this.#current, point);
+    else {
+      if (this.#current !== null) this.#file.add(this.#current);
+      this.#current = point;
+    }
   }
 }
 

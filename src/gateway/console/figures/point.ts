@@ -1,14 +1,17 @@
+import { z } from 'zod';
 import { countOf, quantileOf, sumOf, type Buckets } from './buckets.js';
 import type { Span } from './window.js';
 
-/** Requests to one upstream. */
-export interface UpstreamPoint {
-  readonly requests: number;
-  /** Attempts that failed. */
-  readonly failed: number;
-  /** s; null without a request. Of several points, the largest. */
-  readonly p99: number | null;
-}
+const FIGURE = z.union([z.number(), z.literal('Infinity').transform(() => Infinity)]);
+/** Requests to one upstream, attempts that failed, and p99 in s (null without a request; of several points the largest). */
+const UPSTREAM = z.object({ requests: z.number(), failed: z.number(), p99: FIGURE.nullable() });
+export const POINT = z.object({
+  atMs: z.number(),
+  classes: z.record(z.string(), z.number()),
+  limited: z.number(),
+  latency: z.array(z.tuple([FIGURE, z.number()])),
+  upstreams: z.record(z.string(), UPSTREAM),
+});
 
 /** What ended in one period, whatever its length. */
 export interface Point {
@@ -19,7 +22,7 @@ export interface Point {
   /** 429s by a limit or a ban. */
   readonly limited: number;
   readonly latency: Buckets;
-  readonly upstreams: Readonly<Record<string, UpstreamPoint>>;
+  readonly upstreams: Readonly<Record<string, z.output<typeof UPSTREAM>>>;
 }
 
 /** A gateway in front of more than that shows the first by name. */
@@ -47,7 +50,7 @@ export function pointOf(span: Span, atMs: number): Point {
 }
 
 /** Two points as one, which begins where the first did. */
-export function joined(first: Point, second: Point): Point {
+export function merged(first: Point, second: Point): Point {
   const upstreams = { ...first.upstreams };
   for (const [name, { requests, failed, p99 }] of Object.entries(second.upstreams)) {
     const one = upstreams[name] ?? { requests: 0, failed: 0, p99: null };

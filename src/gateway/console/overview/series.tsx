@@ -2,7 +2,7 @@ import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
 import { quantileOf } from '../figures/buckets.js';
 import { RANGES, type History, type Range } from '../figures/history.js';
-import { joined, type Point } from '../figures/point.js';
+import { merged, type Point } from '../figures/point.js';
 import { CONSOLE } from '../page.js';
 import { clockTime } from './clock-time.js';
 import { duration, percent } from './figures.js';
@@ -81,7 +81,7 @@ function Upstreams({
   points,
   nowMs,
 }: Pick<SeriesParts, 'history' | 'nowMs'> & { readonly points: readonly Point[] }) {
-  const { upstreams } = points.reduce(joined);
+  const { upstreams } = points.reduce(merged);
   return (
     <Table
       caption="Upstreams in this time"

@@ -45,6 +45,7 @@ export function BarPlot({ label, axis, bars, pale, lines = false, write = fullNu
   const names = [...new Set(bars.flatMap(({ parts }) => [...parts.keys()]))].sort();
   return (
     <figure>
+      <figcaption>{label}</figcaption>
       <Legend names={names} pale={bars.some((bar) => bar.pale === true) ? pale : undefined} />
       <Drawing {...{ label, names, bars, lines, write }} />
       <details>

@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import { AuditList } from '../../admin/openapi/schemas.js';
+import { TextField } from '../../pages/components/form.js';
+import { Moment } from '../../pages/components/moment.js';
+import { Table } from '../../pages/components/table.js';
+import { pathOf } from '../accounts/account.js';
+import { CONSOLE, page, type Page } from '../page.js';
+
+const ROUTE = 'GET /admin/v1/audit';
+const AUDIT = `${CONSOLE}/audit`;
+const SHOWN = '200';
+
+type Change = z.output<typeof AuditList>['changes'][number];
+
+/** Who changed what, and who tried to sign in. */
+export const AUDIT_PAGES: readonly Page[] = [
+  page('GET /audit', ROUTE, 'Audit', {
+    menu: 'Audit',
+    serve: async ({ api, query }) => {
+      const search = query.given('search');
+      const audit = await api.ask(AuditList, ROUTE, { query: { search, limit: SHOWN } });
+      return { content: <AuditView {...audit} search={search} /> };
+    },
+  }),
+];
+
+function AuditView({
+  changes,
+  refused,
+  gateways,
+  search,
+}: z.output<typeof AuditList> & { search: string | undefined }) {
+  return (
+    <>
+      {gateways !== null && gateways.length > 0 && (
+        <p class="soft">
+          Through this gateway alone; the history of a key or customer has the changes of all. Others on the store:{' '}
+          {gateways.map(({ host }) => host).join(', ')}.
+        </p>
+      )}
+      <form method="get" action={AUDIT} class="filter">
+        <TextField name="search" label="Actor, action or ID" type="search" value={search} />
+        <button>Search</button>
+      </form>
+      <Table
+        caption={`Changes, newest first, ${SHOWN} at most`}
+        empty="No matches."
+        rows={changes}
+        columns={[
+          { head: 'When', cell: ({ at }) => <Moment at={at} /> },
+          { head: 'Who', cell: ({ actor }) => actor },
+          { head: 'What', cell: ({ action }) => action },
+          { head: 'Record', cell: recordOf },
+          { head: 'Status', number: true, cell: ({ status }) => status },
+        ]}
+      />
+      <h2>Wrong admin tokens</h2>
+      <Table
+        caption="Sign-ins and requests with a wrong admin token, newest first"
+        empty="None."
+        rows={refused}
+        columns={[
+          { head: 'When', cell: ({ at }) => <Moment at={at} /> },
+          { head: 'Address', cell: ({ address }) => address },
+        ]}
+      />
+    </>
+  );
+}
+
+function recordOf({ kind, id }: Change) {
+  if (kind === null || id === null) return '';
+  if (kind === 'token') return <code>{id}</code>;
+  return <a href={pathOf(kind === 'key' ? '/keys' : '/customers', id)}>{`${kind} ${id}`}</a>;
+}
