@@ -3,7 +3,7 @@ import { countOf, quantileOf, sumOf, type Buckets } from './buckets.js';
 import type { Span } from './window.js';
 
 const FIGURE = z.union([z.number(), z.literal('Infinity').transform(() => Infinity)]);
-/** Requests to one upstream, attempts that failed, and p99 in s (null without a request; of several points the largest). */
+/** `failed` attempts; `p99` in s, null without a request, of several points the largest. */
 const UPSTREAM = z.object({ requests: z.number(), failed: z.number(), p99: FIGURE.nullable() });
 export const POINT = z.object({
   atMs: z.number(),
