@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadSources } from '../../src/gateway/config/load.js';
@@ -13,6 +13,7 @@ t.test('systemd stops only the process that stops its workers, and waits long en
   t.match(unit, /^KillMode=mixed$/m);
   const stopMs = 1000 * Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]);
   t.ok(stopMs > settings.drainMs + settings.shutdownMs, 'longer than drain and shutdown', { stopMs });
-  t.match(unit, /^ExecStart=\S*node \S+\/dist\/src\/cli\/main\.js gateway$/m);
+  const [, program = ''] = /^ExecStart=\S*node \/opt\/petgate\/(\S+) gateway$/m.exec(unit) ?? [];
+  t.ok(program !== '' && existsSync(join(packageRoot, program)), 'what it starts is built');
   t.end();
 });
