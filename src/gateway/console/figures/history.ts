@@ -26,7 +26,7 @@ interface UpstreamState {
 
 /**
  * Traffic per minute for a day and per hour for 31 days, of all processes of this gateway: 2,184 points of at most
- * 1 kB. PointFile in the data folder.
+ * 1 kB. Kept in the data folder.
  */
 export class History {
   readonly #minutes: Periods;
@@ -89,13 +89,15 @@ class Periods {
     return this.#current === null ? this.#file.items : [...this.#file.items, this.#current];
   }
 
-  /** A clock that steps back counts into the last period. */
+  /** A clock that steps back counts into the last period; by more than an hour, that one was never true. */
   add(point: Point): void {
-    if (this.#current !== null && point.atMs <= this.#current.atMs) this.#current = merged(this.#current, point);
-    else {
-      if (this.#current !== null) this.#file.add(this.#current);
-      this.#current = point;
+    const last = this.#current;
+    if (last !== null && point.atMs <= last.atMs && point.atMs >= last.atMs - HOUR_MS) {
+      this.#current = merged(last, point);
+      return;
     }
+    if (last !== null && point.atMs > last.atMs) this.#file.add(last);
+    this.#current = point;
   }
 }
 

@@ -66,13 +66,13 @@ export class TopRefused {
     );
   }
 
-  /** A clock that steps back counts into the last minute it was in. */
+  /** A clock that steps back counts into the last minute; by more than five, later ones were never true. */
   #slotAt(nowMs: number): Slot {
     const number = Math.floor(nowMs / SLOT_MS);
     const last = this.#slots.at(-1);
-    if (last !== undefined && number <= last.number) return last;
+    if (last !== undefined && number <= last.number && number > last.number - LATEST_SLOTS) return last;
     const slot = { number, counters: new Map<string, Counter>() };
-    this.#slots = [...this.#slots.slice(1 - SLOTS), slot];
+    this.#slots = [...this.#slots.filter((other) => other.number < number).slice(1 - SLOTS), slot];
     return slot;
   }
 }

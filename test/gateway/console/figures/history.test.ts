@@ -71,6 +71,15 @@ t.test('a clock that steps back loses no request', (t) => {
   t.end();
 });
 
+t.test('a clock that was a year ahead for a while does not stop the plots for a year', (t) => {
+  const history = new History(null);
+  run(history, NOON_MS + 365 * 24 * HOUR_MS, NOON_MS + 365 * 24 * HOUR_MS + 3 * MINUTE_MS);
+  run(history, NOON_MS, NOON_MS + 3 * MINUTE_MS);
+  t.strictSame(requestsIn(history.points('15 min', NOON_MS + 2 * MINUTE_MS)).slice(-3), [200, 200, 200]);
+  t.equal(requestsIn(history.points('7 d', NOON_MS + 2 * MINUTE_MS)).at(-1), 600);
+  t.end();
+});
+
 t.test('what was measured outlives a restart', async (t) => {
   const folder = temporaryFolder(t);
   run(new History(folder), NOON_MS, NOON_MS + 10 * MINUTE_MS);

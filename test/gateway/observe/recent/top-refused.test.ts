@@ -55,6 +55,16 @@ t.test(
   },
 );
 
+t.test('minutes of a clock that was hours ahead are forgotten, and count for nothing later', (t) => {
+  const top = new TopRefused();
+  note(top, 5, 'ahead', 9 * HOUR_MS);
+  note(top, 2, 'now', HOUR_MS);
+  t.match(top.counts(HOUR_MS), [{ keyId: 'now', latest: 2, hour: 2 }]);
+  t.equal(top.counts(HOUR_MS).length, 1);
+  t.strictSame(top.counts(9 * HOUR_MS), []);
+  t.end();
+});
+
 t.test('counts of processes are added up; a clock that steps back loses none', (t) => {
   const [one, other] = [new TopRefused(), new TopRefused()];
   note(one, 2, 'a', 10 * MINUTE_MS);
