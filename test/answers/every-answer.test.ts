@@ -39,7 +39,7 @@ for (const over of ['plain HTTP', 'TLS'])
       ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
       config: {
         limits: { headers_time: '1s', request_time: '1s' },
-        upstreams: { pets: { addresses: [upstream.url], deadline: '300ms', breaker: 'off' } },
+        upstreams: { pets: { addresses: [upstream.url], deadline: '2s', breaker: 'off' } },
       },
     });
     const good = await gateway.createKey({ plan: 'wide' });

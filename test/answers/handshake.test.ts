@@ -70,7 +70,7 @@ t.test('an unknown path and a path without GET answer a handshake 404 and 405', 
 
 t.test('a service that is unavailable, silent or full of nonsense is 503, 504 and 502', async (t) => {
   const upstream = await startWebSocketUpstream(t);
-  const front = await startTunnelFront(t, { addresses: [upstream.url], pets: { deadline: '300ms', breaker: 'off' } });
+  const front = await startTunnelFront(t, { addresses: [upstream.url], pets: { deadline: '2s', breaker: 'off' } });
   const refused = async (name: string, status: number, code: string): Promise<void> => {
     const { answer, closed } = await front.open(front.key);
     t.equal(answer.status, status, name);

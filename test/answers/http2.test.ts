@@ -47,7 +47,7 @@ t.test(
       tls: issueCertificate(temporaryFolder(t), 'own'),
       config: {
         limits: { request_time: '1s', headers_time: '1s' },
-        upstreams: { pets: { addresses: [upstream.url], deadline: '300ms' } },
+        upstreams: { pets: { addresses: [upstream.url], deadline: '2s' } },
       },
     });
     const keyOn = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
