@@ -1,4 +1,4 @@
-import { DAY_MS } from './utc-day.js';
+import { DAY_MS, dayOf } from './utc-day.js';
 
 /** No month is longer. */
 export const LONGEST_MONTH_MS = 31 * DAY_MS;
@@ -20,4 +20,9 @@ export function monthStartMs(atMs: number): number {
 export function monthEndMs(atMs: number): number {
   monthStartMs(atMs);
   return toMs;
+}
+
+/** Returns the last UTC day of a month: `2026-10-31` for `2026-10`. */
+export function lastDayOf(month: string): string {
+  return dayOf(monthEndMs(Date.parse(`${month}-01`)) - DAY_MS);
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { monthEndMs, monthStartMs } from '../../src/shared/utc-month.js';
+import { lastDayOf, monthEndMs, monthStartMs } from '../../src/shared/utc-month.js';
 
 t.test('months begin and end as the calendar of the language says, from 1970 on', (t) => {
   const moment = fc.oneof(
@@ -15,5 +15,11 @@ t.test('months begin and end as the calendar of the language says, from 1970 on'
     return monthStartMs(atMs) === Date.UTC(year, month) && monthEndMs(atMs) === Date.UTC(year, month + 1);
   });
   t.doesNotThrow(() => fc.assert(asTheLanguage, { numRuns: 20_000 }));
+  t.end();
+});
+
+t.test('the last day of a month is that of the calendar, in leap years too', (t) => {
+  for (const day of ['2026-01-31', '2026-02-28', '2028-02-29', '2026-04-30', '2026-12-31'])
+    t.equal(lastDayOf(day.slice(0, 7)), day);
   t.end();
 });

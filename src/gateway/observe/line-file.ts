@@ -11,7 +11,8 @@ export class LineFile<T extends object> {
   readonly #path: string | null;
   readonly #max: number;
   #items: T[] = [];
-  #appended = 0;
+  /** In the file: fewer than twice as many as are kept. */
+  #lines = 0;
   /** One after the other; a disk that hangs holds up nothing but this file. */
   #written = Promise.resolve();
 
@@ -23,15 +24,14 @@ export class LineFile<T extends object> {
     this.#path = path;
     this.#max = max;
     if (path === null) return;
-    try {
-      this.#items = readFileSync(path, 'utf8')
-        .split('\n')
-        .flatMap((line) => itemIn(line, form))
-        .slice(-max);
-    } catch {
-      // There is none yet, or it can't be read.
-    }
-    this.#rewrite(path);
+    const text = textIn(path);
+    const lines = text.split('\n');
+    this.#lines = lines.length - 1;
+    // From the end: the file may have twice as many as are kept.
+    for (const line of lines.toReversed()) if (this.#items.length < max) this.#items.push(...itemIn(line, form));
+    this.#items.reverse();
+    // No file yet, or its last line broke off: what is appended needs a line of its own.
+    if (!text.endsWith('\n')) this.#rewrite(path);
   }
 
   /** The oldest first, `max` at most. */
@@ -43,15 +43,15 @@ export class LineFile<T extends object> {
     this.#items.push(item);
     if (this.#items.length > this.#max) this.#items.shift();
     if (this.#path === null) return;
-    this.#appended += 1;
+    this.#lines += 1;
     const path = this.#path;
     // Or the file would grow without end.
-    if (this.#appended >= this.#max) this.#rewrite(path);
+    if (this.#lines >= 2 * this.#max) this.#rewrite(path);
     else this.#write(() => appendFile(path, lineOf(item), { mode: 0o600 }));
   }
 
   #rewrite(path: string): void {
-    this.#appended = 0;
+    this.#lines = this.#items.length;
     const text = this.#items.map(lineOf).join('');
     this.#write(async () => {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -65,6 +65,15 @@ export class LineFile<T extends object> {
       () => undefined,
       () => undefined,
     );
+  }
+}
+
+/** Empty if there is no file, or it cannot be read. */
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
   }
 }
 

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { AdminClient } from '../../client.js';
 import { CommandError } from '../../command-error.js';
-import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import { dayOf } from '../../../shared/utc-day.js';
+import { lastDayOf } from '../../../shared/utc-month.js';
 import { readLedger, type LedgerRow } from '../ledger.js';
 import type { UsageEvent } from './event.js';
 import type { Payers } from './payers.js';
@@ -81,10 +82,6 @@ function amountEvent(row: LedgerRow, month: string, source: string, payerOf: Pay
 
 function figureIn(text: string): number | string {
   return Number.isSafeInteger(Number(text)) ? Number(text) : text;
-}
-
-function lastDayOf(month: string): string {
-  return dayOf(Date.parse(`${after(month)}-01`) - DAY_MS);
 }
 
 function after(month: string): string {

@@ -4,6 +4,7 @@ import { TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
+import { OtherGateways } from '../other-gateways.js';
 import { CONSOLE, page, type Page } from '../page.js';
 
 const ROUTE = 'GET /admin/v1/audit';
@@ -32,12 +33,6 @@ function AuditView({
 }: z.output<typeof AuditList> & { search: string | undefined }) {
   return (
     <>
-      {gateways !== null && gateways.length > 0 && (
-        <p class="soft">
-          Through this gateway alone; the history of a key or customer has the changes of all. Others on the store:{' '}
-          {gateways.map(({ host }) => host).join(', ')}.
-        </p>
-      )}
       <form method="get" action={AUDIT} class="filter">
         <TextField name="search" label="Actor, action or ID" type="search" value={search} />
         <button>Search</button>
@@ -64,6 +59,7 @@ function AuditView({
           { head: 'Address', cell: ({ address }) => address },
         ]}
       />
+      <OtherGateways gateways={gateways} />
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { lastDayOf } from '../../../shared/utc-month.js';
 import { Table } from '../../pages/components/table.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { CONSOLE } from '../page.js';
@@ -34,7 +35,6 @@ function monthsBefore(nowMs: number, first: string): readonly string[] {
 }
 
 function addressFor(path: string, customer: string, month: string): string {
-  const [year, number] = month.split('-').map(Number) as [number, number];
-  const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
-  return addressOf(`${CONSOLE}${path}`, { customer, by: 'customer', from: `${month}-01`, to: last });
+  const days = { from: `${month}-01`, to: lastDayOf(month) };
+  return addressOf(`${CONSOLE}${path}`, { customer, by: 'customer', ...days });
 }

@@ -8,7 +8,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const MINUTES = 24 * 60;
 const HOURS = 31 * 24;
 
-/** What can be asked for, and how much time each point stands for. */
+/** The ranges of the plots, and the time that each point covers. */
 export const RANGES = {
   '15 min': { lengthMs: 15 * MINUTE_MS, stepMs: MINUTE_MS },
   '1 h': { lengthMs: HOUR_MS, stepMs: MINUTE_MS },

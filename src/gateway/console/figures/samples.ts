@@ -49,9 +49,11 @@ export class Samples {
     const span = await this.span();
     if (this.#rendered?.sample !== span.to) this.#rendered = { sample: span.to, texts: new Map() };
     const { texts } = this.#rendered;
-    const text = texts.get(audience) ?? render(span);
+    const known = texts.get(audience);
+    if (known !== undefined) return known;
+    const text = render(span);
     texts.set(audience, text);
-    // The next who asks tries again.
+    // The next request tries again.
     text.catch(() => texts.delete(audience));
     return text;
   }

@@ -3,6 +3,7 @@ import { RefusedList } from '../../admin/openapi/schemas.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import type { AdminApi } from '../api.js';
+import { OtherGateways } from '../other-gateways.js';
 
 const ROUTE = 'GET /admin/v1/refused';
 const SHOWN = 5;
@@ -24,9 +25,6 @@ export function TopRefused({ refused, silentWorkers, gateways }: Refused) {
     <>
       <h2>Most refused</h2>
       {silentWorkers > 0 && <p class="soft">{silentWorkers} workers did not respond, and their counts are missing.</p>}
-      {gateways !== null && gateways.length > 0 && (
-        <p class="soft">Of this gateway alone. Others on the store: {gateways.map(({ host }) => host).join(', ')}.</p>
-      )}
       <Table
         caption="Refused or failed requests, by key or address and response"
         empty="None in the last hour."
@@ -46,6 +44,7 @@ export function TopRefused({ refused, silentWorkers, gateways }: Refused) {
           },
         ]}
       />
+      <OtherGateways gateways={gateways} />
     </>
   );
 }

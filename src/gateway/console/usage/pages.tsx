@@ -1,4 +1,6 @@
 import { AdminRefusal, type Answer } from '../../admin/answer.js';
+import { dayOf } from '../../../shared/utc-day.js';
+import { lastDayOf } from '../../../shared/utc-month.js';
 import { readReport } from '../../usage/read-report.js';
 import { problemsOf } from '../api.js';
 import { page, type Page, type PageAnswer, type Visit } from '../page.js';
@@ -38,7 +40,7 @@ async function download({ api, ...visit }: Visit, format: 'csv' | 'json'): Promi
 
 /** `usage-2026-10-customer` for a whole month. */
 function nameOf({ from, to, by }: UsageQuery): string {
-  const isMonth = from.endsWith('-01') && to === lastOfMonth(from);
+  const isMonth = from.endsWith('-01') && to === lastDayOf(from.slice(0, 7));
   const range = isMonth ? from.slice(0, 7) : `${from}-${to}`;
   return `usage-${range}-${by}`.replace(/[^\w-]/g, '-');
 }
@@ -50,14 +52,8 @@ function chunksOf(answer: Answer): AsyncIterable<string | Buffer> {
 
 /** By default this month. */
 function queryOf({ query, nowMs }: Pick<Visit, 'query' | 'nowMs'>): UsageQuery {
-  const first = `${new Date(nowMs).toISOString().slice(0, 7)}-01`;
-  const [from, to] = [query.given('from') ?? first, query.given('to') ?? lastOfMonth(first)];
+  const month = dayOf(nowMs).slice(0, 7);
+  const [from, to] = [query.given('from') ?? `${month}-01`, query.given('to') ?? lastDayOf(month)];
   const by = query.given('by') ?? 'customer';
   return { from, to, by, customer: query.given('customer'), key: query.given('key') };
-}
-
-function lastOfMonth(day: string): string {
-  const date = new Date(`${day.slice(0, 7)}-01T00:00:00Z`);
-  if (Number.isNaN(date.getTime())) return day;
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).toISOString().slice(0, 10);
 }

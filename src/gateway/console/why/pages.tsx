@@ -5,6 +5,7 @@ import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { TextField } from '../../pages/components/form.js';
+import { OtherGateways } from '../other-gateways.js';
 import { CONSOLE, page, type Page } from '../page.js';
 
 const WHY_ROUTE = 'GET /admin/v1/exchanges/{id}';
@@ -62,7 +63,7 @@ function Why({ id, answer }: { readonly id: string; readonly answer: Answer }) {
       {silentWorkers > 0 && (
         <p class="problem">{`${silentWorkers} processes of this gateway did not respond in time.`}</p>
       )}
-      <Others gateways={gateways} />
+      <OtherGateways gateways={gateways} />
     </>
   );
 }
@@ -129,21 +130,4 @@ function timesOf({ ms, admissionMs, upstreamMs }: Exchange): string {
 function verdictOf({ outcome, violated, ban }: Exchange): string | null {
   if (ban !== null) return `banned until ${ban.until}, level ${ban.level}${ban.started ? ', started by it' : ''}`;
   return violated === null ? outcome : `${outcome ?? ''} by the window "${violated}"`;
-}
-
-function Others({ gateways }: Pick<Answer, 'gateways'>) {
-  if (gateways === null) return <p class="soft">The store does not say which other gateways there are.</p>;
-  if (gateways.length === 0) return null;
-  return (
-    <Table
-      caption="Other gateways, each with a memory of its own: ask there too"
-      empty=""
-      rows={gateways}
-      columns={[
-        { head: 'Gateway', cell: ({ gateway }) => gateway },
-        { head: 'Host', cell: ({ host }) => host },
-        { head: 'Last seen', cell: ({ seen }) => <Moment at={seen} /> },
-      ]}
-    />
-  );
 }

@@ -110,13 +110,14 @@ export class RecentExchanges {
   note(exchange: Exchange, status: number, totalMs: number, isRefused: boolean): void {
     if (!isRefused && !this.#hasRoom()) return;
     const recent = recentOf(exchange, status, totalMs);
-    const { keyId, code } = recent;
-    if (isRefused) {
-      const address = keyId === null ? exchange.addressBucket : null;
-      this.#topRefused.note({ keyId, address, status, code }, this.#now());
+    if (!isRefused) {
+      this.#others.add(recent);
+      return;
     }
-    if (!isRefused) this.#others.add(recent);
-    else if (keyId === null) this.#addresses.add(exchange.addressBucket, recent);
+    const { keyId, code } = recent;
+    const address = keyId === null ? exchange.addressBucket : null;
+    this.#topRefused.note({ keyId, address, status, code }, this.#now());
+    if (keyId === null) this.#addresses.add(exchange.addressBucket, recent);
     else this.#keys.add(keyId, recent);
     if (this.#keys.count + this.#addresses.count > MAX_REFUSED)
       (this.#addresses.count > this.#keys.count ? this.#addresses : this.#keys).forget();

@@ -2,7 +2,7 @@
 const SLOT_MS = 60_000;
 const SLOTS = 60;
 const LATEST_SLOTS = 5;
-/** Counters of one minute. More callers than that share them: the smallest count goes to whoever comes. */
+/** Counters per minute. With more callers, a new one replaces the one with the smallest count. */
 const COUNTERS = 100;
 /** Rows that a process gives, and a gateway shows. */
 const ROWS = 100;
@@ -37,7 +37,7 @@ interface Slot {
 
 /**
  * The callers that one process refused most, in at most 60 × 100 counters. Metwally et al., "Efficient computation of
- * frequent and top-k elements in data streams" (Space-Saving): whoever has more than 1 % of a minute is found.
+ * frequent and top-k elements in data streams" (Space-Saving): it finds every caller with more than 1 % of a minute.
  */
 export class TopRefused {
   #slots: Slot[] = [];
