@@ -2,37 +2,20 @@ import { z } from 'zod';
 import { customerOf } from '../store/records/customer-id.js';
 import type { KeyRecord } from '../store/records/key.js';
 import { problemsOfChange } from './customers/of-key.js';
-import { changeTo, differences, isoOrNull, type Change } from './edits.js';
-import {
-  expiresAfter,
-  limits,
-  limitsOn,
-  name,
-  note,
-  nothingIn,
-  planIn,
-  readFields,
-  scopesIn,
-  status,
-} from './fields.js';
+import { changeTo, differences, KEY_FIELDS, type Change } from './edits.js';
+import { keyFields, limitsOn, name, nothingIn, readFields, status } from './fields.js';
 import type { Body, FieldRules, Prices } from './fields.js';
 import { KeyRefused } from './refused.js';
 
 /** The body that changes a key; omitted fields stay. */
 export const keyChange = (rules: FieldRules) => ({
-  plan: planIn(rules).optional(),
+  ...keyFields(rules),
   name: name.optional(),
-  note: note.optional(),
-  limits: limits.optional(),
-  scopes: scopesIn(rules).optional(),
-  expires: expiresAfter(rules.nowMs).optional(),
   status: status.optional(),
 });
 const NOT_MOVED = {
   customer: z.never("a key can't be moved, because its id contains its customer; create another key").optional(),
 };
-/** In the order of the history, before `expires`. */
-const HISTORY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes'] as const;
 
 /** Returns the changed record; null if nothing changes. Throws KeyRefused. */
 export function changed(record: KeyRecord, body: Body, rules: FieldRules & Prices): Change<KeyRecord> | null {
@@ -46,7 +29,7 @@ export function changed(record: KeyRecord, body: Body, rules: FieldRules & Price
   const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, rules, problems);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   const next = { ...record, ...fields, expiresAtMs, limits: own };
-  return changeTo(next, 'changed', changesOf(record, next));
+  return changeTo(next, 'changed', differences(record, next, KEY_FIELDS));
 }
 
 /** Returns the revoked record; null if it is revoked already. */
@@ -68,11 +51,4 @@ export function refuseCustomers({ id }: KeyRecord): void {
     throw new KeyRefused('conflict', [
       `the limits of this key are its customer's: petgate customers grant ${customer}`,
     ]);
-}
-
-function changesOf(record: KeyRecord, next: KeyRecord): Record<string, unknown> {
-  const what = differences(record, next, HISTORY_FIELDS);
-  if (record.expiresAtMs !== next.expiresAtMs)
-    what['expires'] = { from: isoOrNull(record.expiresAtMs), to: isoOrNull(next.expiresAtMs) };
-  return what;
 }

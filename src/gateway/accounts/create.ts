@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { CustomerStore } from '../store/records/customer.js';
 import type { KeyRecord } from '../store/records/key.js';
-import type { AuditEntry } from '../store/records/record.js';
 import { readCustomer } from './customers/of-key.js';
-import { isoOrNull } from './edits.js';
-import { expiresAfter, limits, limitsOn, name, note, planIn, readFields, scopesIn } from './fields.js';
+import { keyFields, limitsOn, name, planIn, readFields } from './fields.js';
 import type { Body, FieldRules, Prices } from './fields.js';
 import { KeyRefused } from './refused.js';
 
@@ -27,12 +25,9 @@ const TOKEN_FORM = 'must be 16 to 512 visible ASCII characters that do not begin
 
 /** The body that creates a key. */
 export const newKey = (rules: FieldRules) => ({
+  ...keyFields(rules),
   plan: planIn(rules).optional().describe('Required without a customer'),
   name,
-  note: note.optional(),
-  limits: limits.optional(),
-  scopes: scopesIn(rules).optional(),
-  expires: expiresAfter(rules.nowMs).optional(),
   key: z
     .string(TOKEN_FORM)
     .regex(/^(?!pt[ga]_)[\x21-\x7e]{16,512}$/, TOKEN_FORM)
@@ -57,13 +52,4 @@ export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey
   const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, rules, problems);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   return { plan, name, note, limits: own, scopes, expiresAtMs, imported, customer: customer?.id ?? null };
-}
-
-/** Fields of a new key in its history. */
-export function asHistoryShows(asked: NewKey): AuditEntry['changed'] {
-  const { customer, plan, name, note, limits, scopes, expiresAtMs } = asked;
-  return {
-    ...(customer === null ? { plan } : { customer }),
-    ...{ name, ...(note === '' ? {} : { note }), limits, scopes, expires: isoOrNull(expiresAtMs) },
-  };
 }

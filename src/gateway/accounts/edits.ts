@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditEntry } from '../store/records/record.js';
 import { VersionConflict } from '../store/records/conflicts.js';
 import type { KeyChange } from '../store/records/key.js';
@@ -27,15 +28,34 @@ export async function untilWritten<Result>(attempt: () => Promise<Result>, given
   }
 }
 
+/** What an operator sets of a key or a customer: the history and its changes show these. */
+export const KEY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes', 'expiresAtMs'] as const;
+export const CUSTOMER_FIELDS = ['plan', 'name', 'reference', 'note', 'status', 'limits'] as const;
+
+/** Returns the values of a new record, as in the history. Texts that are empty are left out. */
+export function valuesOf(values: object): Record<string, unknown> {
+  const given = Object.entries(values).filter(([, value]) => value !== '');
+  return Object.fromEntries(given.map(([field, value]) => [nameOf(field), shown(field, value)]));
+}
+
 /** Returns `{from, to}` for each of `fields` that differs, as in the history. */
 export function differences<R>(record: R, next: R, fields: readonly (keyof R & string)[]): Record<string, unknown> {
-  const changed: Record<string, unknown> = {};
-  for (const field of fields) {
-    if (JSON.stringify(record[field]) !== JSON.stringify(next[field]))
-      changed[field] = { from: record[field], to: next[field] };
-  }
-  return changed;
+  const changed = fields.filter((field) => !isDeepStrictEqual(record[field], next[field]));
+  return Object.fromEntries(
+    changed.map((field) => [nameOf(field), { from: shown(field, record[field]), to: shown(field, next[field]) }]),
+  );
 }
+
+/** `expiresAtMs` in a record is `expires` in its history, and a time in ISO 8601. */
+function nameOf(field: string): string {
+  return field.endsWith(TIME) ? field.slice(0, -TIME.length) : field;
+}
+
+function shown(field: string, value: unknown): unknown {
+  return field.endsWith(TIME) ? isoOrNull(value as number | null) : value;
+}
+
+const TIME = 'AtMs';
 
 /** A time as in the history. */
 export function isoOrNull(atMs: number | null): string | null {

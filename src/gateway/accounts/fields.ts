@@ -159,7 +159,7 @@ export const limits = z
   .nullable();
 
 /** Scopes of the contract; null for all. */
-export function scopesIn({ scopes }: Pick<FieldRules, 'scopes'>) {
+function scopesIn({ scopes }: Pick<FieldRules, 'scopes'>) {
   const form = `must be a list with one or more of ${scopes.join(', ')} (null for all)`;
   const list = z.array(z.string(form), { error: form }).min(1, form);
   return checked(list, (asked) => {
@@ -183,6 +183,15 @@ export function momentAfter(nowMs: number, never = '') {
 
 /** When it ends; null for never. */
 export const expiresAfter = (nowMs: number) => momentAfter(nowMs, ', or null for never').nullable();
+
+/** What may be set of a key, however it comes. */
+export const keyFields = (rules: FieldRules) => ({
+  plan: planIn(rules).optional(),
+  note: note.optional(),
+  limits: limits.optional(),
+  scopes: scopesIn(rules).optional(),
+  expires: expiresAfter(rules.nowMs).optional(),
+});
 
 /** Unix ms of a date or of unix ms; undefined if it is neither. */
 export function parseMoment(value: unknown): number | undefined {

@@ -5,10 +5,10 @@ import type { Plans } from '../admission/plan.js';
 import { outboxChange } from './announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
 import { storeClock, type Clock } from '../store/store-clock.js';
-import { asHistoryShows, readNewKey } from './create.js';
+import { readNewKey } from './create.js';
 import { NO_CHANGE } from '../store/outbox/event.js';
 import { CustomerRegistry } from './customers/registry.js';
-import { isoOrNull, NO_FREE_ID } from './edits.js';
+import { isoOrNull, NO_FREE_ID, valuesOf } from './edits.js';
 import { openPlans, type Body, type FieldRules, type Prices } from './fields.js';
 import { importKeys, type ImportLine, type ImportResult } from './transfer/import.js';
 import { lineFields } from './transfer/line.js';
@@ -97,8 +97,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
     const { environment, acceptImported, engine } = this.#parts;
     const rules = { ...(await this.#rules()), acceptImported, customers: engine.customers };
-    const asked = await readNewKey(body, rules);
-    const { imported, customer, ...fields } = asked;
+    const { imported, customer, ...fields } = await readNewKey(body, rules);
     const { nowMs: atMs } = rules;
     let token = imported ?? '';
     const make = (): KeyRecord => {
@@ -110,7 +109,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     };
     const action = imported === null ? 'created' : 'imported';
     const taken = imported === null ? NO_FREE_ID : 'key: this key is here already, or was until it was revoked';
-    const entry: AuditEntry = { atMs, actor, action, changed: asHistoryShows(asked) };
+    const entry: AuditEntry = { atMs, actor, action, changed: valuesOf({ customer: customer ?? '', ...fields }) };
     const record = await this.insert(make, entry, ', whose secret is not shown: revoke it and create another.', taken);
     return { record, token };
   }

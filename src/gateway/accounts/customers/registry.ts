@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../store/records/record.js';
 import type { Plans } from '../../admission/plan.js';
 import type { Clock } from '../../store/store-clock.js';
 import type { Entry } from '../directory.js';
-import { changeTo, differences, NO_FREE_ID } from '../edits.js';
+import { changeTo, CUSTOMER_FIELDS, differences, NO_FREE_ID, valuesOf } from '../edits.js';
 import { limits, limitsOn, name, note, nothingIn, planIn, readFields, reference, status } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';
 import { KeyRefused } from '../refused.js';
@@ -22,25 +22,21 @@ interface CustomersParts extends Prices {
   readonly corrections: InTurn;
 }
 
+const OPTIONAL = { reference: reference.optional(), note: note.optional(), limits: limits.optional() };
+
 /** The body that makes a customer. */
 export const newCustomer = (rules: Pick<FieldRules, 'plans'>) => ({
   name,
   plan: planIn(rules),
-  reference: reference.optional(),
-  note: note.optional(),
-  limits: limits.optional(),
+  ...OPTIONAL,
 });
 /** The body that changes one; what is left out stays. */
 export const customerChange = (rules: Pick<FieldRules, 'plans' | 'has'>) => ({
   name: name.optional(),
   plan: planIn(rules).optional(),
-  reference: reference.optional(),
-  note: note.optional(),
-  limits: limits.optional(),
+  ...OPTIONAL,
   status: status.optional(),
 });
-/** In the order in which history shows them. */
-const HISTORY_FIELDS = ['name', 'reference', 'plan', 'limits', 'note', 'status'] as const;
 
 /** Which customers to list; what is left out doesn't matter. */
 interface CustomerFilter {
@@ -77,14 +73,7 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, this.#prices, problems);
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
     const values = { name, reference, plan, limits: own, note };
-    const changed = {
-      plan,
-      name,
-      ...(reference === '' ? {} : { reference }),
-      ...(note === '' ? {} : { note }),
-      limits: own,
-    };
-    const entry: AuditEntry = { atMs: nowMs, actor, action: 'created', changed };
+    const entry: AuditEntry = { atMs: nowMs, actor, action: 'created', changed: valuesOf(values) };
     const make = (): CustomerRecord => ({
       id: newCustomerId(),
       ...values,
@@ -129,7 +118,7 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
       const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#prices, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
       const next = { ...record, ...fields, limits: own };
-      return changeTo(next, 'changed', differences(record, next, HISTORY_FIELDS));
+      return changeTo(next, 'changed', differences(record, next, CUSTOMER_FIELDS));
     });
   }
 

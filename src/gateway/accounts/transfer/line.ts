@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Snapshot } from '../../store/records/record.js';
 import { firstSnapshot } from '../../store/records/snapshot.js';
-import { limits, limitsOn, name, note, parseMoment, planIn, readFields, scopesIn, unknownFields } from '../fields.js';
+import { differences, KEY_FIELDS, valuesOf } from '../edits.js';
+import { keyFields, limitsOn, name, parseMoment, planIn, readFields, unknownFields } from '../fields.js';
 import type { Body, FieldRules, Prices } from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
 import { customerOf } from '../../store/records/customer-id.js';
@@ -18,11 +19,9 @@ export interface ImportRules extends FieldRules, Prices {
 
 /** Those of a line; the others are read below. */
 export const lineFields = (rules: FieldRules) => ({
+  ...keyFields(rules),
   plan: planIn(rules),
   name,
-  note: note.optional(),
-  limits: limits.optional(),
-  scopes: scopesIn(rules).optional(),
   ...{ id: OTHER, hash: OTHER, hashes: OTHER, status: OTHER, created: OTHER, expires: OTHER },
 });
 const OTHER = z.unknown().transform(() => undefined);
@@ -65,34 +64,13 @@ export function readIncoming(
     secrets,
     version: 1,
   };
-  const changed = {
-    plan: planName,
-    name,
-    ...(note === '' ? {} : { note }),
-    status,
-    limits,
-    scopes,
-    expires: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-  };
+  const changed = valuesOf({ plan: planName, name, note, status, limits, scopes, expiresAtMs });
   return firstSnapshot(record, { atMs: rules.nowMs, actor, action: 'imported', changed });
 }
 
 /** Whether `stored` is what a line with `record` brings; when it was created doesn't matter. */
 export function sameKey(record: KeyRecord, stored: KeyRecord): boolean {
-  const essence = ({ plan, name, note, status, expiresAtMs, scopes, limits, secrets }: KeyRecord): string =>
-    JSON.stringify([
-      plan,
-      name,
-      note,
-      status,
-      expiresAtMs,
-      scopes,
-      limits?.minute,
-      limits?.day,
-      limits?.month,
-      secrets.map(({ hash, endsAtMs }) => [hash, endsAtMs]),
-    ]);
-  return essence(record) === essence(stored);
+  return Object.keys(differences(record, stored, [...KEY_FIELDS, 'secrets'])).length === 0;
 }
 
 function readStatus(value: unknown, problems: string[]): KeyStatus {
