@@ -17,6 +17,7 @@ const FOLDERS = [
   'docs',
   'pages',
   'holder',
+  'actions',
   'admin',
   'console',
   'workers',

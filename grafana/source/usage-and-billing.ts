@@ -157,7 +157,7 @@ export const usageAndBilling: readonly Row[] = [
           unit: 'short',
           description:
             'Of the whole store: waiting for delivery to a webhook, and dead, which nobody tries any more: ' +
-            'petgate events list --dead.',
+            'petgate events list --state dead.',
         },
         { '{{state}}': 'max by (state) (petgate_events)' },
       ),

@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import type { Sources } from '../gateway/config/load.js';
 import type { Operation } from '../gateway/contract/operation.js';
 import { CommandError } from './command-error.js';
-import { cell, keyValues, say, sayJson, styled, table } from './output.js';
+import { keyValues, say, sayJson, styled, table } from './output.js';
+import { cell } from '../shared/readable.js';
 
 export function configCommand(): Command {
   const config = new Command('config').description('check and show the configuration').addHelpText('after', EXAMPLES);

@@ -26,7 +26,8 @@ function report(thrown: unknown): number {
 process.stdout.on('error', endWithReader);
 
 try {
-  await createProgram().parseAsync();
+  const words = process.argv.slice(2);
+  await (await createProgram(words)).parseAsync(words, { from: 'user' });
 } catch (error) {
   process.exitCode = report(error);
 }

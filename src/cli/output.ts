@@ -46,13 +46,6 @@ export function keyValues(pairs: readonly (readonly [name: string, value: string
   return pairs.map(([name, value]) => `${styled('dim', name.padEnd(width))}  ${value}`).join('\n');
 }
 
-/** A value of any kind in one cell; control characters of strangers never reach the terminal. */
-export function cell(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '-';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.replace(/\p{Cc}/gu, '?');
-}
-
 /** "petgate keys list | head" closes the pipe early; that is not an error. Servers keep serving instead. */
 export function endWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? 0 : 1);

@@ -7,23 +7,17 @@ import { findAdmin } from './admin-address.js';
 import { AdminClient } from './client.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
+import { groupsFor } from './groups.js';
 import { addExamples } from './examples.js';
 import { checkOpenFiles } from './open-files.js';
 import { endWithReader } from './output.js';
-import { bansCommand } from './rest/bans.js';
-import { customersCommand } from './rest/customers.js';
-import { eventsCommand } from './rest/events.js';
-import { gatewaysCommand } from './rest/gateways.js';
-import { keysCommand } from './rest/keys.js';
-import { plansCommand } from './rest/plans.js';
-import { sessionsCommand } from './rest/sessions.js';
-import { storeCommand } from './rest/store.js';
-import { tokensCommand } from './rest/tokens.js';
-import { usageCommand } from './usage/command.js';
 import { whyCommand } from './why.js';
 
-/** The command line as commander's tree; it throws CommanderError instead of ending the process. */
-export function createProgram(): Command {
+/**
+ * The command line as commander's tree; it throws CommanderError instead of ending the process.
+ * @param words of the command line; with `completion` among them, all commands are there
+ */
+export async function createProgram(words: readonly string[]): Promise<Command> {
   const program = new Command('petgate')
     .description('An API gateway for APIs that are sold or shared by key.')
     .version(versionOf(), '-V, --version')
@@ -68,20 +62,7 @@ export function createProgram(): Command {
       checkOpenFiles();
       process.stdout.off('error', endWithReader).on('error', () => undefined);
     });
-  for (const command of [
-    keysCommand(connect),
-    customersCommand(connect),
-    bansCommand(connect),
-    plansCommand(connect),
-    eventsCommand(connect),
-    usageCommand(connect),
-    whyCommand(connect),
-    gatewaysCommand(connect),
-    storeCommand(connect),
-    tokensCommand(connect),
-    sessionsCommand(connect),
-    configCommand(),
-  ])
+  for (const command of [...(await groupsFor(connect, words)), whyCommand(connect), configCommand()])
     program.addCommand(command);
   program.addCommand(completionCommand(program));
   addExamples(program);

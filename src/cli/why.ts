@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { listIn, type Connect, type Json } from './client.js';
 import { CommandError } from './command-error.js';
-import { cell, keyValues, say, sayJson, styled } from './output.js';
-import { segment } from './rest/command.js';
+import { keyValues, say, sayJson, styled } from './output.js';
+import { cell } from '../shared/readable.js';
+import { segment } from './actions/segment.js';
 
 export function whyCommand(connect: Connect): Command {
   return new Command('why')

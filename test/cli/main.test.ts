@@ -132,7 +132,6 @@ t.test('exit code 2: wrong use, with a hint', async (t: Test) => {
     ['a month such as 2026-11', 'usage', '--month', '2026-13'],
     ['either --month or --from and --to', 'usage', 'report', '--month', '2026-11', '--from', '2026-11-02'],
     ['Did you mean create?', 'keys', 'craete'],
-    ['--plan', 'keys', 'create', '--name', 'x'],
     ['Did you mean --plan?', 'keys', 'list', '--plna', 'free'],
     ['Usage', 'keys'],
     ['Usage'],

@@ -1,7 +1,7 @@
 import { DAY_MS, dayOf } from '../../src/shared/utc-day.js';
 import { openEmbeddedEngine } from '../../src/gateway/store/embedded/engine.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
-import { AdminTokens } from '../../src/gateway/admin/access/tokens.js';
+import { AdminTokens } from '../../src/gateway/actions/access/tokens.js';
 import { eraseCustomer, eraseKey } from '../../src/gateway/accounts/erase.js';
 import { KeyRegistry } from '../../src/gateway/accounts/registry.js';
 import { parseToken } from '../../src/gateway/accounts/token.js';

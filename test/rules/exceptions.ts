@@ -5,7 +5,7 @@ export const PROGRAMS: readonly string[] = [
   'src/gateway/main.ts',
   'src/pets/main.ts',
   'src/gateway/usage/tasks/task-process.ts',
-  'src/gateway/admin/input/plans-thread.ts',
+  'src/gateway/actions/input/plans-thread.ts',
   'src/gateway/contract/reader-thread.ts',
   // `npm run lint` runs it.
   'src/bootstrap/regexes.mjs',

@@ -83,7 +83,7 @@ t.test('docs/reference/settings.md explains every variable, and no other is know
   t.end();
 });
 
-t.test('docs/reference/cli.md lists every command, and no other', (t) => {
+t.test('docs/reference/cli.md lists every command, and no other', async (t) => {
   const leaves = (command: Command): readonly Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
   const nameOf = (command: Command): string =>
@@ -92,6 +92,5 @@ t.test('docs/reference/cli.md lists every command, and no other', (t) => {
     const [group = '', ...commands] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     return commands.length === 0 ? [group] : commands.map((command) => `${group} ${command}`);
   });
-  t.strictSame(named, leaves(createProgram()).map(nameOf));
-  t.end();
+  t.strictSame(named.sort(), leaves(await createProgram(['completion'])).map(nameOf).sort());
 });

@@ -8,7 +8,7 @@ export const LONG = [
   'gateway/console/tasks',
   'cli/rest/grants',
   'gateway/usage/archive/move',
-  'gateway/admin/handlers/archive',
+  'gateway/actions/usage/archive',
   'e2e/customers',
   'gateway/edge/websocket/tunnel',
   'gateway/edge/proxy-protocol/listener',

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { LedgerOutcome, LedgerRow } from '../../gateway/usage/rehearsal/ledger/tally.js';
 import type { Connect } from '../client.js';
-import { cell, styled, table } from '../output.js';
+import { styled, table } from '../output.js';
+import { cell } from '../../shared/readable.js';
 import { checkPlans } from './missing.js';
 import { moneyIn, sumsIn } from './money.js';
 import { MAX_SHOWN, titled, withNotes } from './show.js';

@@ -1,7 +1,7 @@
 import type { MoneyView } from '../../gateway/usage/grouping/money-view.js';
 import type { Owed } from '../../gateway/usage/rehearsal/bills.js';
 import { withCurrency } from '../../shared/currency.js';
-import { cell } from '../output.js';
+import { cell } from '../../shared/readable.js';
 
 /** Where there is no figure, why. */
 export function moneyIn(money: MoneyView | null | undefined): string {

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../gateway/usage/rehearsal/rehearsal.js';
 import type { Row } from '../../gateway/usage/rehearsal/tally.js';
-import { cell, styled, table } from '../output.js';
+import { styled, table } from '../output.js';
+import { cell } from '../../shared/readable.js';
 import { moneyIn, sumsIn } from './money.js';
 
 /** More are left to --json. */

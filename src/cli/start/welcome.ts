@@ -1,5 +1,6 @@
 import { type AdminClient, listIn } from '../client.js';
-import { cell, say, styled } from '../output.js';
+import { say, styled } from '../output.js';
+import { cell } from '../../shared/readable.js';
 
 /**
  * Says how to make the first request. A store without any key gets one on plan free, shown this once.

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { CommandError } from '../command-error.js';
 import type { AdminClient, Connect, Json } from '../client.js';
-import { cell, say, sayJson, styled } from '../output.js';
-import { rowsOf } from '../rest/show.js';
+import { say, sayJson, styled } from '../output.js';
+import { cell } from '../../shared/readable.js';
+import { rowsOf } from '../actions/print.js';
 import { readCounter, type Counter } from './counter.js';
 import { readLedger } from './ledger.js';
 import { askedOf, nameOf, readLogs, type Admitted, type LoggedDay } from './access-log.js';

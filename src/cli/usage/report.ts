@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander';
 import { listIn, type Json, type Connect } from '../client.js';
 import { CommandError } from '../command-error.js';
-import { segment } from '../rest/command.js';
-import { cell, say, styled } from '../output.js';
-import { rowsOf } from '../rest/show.js';
-import { missingIn } from './gateways.js';
+import { segment } from '../actions/segment.js';
+import { say, styled } from '../output.js';
+import { cell } from '../../shared/readable.js';
+import { rowsOf } from '../actions/print.js';
 import { inCurrency } from '../../shared/currency.js';
 import { dayOf } from '../../shared/utc-day.js';
 
@@ -41,7 +41,7 @@ export function reportCommand(connect: Connect): Command {
       // All but the table goes through as it comes: it may be larger than memory.
       if (json === true || format !== 'table')
         return client.pour(`/admin/v1/usage?${query.toString()}&format=${json === true ? 'json' : format}`);
-      showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), labelsOf(asked.by.split(',')));
+      await showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), labelsOf(asked.by.split(',')));
     });
 }
 
@@ -61,7 +61,7 @@ function labelsOf(by: readonly string[]): readonly string[] {
   );
 }
 
-function showReport(report: Json, by: readonly string[]): void {
+async function showReport(report: Json, by: readonly string[]): Promise<void> {
   const money = 'amounts' in (report['totals'] as Json) ? MONEY : [];
   const corrected = 'correctedUnits' in (report['totals'] as Json) ? CORRECTED : [];
   const columns = [
@@ -76,7 +76,8 @@ function showReport(report: Json, by: readonly string[]): void {
   const growing = report['final'] === true ? ', final' : styled('dim', ', still growing');
   say(`Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${growing}\n`);
   say(rowsOf(columns, [...listIn(report, 'rows'), totals]));
-  for (const line of missingIn(report)) say(line);
+  const { missingText } = await import('../../gateway/usage/finality-text.js');
+  for (const text of missingText(report)) say(styled('red', `\n${text}`));
 }
 
 /** Amounts as people read them; where there is none, why. */

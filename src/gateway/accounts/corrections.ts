@@ -28,10 +28,10 @@ export const newCorrection = (today: string) => ({
     .string({ error: orMissing('must be a day such as 2026-11-21') })
     .refine((day) => isDay(day), 'must be a day such as 2026-11-21')
     .refine((day) => day <= today, 'must not lie in the future')
-    .meta({ format: 'date' }),
+    .meta({ format: 'date', description: 'The UTC day, which may be final, or in the archive' }),
   requests: figure.describe('Added to the requests of the day; below 0 taken away'),
   units: figure.describe('The same of units, which amounts are made of'),
-  reason: text(500, REASON).regex(VISIBLE, REASON),
+  reason: text(500, REASON).regex(VISIBLE, REASON).describe('Why, for anyone who reads the report'),
   id: z
     .string(ID)
     .regex(/^[0-9A-Za-z._:-]{1,64}$/, ID)

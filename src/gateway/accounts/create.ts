@@ -32,7 +32,8 @@ export const newKey = (rules: FieldRules) => ({
     .string(TOKEN_FORM)
     .regex(/^(?!pt[ga]_)[\x21-\x7e]{16,512}$/, TOKEN_FORM)
     .optional()
-    .describe('A token of another form, to be brought in'),
+    .describe('An existing key of another form')
+    .meta({ writeOnly: true }),
   customer: z.string().optional().describe('Whose plan and limits it shares'),
 });
 
@@ -40,7 +41,8 @@ export const newKey = (rules: FieldRules) => ({
 export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey> {
   const problems: string[] = [];
   const isCustomers = Object.hasOwn(body, 'customer');
-  if (!isCustomers && !Object.hasOwn(body, 'plan')) problems.push('plan: is required');
+  if (!isCustomers && !Object.hasOwn(body, 'plan'))
+    problems.push('plan: is required; or give the customer whose plan the key shares');
   const fields = readFields(body, newKey(rules), problems);
   const customer = await readCustomer(rules.customers, body, problems);
   const { plan = '', name = '', note = '', scopes = null, expires: expiresAtMs = null, key: imported = null } = fields;

@@ -115,14 +115,16 @@ export function text(length: number, form = `must be a text of at most ${length}
 }
 
 const NAME_FORM = 'must be a text of 1 to 100 characters, with one that can be seen';
-export const name = text(100, NAME_FORM).regex(VISIBLE, NAME_FORM);
+export const name = text(100, NAME_FORM).regex(VISIBLE, NAME_FORM).describe('A name for people');
 export const reference = text(100).describe('Its id in the billing system; may be empty');
-export const note = text(1_000);
+export const note = text(1_000).describe('A note for operators');
 
-export const status = z.enum(['enabled', 'disabled'], {
-  error: ({ input }) =>
-    input === 'revoked' ? 'revoke a key with DELETE; it is final' : 'must be "enabled" or "disabled"',
-});
+export const status = z
+  .enum(['enabled', 'disabled'], {
+    error: ({ input }) =>
+      input === 'revoked' ? 'revoke a key with DELETE; it is final' : 'must be "enabled" or "disabled"',
+  })
+  .describe('Whether it is accepted');
 
 /** Names of the plans that can be assigned. */
 export function openPlans(plans: Plans): readonly string[] {
@@ -139,16 +141,22 @@ export function planIn({ plans, has }: Pick<FieldRules, 'plans' | 'has'>): z.Zod
     if (!plans.has(value)) return `there is no plan ${quote(value)}; ${suggestion(value.slice(0, 64), names)}`;
     if (plans.get(value)!.retired !== true || value === has) return null;
     return `plan ${quote(value)} is retired: who has it keeps it, no one else gets it; ${choice}`;
-  });
+  }).describe('A plan, such as free or pro');
 }
 
-const limit = (or = ', or "unlimited"') =>
-  z.union([whole(1, MAX_LIMIT, or), z.literal('unlimited')], { error: wholeError(1, MAX_LIMIT, or) });
+const limit = (per: string, or = ', or "unlimited"') =>
+  z
+    .union([whole(1, MAX_LIMIT, or), z.literal('unlimited')], { error: wholeError(1, MAX_LIMIT, or) })
+    .describe(`Units per ${per}, or unlimited; only on a plan with custom limits`);
 
 /** A key's own limits; null for none. */
 export const limits = z
   .strictObject(
-    { minute: limit(), day: limit(), month: limit(', or "unlimited"; leave it out for none').exactOptional() },
+    {
+      minute: limit('minute'),
+      day: limit('day'),
+      month: limit('month', ', or "unlimited"; leave it out for none').exactOptional(),
+    },
     {
       error: (issue) =>
         issue.code === 'unrecognized_keys'
@@ -167,7 +175,9 @@ function scopesIn({ scopes }: Pick<FieldRules, 'scopes'>) {
     if (stranger !== undefined)
       return `there is no scope ${quote(stranger)}; ${suggestion(stranger.slice(0, 64), scopes)}`;
     return new Set(asked).size < asked.length ? 'names a scope twice' : null;
-  }).nullable();
+  })
+    .nullable()
+    .describe('Only these scopes, such as pets:read; null for all');
 }
 
 /** Unix ms in the future, from a date or unix ms. @param never another allowed value */
@@ -182,7 +192,8 @@ export function momentAfter(nowMs: number, never = '') {
 }
 
 /** When it ends; null for never. */
-export const expiresAfter = (nowMs: number) => momentAfter(nowMs, ', or null for never').nullable();
+export const expiresAfter = (nowMs: number) =>
+  momentAfter(nowMs, ', or null for never').nullable().describe('When it expires; null for never');
 
 /** What may be set of a key, however it comes. */
 export const keyFields = (rules: FieldRules) => ({

@@ -21,9 +21,9 @@ const grantUnits = whole(1, MAX_LIMIT);
 
 /** The body that adds to one window. */
 export const newGrant = (nowMs: number) => ({
-  window: grantWindow,
-  units: grantUnits,
-  until: momentAfter(nowMs),
+  window: grantWindow.describe('Which window'),
+  units: grantUnits.describe('How many units more'),
+  until: momentAfter(nowMs).describe('When it ends'),
   note: note.optional(),
 });
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { AdminParts } from './route.js';
+import type { AdminParts } from '../actions/action.js';
 
 /** Aborted once nobody waits for this response any more. */
 export function goneOf(response: ServerResponse): AbortSignal {

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Authorize } from './access/authorize.js';
-import type { AdminTokens } from './access/tokens.js';
-import type { AdminRefusal, MountedAnswer } from './answer.js';
-import type { AdminParts } from './route.js';
+import type { AdminTokens } from '../actions/access/tokens.js';
+import type { AdminRefusal } from '../actions/answer.js';
+import type { MountedAnswer } from './send.js';
+import type { AdminParts } from '../actions/action.js';
 
 /** What the admin listener shares with what else it serves. */
 export interface AdminCore {

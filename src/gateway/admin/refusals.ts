@@ -5,7 +5,8 @@ import { ChangeUncertain } from '../store/records/conflicts.js';
 import { ArchiveUnavailable } from '../usage/archive/errors.js';
 import { KeyRefused, type KeyRefusedKind } from '../accounts/refused.js';
 import type { Log } from '../../shared/log.js';
-import { AdminRefusal, nameOf } from './answer.js';
+import { AdminRefusal } from '../actions/answer.js';
+import { nameOf } from './send.js';
 
 /** Of a body that isn't streamed. */
 export const BODY_BYTES = 65_536;

@@ -4,21 +4,23 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { wantsHtml } from '../edge/fields.js';
 import { createAuthorize, type Caller } from './access/authorize.js';
 import { createHostCheck } from './access/host.js';
-import { AdminTokens } from './access/tokens.js';
+import { AdminTokens } from '../actions/access/tokens.js';
 import { readActor } from './access/actor.js';
-import { AdminRefusal, send, sendMounted, sendRefusal } from './answer.js';
+import { AdminRefusal } from '../actions/answer.js';
+import { send, sendMounted, sendRefusal } from './send.js';
 import { forClient, goneOf } from './gone.js';
-import { bytesOf, PATIENCE_MS, readBody } from './input/body.js';
+import { readBody } from '../actions/input/body.js';
+import { bytesOf, PATIENCE_MS } from './body.js';
 import type { Mount, MountOf } from './mount.js';
-import { perform } from './perform.js';
+import { perform } from '../actions/perform.js';
 import { BODY_BYTES, refusalOf } from './refusals.js';
-import { unmatched, type AdminParts, type Route } from './route.js';
+import { unmatched, type AdminParts, type Action } from '../actions/action.js';
 import { ROUTES } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The entry of the table that a request is for; absent where there is none. */
-    readonly route?: Route;
+    readonly route?: Action;
     /** True of what is served beside the admin API: it sees to its own access. */
     readonly mounted?: boolean;
   }
@@ -114,7 +116,7 @@ export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise
   return app.server;
 }
 
-function serve(app: FastifyInstance, route: Route, parts: AdminParts, tokens: AdminTokens): void {
+function serve(app: FastifyInstance, route: Action, parts: AdminParts, tokens: AdminTokens): void {
   app.route<{ Params: { id?: string; grant?: string } }>({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),

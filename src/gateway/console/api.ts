@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import { KeyRefused } from '../accounts/refused.js';
 import type { Body } from '../accounts/fields.js';
 import type { Caller } from '../admin/access/authorize.js';
-import { rolesFor } from '../admin/access/roles.js';
-import { AdminRefusal, type Answer } from '../admin/answer.js';
+import { rolesFor } from '../actions/access/roles.js';
+import { AdminRefusal, type Answer } from '../actions/answer.js';
 import type { AdminCore } from '../admin/mount.js';
-import { perform } from '../admin/perform.js';
-import type { Route } from '../admin/route.js';
-import { ROUTES } from '../admin/routes.js';
+import { perform } from '../actions/perform.js';
+import type { Action } from '../actions/action.js';
+import { ACTIONS } from '../actions/table.js';
 import { searchOf } from '../pages/components/pager.js';
 
 /** What a route is asked with, beside its line. */
@@ -67,7 +67,7 @@ export function problemsOf(error: unknown): readonly string[] {
   throw error;
 }
 
-export function notFor({ role }: Caller, access: Route['role']): AdminRefusal {
+export function notFor({ role }: Caller, access: Action['role']): AdminRefusal {
   const roles = new Intl.ListFormat('en', { type: 'disjunction' }).format(rolesFor(access));
   return new AdminRefusal(
     403,
@@ -77,8 +77,8 @@ export function notFor({ role }: Caller, access: Route['role']): AdminRefusal {
   );
 }
 
-function routeOf(line: string): Route {
-  const route = ROUTES.find(({ method, path }) => `${method} ${path}` === line);
+function routeOf(line: string): Action {
+  const route = ACTIONS.find(({ method, path }) => `${method} ${path}` === line);
   if (route === undefined) throw new Error(`the admin API has no route "${line}"`);
   return route;
 }

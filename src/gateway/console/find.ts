@@ -1,4 +1,4 @@
-import { AdminRefusal } from '../admin/answer.js';
+import { AdminRefusal } from '../actions/answer.js';
 import type { Page } from './page.js';
 
 /** A page, and what its path says. */

@@ -1,5 +1,5 @@
 import type { Child } from '#jsx/jsx-runtime';
-import { rolesFor } from '../admin/access/roles.js';
+import { rolesFor } from '../actions/access/roles.js';
 import type { Caller } from '../admin/access/authorize.js';
 import { Document, documentOf } from '../pages/document.js';
 import { CONSOLE, type Page } from './page.js';

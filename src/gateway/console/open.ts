@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { readActor } from '../admin/access/actor.js';
-import { rolesFor } from '../admin/access/roles.js';
-import { AdminRefusal, type MountedAnswer } from '../admin/answer.js';
+import { rolesFor } from '../actions/access/roles.js';
+import { AdminRefusal } from '../actions/answer.js';
+import type { MountedAnswer } from '../admin/send.js';
 import { forClient } from '../admin/gone.js';
 import type { AdminCore, Mount, MountOf } from '../admin/mount.js';
 import { Form, InvalidForm, readFields, readForm } from '../pages/form.js';

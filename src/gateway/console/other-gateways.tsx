@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ExchangeList } from '../admin/openapi/schemas.js';
+import type { ExchangeList } from '../actions/schemas.js';
 import { Moment } from '../pages/components/moment.js';
 import { Table } from '../pages/components/table.js';
 

@@ -1,9 +1,9 @@
 import type { Child } from '#jsx/jsx-runtime';
-import type { Access } from '../admin/access/roles.js';
+import type { Access } from '../actions/access/roles.js';
 import type { Caller } from '../admin/access/authorize.js';
-import type { Headers } from '../admin/answer.js';
-import type { AdminParts } from '../admin/route.js';
-import { ROUTES } from '../admin/routes.js';
+import type { Headers } from '../actions/answer.js';
+import type { AdminParts } from '../actions/action.js';
+import { ACTIONS } from '../actions/table.js';
 import type { Guard } from '../pages/components/form.js';
 import type { Form } from '../pages/form.js';
 import type { AdminApi } from './api.js';
@@ -92,7 +92,7 @@ function placed(line: string): Pick<Page, 'method' | 'path'> {
 
 /** Throws where there is no such route: found when this file is loaded. */
 function roleOf(line: string): Exclude<Access, 'open'> {
-  const role = ROUTES.find(({ method, path }) => `${method} ${path}` === line)?.role;
+  const role = ACTIONS.find(({ method, path }) => `${method} ${path}` === line)?.role;
   if (role === undefined || role === 'open') throw new Error(`the admin API has no route "${line}" with a role`);
   return role;
 }

@@ -1,4 +1,4 @@
-import type { AdminRefusal } from '../admin/answer.js';
+import type { AdminRefusal } from '../actions/answer.js';
 import { Notice } from '../pages/components/notice.js';
 import { CONSOLE } from './page.js';
 import { SignInForm } from './sign-in/pages.js';

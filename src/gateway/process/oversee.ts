@@ -1,10 +1,10 @@
-import { Audit } from '../admin/access/audit.js';
+import { Audit } from '../actions/access/audit.js';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import type { AdminParts } from '../admin/route.js';
+import type { AdminParts } from '../actions/action.js';
 import { lackingText } from '../usage/archive/lacking.js';
 import { maintainArchive, type ArchiveState } from '../usage/tasks/maintain-archive.js';
 import type { Base } from './base.js';

@@ -1,7 +1,7 @@
 import { ImportRefused } from '../../../src/gateway/accounts/transfer/import.js';
 import { exportStore } from '../../../src/gateway/accounts/transfer/store-export.js';
 import { importStore } from '../../../src/gateway/accounts/transfer/store-import.js';
-import { readLines, STORED_LINE_BYTES } from '../../../src/gateway/admin/input/lines.js';
+import { readLines, STORED_LINE_BYTES } from '../../../src/gateway/actions/input/lines.js';
 import { pick } from '../chaos/random.js';
 import { WrongBill } from './bill.js';
 import { copyOf, importInto, maybeLackingDays } from './model.js';

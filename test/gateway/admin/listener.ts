@@ -1,4 +1,4 @@
-import { Audit } from '../../../src/gateway/admin/access/audit.js';
+import { Audit } from '../../../src/gateway/actions/access/audit.js';
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,9 @@ import type { Test } from 'tap';
 import { ZodType } from 'zod';
 import type { EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import { createAdmin } from '../../../src/gateway/admin/server.js';
-import { ErrorBody } from '../../../src/gateway/admin/openapi/schemas.js';
+import { ErrorBody } from '../../../src/gateway/actions/schemas.js';
 import type { MountOf } from '../../../src/gateway/admin/mount.js';
-import type { AdminParts, Route } from '../../../src/gateway/admin/route.js';
+import type { AdminParts, Action } from '../../../src/gateway/actions/action.js';
 import { ROUTES } from '../../../src/gateway/admin/routes.js';
 import type { KeyRegistry, RegistryParts } from '../../../src/gateway/accounts/registry.js';
 import { openRegistry, openStore } from '../accounts/store.js';
@@ -89,7 +89,7 @@ export async function listen(
 /** A JSON answer is as OpenAPI says: every field that is promised, and none that isn't. */
 function holdToDescription(t: Test, method: string, path: string, { status, json }: Reply): void {
   const [plain = ''] = path.split('?');
-  const fits = (one: Route): boolean => new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(plain);
+  const fits = (one: Action): boolean => new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(plain);
   const { gives } = ROUTES.find((one) => one.method === method && (one.path === plain || fits(one))) ?? {};
   const form = status >= 400 ? ErrorBody : gives instanceof ZodType ? gives : null;
   if (form === null || method === 'HEAD' || Object.hasOwn(json, 'ready')) return;

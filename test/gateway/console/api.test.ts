@@ -1,7 +1,7 @@
 import t from 'tap';
-import { AdminTokens } from '../../../src/gateway/admin/access/tokens.js';
-import { AdminRefusal } from '../../../src/gateway/admin/answer.js';
-import { History, IssuedKey, KeyPage } from '../../../src/gateway/admin/openapi/schemas.js';
+import { AdminTokens } from '../../../src/gateway/actions/access/tokens.js';
+import { AdminRefusal } from '../../../src/gateway/actions/answer.js';
+import { History, IssuedKey, KeyPage } from '../../../src/gateway/actions/schemas.js';
 import type { Role } from '../../../src/gateway/store/records/admin-token.js';
 import { AdminApi, problemsOf } from '../../../src/gateway/console/api.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';

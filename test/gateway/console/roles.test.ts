@@ -1,5 +1,5 @@
 import t from 'tap';
-import { rolesFor } from '../../../src/gateway/admin/access/roles.js';
+import { rolesFor } from '../../../src/gateway/actions/access/roles.js';
 import { PAGES } from '../../../src/gateway/console/pages.js';
 import { ROLES } from '../../../src/gateway/store/records/admin-token.js';
 import { hiddenIn, openConsole } from './visitor.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from './authorize.js';
-import { AdminRefusal } from '../answer.js';
+import { AdminRefusal } from '../../actions/answer.js';
 
 const ROOT = 'admin-api';
 const LENGTH = 64;

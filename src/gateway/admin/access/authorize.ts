@@ -3,9 +3,9 @@ import type { Role } from '../../store/records/admin-token.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import { bucketOf, createAddressReader } from '../../edge/client-address.js';
 import { createAllowance } from '../../usage/allowance.js';
-import { AdminRefusal } from '../answer.js';
-import { rolesFor, type Access } from './roles.js';
-import type { AdminTokens } from './tokens.js';
+import { AdminRefusal } from '../../actions/answer.js';
+import { rolesFor, type Access } from '../../actions/access/roles.js';
+import type { AdminTokens } from '../../actions/access/tokens.js';
 
 const BEARER = 'Bearer realm="petgate-admin"';
 const HELP =

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { AdminRefusal } from '../answer.js';
+import { AdminRefusal } from '../../actions/answer.js';
 
 /** Names that no page of the internet can have: those of a cluster, a container network and this machine. */
 const INSIDE = /^(?:[a-z0-9_-]+|(?:[a-z0-9_-]+\.)+(?:svc|local|internal))$/;

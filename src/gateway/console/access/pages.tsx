@@ -1,4 +1,4 @@
-import { IssuedToken, TokenList } from '../../admin/openapi/schemas.js';
+import { IssuedToken, TokenList } from '../../actions/schemas.js';
 import { ROLES } from '../../store/records/admin-token.js';
 import { PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';

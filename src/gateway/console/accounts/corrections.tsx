@@ -1,4 +1,4 @@
-import { CorrectionPage } from '../../admin/openapi/schemas.js';
+import { CorrectionPage } from '../../actions/schemas.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';

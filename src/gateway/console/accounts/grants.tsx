@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Grant } from '../../admin/openapi/schemas.js';
+import type { Grant } from '../../actions/schemas.js';
 import { PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { AuditList } from '../../admin/openapi/schemas.js';
+import { AuditList } from '../../actions/schemas.js';
 import { TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';

@@ -1,4 +1,4 @@
-import { AddressBanPage, BanPage } from '../../admin/openapi/schemas.js';
+import { AddressBanPage, BanPage } from '../../actions/schemas.js';
 import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';

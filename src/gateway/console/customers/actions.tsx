@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Customer } from '../../admin/openapi/schemas.js';
+import type { Customer } from '../../actions/schemas.js';
 import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { pathOf } from '../accounts/account.js';
 import { BAN_FIELD, BanForm } from '../accounts/ban-form.js';

@@ -1,4 +1,4 @@
-import { Customer } from '../../admin/openapi/schemas.js';
+import { Customer } from '../../actions/schemas.js';
 import { PostForm, sentWith, TextField } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';

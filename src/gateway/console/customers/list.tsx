@@ -1,5 +1,5 @@
 import { isCustomerId } from '../../accounts/token.js';
-import { CustomerPage } from '../../admin/openapi/schemas.js';
+import { CustomerPage } from '../../actions/schemas.js';
 import { TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';

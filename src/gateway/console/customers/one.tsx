@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Customer, History, KeyPage } from '../../admin/openapi/schemas.js';
+import { Customer, History, KeyPage } from '../../actions/schemas.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Event, EventPage } from '../../admin/openapi/schemas.js';
+import { Event, EventPage } from '../../actions/schemas.js';
 import { PostForm, type Guard } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Notice, Problems } from '../../pages/components/notice.js';

@@ -1,4 +1,4 @@
-import { IssuedKey } from '../../admin/openapi/schemas.js';
+import { IssuedKey } from '../../actions/schemas.js';
 import { CheckFields, PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';

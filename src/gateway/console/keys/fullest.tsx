@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { KeyWindows } from '../../admin/openapi/schemas.js';
+import type { KeyWindows } from '../../actions/schemas.js';
 
 type Window = z.output<typeof KeyWindows>['windows'][number];
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isKeyId } from '../../accounts/token.js';
-import { Customer, KeyPage, KeyWindows } from '../../admin/openapi/schemas.js';
+import { Customer, KeyPage, KeyWindows } from '../../actions/schemas.js';
 import { SelectField, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ExchangeList, History, Key, KeyWindows } from '../../admin/openapi/schemas.js';
+import { ExchangeList, History, Key, KeyWindows } from '../../actions/schemas.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';

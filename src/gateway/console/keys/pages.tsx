@@ -1,4 +1,4 @@
-import { IssuedKey } from '../../admin/openapi/schemas.js';
+import { IssuedKey } from '../../actions/schemas.js';
 import { action } from '../accounts/account.js';
 import { banIn } from '../accounts/ban-form.js';
 import { changeIn } from '../accounts/change.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { RefusedList } from '../../admin/openapi/schemas.js';
+import { RefusedList } from '../../actions/schemas.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import type { AdminApi } from '../api.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { PlanList } from '../../admin/openapi/schemas.js';
+import { PlanList } from '../../actions/schemas.js';
 import { withCurrency } from '../../../shared/currency.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Badge } from '../../pages/components/notice.js';

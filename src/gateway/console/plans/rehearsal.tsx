@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { PlanRehearsal } from '../../admin/openapi/schemas.js';
+import type { PlanRehearsal } from '../../actions/schemas.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { withCurrency } from '../../../shared/currency.js';

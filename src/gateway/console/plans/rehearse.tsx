@@ -1,4 +1,4 @@
-import { PlanRehearsal } from '../../admin/openapi/schemas.js';
+import { PlanRehearsal } from '../../actions/schemas.js';
 import { planFileText, readPlanText } from '../../config/load.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { PostForm, TextAreaField, TextField } from '../../pages/components/form.js';

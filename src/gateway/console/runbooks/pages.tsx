@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Child } from '#jsx/jsx-runtime';
 import { packageRoot } from '../../../shared/package-root.js';
-import { AdminRefusal } from '../../admin/answer.js';
+import { AdminRefusal } from '../../actions/answer.js';
 import { CONSOLE, page, type Page } from '../page.js';
 
 const NAME = /^Petgate\w{1,60}$/;

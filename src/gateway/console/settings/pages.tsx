@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { GatewayList } from '../../admin/openapi/schemas.js';
+import { GatewayList } from '../../actions/schemas.js';
 import { explainSettings } from '../../config/explain.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { Facts } from '../../pages/components/facts.js';

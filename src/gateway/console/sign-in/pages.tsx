@@ -1,4 +1,4 @@
-import { AdminRefusal } from '../../admin/answer.js';
+import { AdminRefusal } from '../../actions/answer.js';
 import { TextField } from '../../pages/components/form.js';
 import { Notice } from '../../pages/components/notice.js';
 import { isOwnForm } from '../../pages/session.js';

@@ -1,4 +1,4 @@
-import { AdminRefusal, type Answer } from '../../admin/answer.js';
+import { AdminRefusal, type Answer } from '../../actions/answer.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { lastDayOf } from '../../../shared/utc-month.js';
 import { readReport } from '../../usage/read-report.js';

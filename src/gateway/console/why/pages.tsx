@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ExchangeList } from '../../admin/openapi/schemas.js';
+import { ExchangeList } from '../../actions/schemas.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import t from 'tap';
-import { readLines, STORED_LINE_BYTES } from '../../../../src/gateway/admin/input/lines.js';
+import { readLines, STORED_LINE_BYTES } from '../../../../src/gateway/actions/input/lines.js';
 import { exportStore } from '../../../../src/gateway/accounts/transfer/store-export.js';
 import { importStore } from '../../../../src/gateway/accounts/transfer/store-import.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';

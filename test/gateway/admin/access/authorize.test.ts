@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createAuthorize, type Authorize } from '../../../../src/gateway/admin/access/authorize.js';
-import { AdminRefusal } from '../../../../src/gateway/admin/answer.js';
+import { AdminRefusal } from '../../../../src/gateway/actions/answer.js';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 
 const TOKEN = 'operators-only-0123456789';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import t from 'tap';
 import { exportStore } from '../../../../../src/gateway/accounts/transfer/store-export.js';
 import { importStore } from '../../../../../src/gateway/accounts/transfer/store-import.js';
-import { readLines, STORED_LINE_BYTES } from '../../../../../src/gateway/admin/input/lines.js';
+import { readLines, STORED_LINE_BYTES } from '../../../../../src/gateway/actions/input/lines.js';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { customerName, eventsName } from '../../../../../src/gateway/store/redis/names.js';
 import { keyOf, newCustomer, PLANS } from '../../../../conformance/cast.js';

@@ -1,0 +1,60 @@
+import { Option } from 'commander';
+import type { Action } from '../../gateway/actions/action.js';
+import type { Command, Values } from '../../gateway/actions/command.js';
+import { lowered, optionsFor, type Field } from './options.js';
+
+/** An action as the command line offers it. */
+export interface Offer {
+  readonly action: Pick<Action, 'method' | 'path' | 'query'>;
+  readonly command: Command;
+  readonly words: readonly string[];
+  readonly about: string;
+  /** `<id>`, `[id]` */
+  readonly args: readonly string[];
+  /** The option that tells it from other commands of the same words, such as `--customer <id>`. */
+  readonly selector: Option | null;
+  /** Names of the arguments, or of the option, that stand in the path. */
+  readonly inPath: readonly string[];
+  readonly fields: readonly Field[];
+}
+
+/** Every action that the command line offers. */
+export async function allOffers(): Promise<readonly Offer[]> {
+  const [{ ACTIONS }, { z }] = await Promise.all([import('../../gateway/actions/table.js'), import('zod')]);
+  return ACTIONS.flatMap((action) =>
+    (action.commands ?? []).map((command) => {
+      const { takes, query = {}, summary } = action;
+      const { sends, instead, about = summary, usage } = command;
+      const schema = instead === undefined ? (takes ?? z.object(query)) : z.strictObject(instead.fields);
+      const fields = sends === undefined ? optionsFor(z.toJSONSchema(schema, { io: 'input' })) : [];
+      return { action, command, about: lowered(about), fields, ...partsOf(usage) };
+    }),
+  );
+}
+
+function partsOf(usage: string): Pick<Offer, 'words' | 'args' | 'selector' | 'inPath'> {
+  const [, words = '', args = '', flags] = /^([a-z -]*?)((?: [<[]\w+[>\]])*)( --.*)?$/.exec(usage)!;
+  const selector = flags === undefined ? null : new Option(flags.trim(), 'instead of an ID');
+  const listed = args.split(' ').filter(Boolean);
+  const inPath = selector?.required === true ? [selector.attributeName()] : listed.map(nameOf);
+  return { words: words.split(' '), args: listed, selector, inPath };
+}
+
+function nameOf(argument: string): string {
+  return argument.slice(1, -1);
+}
+
+/** The one of these that has what was given, and nothing that was not; undefined if there is none. */
+export function offerFor(offers: readonly Offer[], given: Values): Offer | undefined {
+  if (offers.length === 1) return offers[0];
+  const namesOf = ({ args, selector }: Offer): readonly string[] => [
+    ...args.map(nameOf),
+    ...(selector === null ? [] : [selector.attributeName()]),
+  ];
+  const names = offers.flatMap(namesOf);
+  return offers.find(
+    (offer) =>
+      names.every((name) => (given[name] !== undefined) === namesOf(offer).includes(name)) &&
+      (offer.command.when?.(given) ?? true),
+  );
+}

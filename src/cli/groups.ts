@@ -1,0 +1,56 @@
+import { Command } from 'commander';
+import type { Connect } from './client.js';
+import { rehearseCommand } from './rehearse/command.js';
+import { checkCommand } from './rehearse/check.js';
+import { exportCommand as exportStore, importCommand as importStore } from './transfer/store.js';
+import { importCommand as importKeys } from './transfer/keys.js';
+import { pushCommand } from './usage/push/command.js';
+import { reconcileCommand } from './usage/reconcile.js';
+import { reportCommand } from './usage/report.js';
+import { commandFor, examplesOf } from './actions/command.js';
+import { allOffers, type Offer } from './actions/offer.js';
+
+type Make = (connect: Connect) => Command;
+
+/** Commands about one thing each: what they are for, and those that are more than one request to the admin API. */
+const GROUPS: Readonly<Record<string, readonly [about: string, ...more: Make[]]>> = {
+  keys: ['create, find, change and end API keys', importKeys],
+  customers: ['create, find, change and close customers, whose keys share a plan'],
+  bans: ['see, start and lift bans'],
+  plans: ['see who has which plan, check a file of plans, and try it on what happened', checkCommand, rehearseCommand],
+  events: ['see events that are not delivered, and have them delivered again'],
+  usage: ['report, verify and push the usage ledger', reportCommand, reconcileCommand, pushCommand],
+  'usage archive': ['what became of days of the ledger that are over'],
+  gateways: ['see which gateways there are'],
+  store: ['back up, restore and move the store', exportStore, importStore],
+  tokens: ['create, find and revoke tokens of the admin API'],
+  sessions: ['end the sessions of people who signed in'],
+};
+
+/**
+ * The groups, with all commands of theirs if one of them is asked for: to load what the actions are takes as long as
+ * all else that a command does.
+ * @param words of the command line
+ */
+export async function groupsFor(connect: Connect, words: readonly string[]): Promise<readonly Command[]> {
+  const isWanted = words.some((word) => word in GROUPS || word === 'completion');
+  const byWords = Object.entries(byCommand(isWanted ? await allOffers() : []));
+  const groups = new Map<string, Command>();
+  for (const [path, [about, ...more]] of Object.entries(GROUPS)) {
+    const [parent = '', name] = path.split(' ');
+    const group = new Command(name ?? parent).description(about);
+    for (const make of more) group.addCommand(make(connect), { isDefault: make === reportCommand });
+    const its = byWords.filter(([words]) => words.slice(0, words.lastIndexOf(' ')) === path);
+    for (const [, offers] of its) group.addCommand(commandFor(connect, offers));
+    group.addHelpText('after', `\n${examplesOf(its.flatMap(([, offers]) => offers))}`);
+    if (name === undefined) groups.set(path, group);
+    else groups.get(parent)!.addCommand(group);
+  }
+  return [...groups.values()];
+}
+
+function byCommand(offers: readonly Offer[]): Readonly<Record<string, readonly Offer[]>> {
+  const all: Record<string, Offer[]> = {};
+  for (const offer of offers) (all[offer.words.join(' ')] ??= []).push(offer);
+  return all;
+}

@@ -1,0 +1,84 @@
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { hasExpired, ROLES, type AdminToken, type TokenStore } from '../../store/records/admin-token.js';
+import { ChangeUncertain } from '../../store/records/conflicts.js';
+import { suggestion } from '../../../shared/names/nearest.js';
+import type { Clock } from '../../store/store-clock.js';
+import { expiresAfter, name, quote, required, type Body } from '../../accounts/fields.js';
+import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
+import { AdminRefusal } from '../answer.js';
+
+const role = z
+  .enum(ROLES, {
+    error: ({ input }) =>
+      typeof input === 'string'
+        ? `there is no role ${quote(input)}; ${suggestion(input.slice(0, 64), ROLES)}`
+        : `is required: ${ROLES.join(', ')}`,
+  })
+  .describe('What it allows');
+/** The body that makes a token. */
+export const newToken = (nowMs: number) => ({ name, role, expires: expiresAfter(nowMs).optional() });
+
+/** The life of admin tokens. Nothing is remembered between two calls: what the store says holds at once. */
+export class AdminTokens {
+  readonly #store: TokenStore;
+  readonly #clock: Clock;
+
+  constructor(store: TokenStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** @param body `{name, role, expires?}`. Rejects with KeyRefused that names all that is wrong with it. */
+  async create(body: Body, actor: string): Promise<{ readonly record: AdminToken; readonly token: string }> {
+    const nowMs = await this.#clock();
+    const { name, role, expires: expiresAtMs = null } = required(body, newToken(nowMs));
+    const { token, id, secretHash: hash } = makeAdminToken();
+    const record: AdminToken = { id, name, role, hash, createdAtMs: nowMs, createdBy: actor, expiresAtMs };
+    await this.#store.add(record).catch((error: unknown) => {
+      throw error instanceof ChangeUncertain
+        ? new ChangeUncertain(
+            `${error.message} This made the admin token ${id}, which is not shown: revoke it, and create another.`,
+          )
+        : error;
+    });
+    return { record, token };
+  }
+
+  /** Rejects with AdminRefusal 404. */
+  async get(id: string): Promise<AdminToken> {
+    const record = isKeyId(id) ? await this.#store.read(id) : undefined;
+    if (record === undefined) throw notFound(id);
+    return record;
+  }
+
+  list(): Promise<readonly AdminToken[]> {
+    return this.#store.list();
+  }
+
+  /** Ends the token: it opens nothing from now on, on any gateway. Rejects with AdminRefusal 404. */
+  async revoke(id: string): Promise<void> {
+    if (!isKeyId(id) || !(await this.#store.remove(id))) throw notFound(id);
+  }
+
+  /** Whose token this is; undefined when it is none that is good now. */
+  async holderOf(token: string): Promise<AdminToken | undefined> {
+    const parsed = parseAdminToken(token);
+    return parsed === null ? undefined : this.holderOfHash(parsed.id, parsed.secretHash);
+  }
+
+  /** The same by the hash of a token, which is what a session knows of it. @param secretHash 43 characters */
+  async holderOfHash(id: string, secretHash: string): Promise<AdminToken | undefined> {
+    const record = await this.#store.read(id);
+    if (record === undefined || !timingSafeEqual(Buffer.from(record.hash), Buffer.from(secretHash))) return undefined;
+    if (record.expiresAtMs === null) return record;
+    return hasExpired(record, await this.#clock()) ? undefined : record;
+  }
+}
+
+function notFound(id: string): AdminRefusal {
+  const hint = looksLikeToken(id)
+    ? 'a whole token was given: give its id, the 12 characters after pta_'
+    : 'no admin token has this id';
+  return new AdminRefusal(404, 'token_not_found', hint);
+}

@@ -1,0 +1,69 @@
+import { isIP } from 'node:net';
+import { isoOrNull } from '../../accounts/edits.js';
+import { bucketOf, createAddressReader } from '../../edge/client-address.js';
+import { AdminRefusal } from '../answer.js';
+import { banPaging, textCursor, textOf } from '../input/query.js';
+import { AddressBanPage } from '../schemas.js';
+import { action, type Action } from '../action.js';
+
+const BANS = '/admin/v1/bans/addresses';
+
+/** Addresses that the embedded store has no room to remember one by one have such a row together. */
+const SHARED = /^~\d{1,4}$/;
+const reader = createAddressReader([]);
+
+/** Bans of addresses without a valid key. An address is about a person: no role that only reads sees them, no log. */
+export const ADDRESS_BAN_ACTIONS: readonly Action[] = [
+  action(`GET ${BANS}`, 'keys', 'List the bans of addresses in force', {
+    commands: [
+      {
+        usage: 'bans list --addresses',
+        example: '--addresses',
+        prints: { list: 'bans', columns: ['address', 'until', 'level'], none: 'No bans of addresses.' },
+      },
+    ],
+    query: banPaging,
+    gives: AddressBanPage,
+    handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
+      const page = await engine.bans.addresses(cursor === null ? null : textOf(cursor), limit);
+      const bans = page.bans.map(({ address, untilMs, level }) => ({
+        address: addressOf(address),
+        until: isoOrNull(untilMs),
+        level,
+      }));
+      return { json: { bans, cursor: textCursor(page.cursor) } };
+    },
+  }),
+  action(`DELETE ${BANS}/{id}`, 'keys', 'Lift the ban of an address, and forget what led to it', {
+    commands: [
+      {
+        usage: 'bans lift <id>',
+        example: '2001:db8:7:1::/64',
+        when: ({ id = '' }) => isAddress(id),
+        prints: { done: 'The ban of {id} is lifted.' },
+      },
+    ],
+    handle: async ({ parts: { engine }, id }) => {
+      if (!(await engine.bans.liftAddress(bucketIn(id))))
+        throw new AdminRefusal(404, 'not_banned', 'No ban of this address is in force.');
+    },
+  }),
+];
+
+/** No ID of a key has such a character. */
+export function isAddress(text: string): boolean {
+  return /[.:~]/.test(text);
+}
+
+/** An IPv6 stands for its /64. */
+function addressOf(bucket: string): string {
+  return bucket.includes(':') ? `${bucket}::/64` : bucket;
+}
+
+/** What the store remembers an address under. Throws AdminRefusal 400. */
+function bucketIn(text: string): string {
+  const address = text.includes(':') && text.endsWith('/64') ? text.slice(0, -3) : text;
+  if (isIP(address) !== 0) return bucketOf(reader.read(address, null));
+  if (SHARED.test(text)) return text;
+  throw new AdminRefusal(400, 'invalid_address', 'Give an address such as 192.0.2.7, 2001:db8::7 or 2001:db8::/64.');
+}

@@ -1,0 +1,107 @@
+import { required } from '../../accounts/fields.js';
+import { AdminRefusal } from '../answer.js';
+import { banPaging, textCursor, textOf } from '../input/query.js';
+import { Ban, BanList, BanPage, NewBan } from '../schemas.js';
+import { action, type AdminParts, type Action } from '../action.js';
+import { isAddress } from './address-bans.js';
+import { banView } from './views.js';
+
+/** Keys of a customer banned at the same time. */
+const AT_ONCE = 32;
+
+const COLUMNS = ['key', 'until', 'level', 'by', 'reason'];
+
+const BANS = '/admin/v1/bans';
+const OF_CUSTOMER = '/admin/v1/customers/{id}/bans';
+
+/** Bans of keys; those of addresses are in address-bans.ts. */
+export const BAN_ACTIONS: readonly Action[] = [
+  action(`GET ${BANS}`, 'read', 'List the bans of keys in force', {
+    commands: [{ usage: 'bans list', example: '--json', prints: { list: 'bans', columns: COLUMNS, none: 'No bans.' } }],
+    query: banPaging,
+    gives: BanPage,
+    handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
+      const page = await engine.bans.keys(cursor === null ? null : textOf(cursor), limit);
+      return { json: { bans: page.bans.map(banView), cursor: textCursor(page.cursor) } };
+    },
+  }),
+  action(`GET ${BANS}/{id}`, 'read', 'Show the ban of one key', {
+    gives: Ban,
+    handle: async ({ parts, id }) => {
+      const ban = await parts.engine.bans.read((await parts.registry.get(id)).id);
+      if (ban === undefined) throw notBanned();
+      return { json: banView(ban) };
+    },
+  }),
+  action(`PUT ${BANS}/{id}`, 'keys', 'Ban a key from now on', {
+    commands: [{ usage: 'bans start <id>', example: '5BkxuKZHANEf --for 1h --reason "scrapes the catalogue"' }],
+    takes: NewBan,
+    gives: Ban,
+    handle: async ({ parts: { registry }, id, body, actor }) => {
+      const { for: forMs, reason } = required(body, NewBan.shape);
+      return { json: banView(await registry.ban(id, forMs, reason, actor)) };
+    },
+  }),
+  action(`DELETE ${BANS}/{id}`, 'keys', 'Lift the ban of a key, and forget what led to it', {
+    commands: [
+      {
+        usage: 'bans lift <id>',
+        example: '5BkxuKZHANEf',
+        when: ({ id = '' }) => !isAddress(id),
+        prints: { done: 'The ban of key {id} is lifted.' },
+      },
+    ],
+    handle: async ({ parts, id, actor }) => {
+      if (!(await lift(parts, id, actor))) throw notBanned();
+    },
+  }),
+  // Both may break off half way, when the store goes away: to repeat it does no harm.
+  action(`PUT ${OF_CUSTOMER}`, 'keys', 'Ban every key of a customer that is not revoked', {
+    commands: [
+      {
+        usage: 'bans start --customer <id>',
+        example: '--customer Ab3dE6gH --for 1h',
+        prints: { list: 'bans', columns: COLUMNS, none: ({ customer }) => `Customer ${customer} has no keys to ban.` },
+      },
+    ],
+    takes: NewBan,
+    gives: BanList,
+    handle: async ({ parts, id, body, actor }) => {
+      const { for: forMs, reason } = required(body, NewBan.shape);
+      const bans = await forEachKey(parts, id, (keyId) => parts.registry.ban(keyId, forMs, reason, actor));
+      return { json: { bans: bans.map(banView) } };
+    },
+  }),
+  action(`DELETE ${OF_CUSTOMER}`, 'keys', 'Lift the bans of all keys of a customer', {
+    commands: [
+      {
+        usage: 'bans lift --customer <id>',
+        example: '--customer Ab3dE6gH',
+        prints: { done: 'The bans of customer {customer} are lifted.' },
+      },
+    ],
+    handle: async ({ parts, id, actor }) => {
+      const lifted = await forEachKey(parts, id, (keyId) => lift(parts, keyId, actor));
+      if (!lifted.includes(true)) throw notBanned();
+    },
+  }),
+];
+
+/** False, and nothing written, where no ban was in force. */
+function lift({ registry, engine }: AdminParts, id: string, actor: string): Promise<boolean> {
+  return registry.lift(id, engine.bans, actor);
+}
+
+/** Works on the keys of a customer that are not revoked. */
+async function forEachKey<T>({ registry }: AdminParts, id: string, work: (keyId: string) => Promise<T>): Promise<T[]> {
+  const { id: customerId } = await registry.customers.get(id);
+  const keys = (await registry.keysOf(customerId)).filter(({ status }) => status !== 'revoked');
+  const done: T[] = [];
+  for (let from = 0; from < keys.length; from += AT_ONCE)
+    done.push(...(await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => work(key.id)))));
+  return done;
+}
+
+function notBanned(): AdminRefusal {
+  return new AdminRefusal(404, 'not_banned', 'No ban of this key is in force.');
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { Body } from '../../accounts/fields.js';
+import type { Account, RecordRegistry } from '../../accounts/record-registry.js';
+import type { Access } from '../access/roles.js';
+import type { Answer } from '../answer.js';
+import { Grant, GrantList, History, NewGrant } from '../schemas.js';
+import { action, type AdminParts, type Action } from '../action.js';
+import type { Command, Prints } from '../command.js';
+import { changesText } from '../../../shared/readable.js';
+import { entryView, grantsView, grantView } from './views.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Registry<R extends Account> extends Pick<
+  RecordRegistry<R, object>,
+  'get' | 'asItHolds' | 'history' | 'grant' | 'withdraw'
+> {
+  change(id: string, body: Body, actor: string): Promise<R>;
+}
+
+/** In what keys and customers differ. */
+interface Kind<R extends Account> {
+  readonly name: 'key' | 'customer';
+  readonly path: string;
+  /** The ID of one, for examples. */
+  readonly example: string;
+  readonly commands: {
+    readonly change: readonly Command[];
+    readonly end: Command;
+    /** What is said once one is erased. */
+    readonly erased: string;
+  };
+  /** Who may look at one. */
+  readonly reader: Access;
+  readonly registry: (parts: AdminParts) => Registry<R>;
+  readonly takes: z.ZodType;
+  readonly gives: z.ZodType;
+  readonly view: (parts: AdminParts, record: R) => Promise<object>;
+  readonly end: (parts: AdminParts, id: string, actor: string) => Promise<void>;
+  /** All that is stored about one, as JSON. */
+  readonly exported: (parts: AdminParts, record: R) => AsyncGenerator<string, void>;
+  readonly erase: (parts: AdminParts, id: string, actor: string) => Promise<void>;
+}
+
+/** One key or customer, with plan, limits and grants as they hold. */
+export function accountActions<R extends Account>(kind: Kind<R>): readonly Action[] {
+  const { name, example, commands, path, reader, registry, takes, gives, view } = kind;
+  const offered = (word: string, prints?: Prints): Command => ({
+    usage: `${name}s ${word} <id>`,
+    example,
+    ...(prints && { prints }),
+  });
+  const shown = async (parts: AdminParts, record: R): Promise<Answer> => ({
+    json: await view(parts, await registry(parts).asItHolds(record)),
+  });
+  return [
+    action(`GET ${path}`, reader, `Show one ${name}`, {
+      commands: [offered('show')],
+      gives,
+      handle: async ({ parts, id }) => shown(parts, await registry(parts).get(id)),
+    }),
+    action(`PATCH ${path}`, 'keys', `Change a ${name}; takes effect on the next request`, {
+      commands: commands.change,
+      takes,
+      gives,
+      handle: async ({ parts, id, body, actor }) => shown(parts, await registry(parts).change(id, body, actor)),
+    }),
+    action(
+      `DELETE ${path}`,
+      'keys',
+      `${name === 'key' ? 'Revoke a key' : 'Close a customer and all its keys'} permanently`,
+      {
+        commands: [commands.end],
+        handle: ({ parts, id, actor }) => kind.end(parts, id, actor),
+      },
+    ),
+    action(`GET ${path}/history`, reader, `List the changes of a ${name}`, {
+      commands: [offered('history', HISTORY_TABLE)],
+      gives: History,
+      handle: async ({ parts, id }) => ({ json: { history: (await registry(parts).history(id)).map(entryView) } }),
+    }),
+    ...grantActions(kind),
+    action(`GET ${path}/export`, 'operator', `Export all that is stored about a ${name}, without secrets`, {
+      commands: [{ ...offered('export', { file: true }), example: `${example} --output ${name}.json` }],
+      gives: ['application/json'],
+      handle: async ({ parts, id }) => ({
+        type: 'application/json',
+        chunks: kind.exported(parts, await registry(parts).get(id)),
+      }),
+    }),
+    action(
+      `POST ${path}/erase`,
+      'operator',
+      `Erase name and notes of a ${name} that has ended; its ID and usage stay`,
+      {
+        commands: [offered('erase', { done: commands.erased })],
+        handle: ({ parts, id, actor }) => kind.erase(parts, id, actor),
+      },
+    ),
+  ];
+}
+
+/** What is granted beyond the limits for now. */
+function grantActions<R extends Account>({ name, example, path, reader, registry }: Kind<R>): readonly Action[] {
+  return [
+    action(`GET ${path}/grants`, reader, `List the grants of a ${name} that are in force`, {
+      commands: [{ usage: `${name}s grants <id>`, example, prints: GRANTS_TABLE }],
+      gives: GrantList,
+      handle: async ({ parts, id }) => {
+        const { grants } = await registry(parts).asItHolds(await registry(parts).get(id));
+        return { json: { grants: grantsView(grants, await parts.registry.nowMs()) } };
+      },
+    }),
+    action(`POST ${path}/grants`, 'keys', `Give a ${name} more of one window for a while, on top of its limit`, {
+      commands: [
+        {
+          usage: `${name}s grant <id>`,
+          prints: { ...GRANTS_TABLE, list: (made) => [made] },
+          example: `${example} --day 500 --until 2027-12-31 --note "launch week"`,
+          instead: { fields: GRANT_FIELDS, body: grantIn },
+        },
+      ],
+      takes: NewGrant,
+      status: 201,
+      gives: Grant,
+      handle: async ({ parts, id, body, actor }) => {
+        const { grants = [] } = await registry(parts).grant(id, body, actor);
+        return { json: grantView(grants.at(-1)!) };
+      },
+    }),
+    action(`DELETE ${path}/grants/{grant}`, 'keys', `End a grant of a ${name} now, by its number`, {
+      commands: [
+        {
+          usage: `${name}s withdraw <id> <grant>`,
+          example: `${example} 2`,
+          prints: { done: 'Grant {grant} has ended.' },
+        },
+      ],
+      handle: ({ parts, id, grant, actor }) => registry(parts).withdraw(id, grant, actor),
+    }),
+  ];
+}
+
+const GRANTS_TABLE = {
+  list: 'grants',
+  columns: [['grant', ({ id }) => String(id)], 'window', 'units', 'until', 'by', 'note'],
+  none: 'No grants in force.',
+} satisfies Prints;
+
+const HISTORY_TABLE: Prints = {
+  list: 'history',
+  columns: ['at', ['by', ({ actor }) => actor], 'action', ['changed', ({ changed }) => changesText(changed as Json)]],
+  none: 'No history.',
+};
+
+/** On the command line, the window is the name of the option: `--day 500`. */
+const GRANTED = NewGrant.shape.units.optional().describe('Units more of this window');
+const GRANT_FIELDS = {
+  limits: z.strictObject({ minute: GRANTED, day: GRANTED, month: GRANTED }).optional(),
+  until: NewGrant.shape.until,
+  note: NewGrant.shape.note,
+};
+
+function grantIn({ limits = {}, ...fields }: Json): Json {
+  const [only, ...others] = Object.entries(limits as Json);
+  if (only === undefined || others.length > 0)
+    throw new Error('Give one of --minute, --day and --month: a grant is of one window, but there may be several.');
+  return { window: only[0], units: only[1], ...fields };
+}

@@ -1,0 +1,65 @@
+import { eraseCustomer } from '../../accounts/erase.js';
+import { isCustomerId } from '../../accounts/token.js';
+import type { CustomerRecord } from '../../store/records/customer.js';
+import { listed, listing, ofReference } from '../input/query.js';
+import { Customer, CustomerChange, CustomerPage, NewCustomer } from '../schemas.js';
+import { action, type Action } from '../action.js';
+import { dayIn } from '../command.js';
+import { accountActions } from './common.js';
+import { exportOfCustomer } from './export.js';
+import { customerView } from './views.js';
+
+const CUSTOMERS = '/admin/v1/customers';
+const EXAMPLE = 'Ab3dE6gH';
+
+export const CUSTOMER_ACTIONS: readonly Action[] = [
+  action(`GET ${CUSTOMERS}`, 'any', 'List customers, by ID or by age', {
+    commands: [
+      {
+        usage: 'customers list',
+        example: '--reference crm-4711',
+        prints: {
+          list: 'customers',
+          columns: ['id', 'name', 'reference', 'plan', 'status', dayIn('created')],
+          none: ({ reference }) => (reference === undefined ? 'No customers.' : 'No customer has this reference.'),
+        },
+      },
+    ],
+    query: { ...ofReference, ...listing(isCustomerId) },
+    gives: CustomerPage,
+    handle: async ({ parts: { registry }, query }) => {
+      const { records, cursor } = await listed(registry.customers, query);
+      const nowMs = await registry.nowMs();
+      return { json: { customers: records.map((record) => customerView(record, nowMs)), cursor } };
+    },
+  }),
+  action(`POST ${CUSTOMERS}`, 'keys', 'Create a customer, whose keys share a plan', {
+    commands: [{ usage: 'customers create', example: '--name "Acme" --plan pro --reference crm-4711' }],
+    takes: NewCustomer,
+    status: 201,
+    gives: Customer,
+    handle: async ({ parts: { registry }, body, actor }) => ({
+      json: customerView(await registry.customers.create(body, actor), await registry.nowMs()),
+    }),
+  }),
+  ...accountActions<CustomerRecord>({
+    name: 'customer',
+    example: EXAMPLE,
+    commands: {
+      change: [{ usage: 'customers change <id>', example: `${EXAMPLE} --plan business` }],
+      end: { usage: 'customers close <id>', example: EXAMPLE, prints: { done: 'Customer {id} is closed.' } },
+      erased: 'Name, reference and notes of customer {id} and of its keys are erased.',
+    },
+    path: `${CUSTOMERS}/{id}`,
+    reader: 'any',
+    registry: ({ registry }) => registry.customers,
+    takes: CustomerChange,
+    gives: Customer,
+    view: async ({ registry }, record) => customerView(record, await registry.nowMs()),
+    end: async ({ registry }, id, actor) => {
+      await registry.customers.close(id, actor);
+    },
+    exported: exportOfCustomer,
+    erase: eraseCustomer,
+  }),
+];

@@ -1,0 +1,120 @@
+import { eraseKey } from '../../accounts/erase.js';
+import { required } from '../../accounts/fields.js';
+import { isKeyId } from '../../accounts/token.js';
+import type { Ban, KeyRecord } from '../../store/records/key.js';
+import type { Answer } from '../answer.js';
+import { listed, listing, ofCustomer, ofKeys } from '../input/query.js';
+import { IssuedKey, Key, KeyChange, KeyPage, NewKey, Rotation } from '../schemas.js';
+import { action, type AdminParts, type Action } from '../action.js';
+import { dayIn } from '../command.js';
+import { accountActions } from './common.js';
+import { exportOfKey } from './export.js';
+import { keyView, keyViews } from './views.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const KEYS = '/admin/v1/keys';
+const KEY_EXAMPLE = '5BkxuKZHANEf';
+
+export const KEY_ACTIONS: readonly Action[] = [
+  action(`GET ${KEYS}`, 'read', 'List keys, by ID or by age', {
+    commands: [
+      {
+        usage: 'keys list',
+        example: '--plan free --limit 20',
+        prints: {
+          list: 'keys',
+          columns: ['id', 'name', 'plan', ['state', stateIn], dayIn('created'), dayIn('expires')],
+          none: 'No keys.',
+        },
+      },
+    ],
+    query: { ...listing(isKeyId), ...ofKeys, ...ofCustomer },
+    gives: KeyPage,
+    handle: async ({ parts, query }) => {
+      const { records, cursor } = await listed(parts.registry, query);
+      return { json: { keys: await keyViews(parts, records), cursor } };
+    },
+  }),
+  action(`POST ${KEYS}`, 'keys', 'Create a key; its token is shown only once', {
+    commands: [
+      {
+        usage: 'keys create',
+        example: '--plan pro --name "My app" --expires 2027-06-30',
+        prints: { issued: 'Key created.', secret: 'key' },
+      },
+    ],
+    takes: NewKey,
+    status: 201,
+    gives: IssuedKey,
+    handle: async ({ parts, body, actor }) => issued(parts, await parts.registry.create(body, actor)),
+  }),
+  ...accountActions<KeyRecord>({
+    name: 'key',
+    example: KEY_EXAMPLE,
+    commands: {
+      change: [
+        { usage: 'keys change <id>', example: `${KEY_EXAMPLE} --plan business` },
+        ...(['enable', 'disable'] as const).map((word) => ({
+          usage: `keys ${word} <id>`,
+          example: KEY_EXAMPLE,
+          about: `${word} a key`,
+          sends: { status: `${word}d` },
+          prints: { done: `Key {id} is ${word}d.` },
+        })),
+      ],
+      end: { usage: 'keys revoke <id>', example: KEY_EXAMPLE, prints: { done: 'Key {id} is revoked.' } },
+      erased: 'Name and notes of key {id} are erased.',
+    },
+    path: `${KEYS}/{id}`,
+    reader: 'read',
+    registry: ({ registry }) => registry,
+    takes: KeyChange,
+    gives: Key,
+    view: async (parts, record) => (await keyViews(parts, [record]))[0]!,
+    end: async ({ registry }, id, actor) => {
+      await registry.revoke(id, actor);
+    },
+    exported: exportOfKey,
+    erase: eraseKey,
+  }),
+  action(`POST ${KEYS}/{id}/rotate`, 'keys', 'Give a key a new secret; the old one stays valid for the overlap', {
+    commands: [
+      {
+        usage: 'keys rotate <id>',
+        example: `${KEY_EXAMPLE} --overlap 24h`,
+        prints: { issued: 'New secret made.', secret: 'key', note: olderSecrets },
+      },
+    ],
+    takes: Rotation,
+    gives: IssuedKey,
+    handle: async ({ parts, id, body, actor }) => {
+      const { overlap } = required(body, Rotation.shape);
+      // Before the secret is made, which is shown this once: the less can fail behind it.
+      const ban = await parts.engine.bans.read((await parts.registry.get(id)).id);
+      return issued(parts, await parts.registry.rotate(id, overlap, actor), ban);
+    },
+  }),
+];
+
+/** With the end of a ban. */
+function stateIn({ state, ban }: Json): string {
+  return state === 'banned' ? `banned until ${String((ban as Json)['until'])}` : String(state).replace('_', ' ');
+}
+
+/** What became of the secrets before: those behind the first. */
+function olderSecrets({ secrets }: Json): string {
+  const ends = (secrets as readonly Json[]).slice(1).map((secret) => String(secret['ends']));
+  return ends.length === 0
+    ? 'No other secret is valid any more.'
+    : `The previous secret is valid until ${ends.join(', the one before it until ')}.`;
+}
+
+async function issued(
+  { registry }: AdminParts,
+  { record, token }: { readonly record: KeyRecord; readonly token: string },
+  ban?: Ban,
+): Promise<Answer> {
+  const [key, nowMs] = [await registry.asItHolds(record), await registry.nowMs()];
+  return { json: { key: token, ...keyView(registry, key, ban, nowMs) } };
+}

@@ -1,0 +1,49 @@
+import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
+import { EVERY_OPERATION } from '../../admission/windows.js';
+import { windowView } from '../../observe/recent/view.js';
+import type { AdmissionEngine } from '../../store/port.js';
+import { KeyWindows } from '../schemas.js';
+import { action, type Action } from '../action.js';
+import type { Column } from '../command.js';
+
+const USED_DAYS = 31;
+
+/** What is left to a key, as admission would report it for a request at cost 0, and when it was last used. */
+export const WINDOW_ACTIONS: readonly Action[] = [
+  action('GET /admin/v1/keys/{id}/windows', 'read', 'Show what a key has left in each window', {
+    commands: [
+      {
+        usage: 'keys windows <id>',
+        example: '5BkxuKZHANEf',
+        prints: {
+          list: 'windows',
+          columns: ['window', left('remaining'), left('limit'), 'reset'],
+          none: 'Nothing limits this key.',
+        },
+      },
+    ],
+    gives: KeyWindows,
+    handle: async ({ parts: { registry, engine }, id: asked }) => {
+      const { id, secrets } = await registry.get(asked);
+      const subject = { kind: 'key', id, secretHash: secrets[0]?.hash ?? '' } as const;
+      const [verdict] = await engine.admit([{ subject, operation: EVERY_OPERATION, scope: null, cost: 0 }]);
+      const standing = verdict === undefined || verdict.outcome === 'unknown_key' ? null : verdict;
+      const nowMs = standing?.atMs ?? (await registry.nowMs());
+      return {
+        json: { key: id, windows: (standing?.windows ?? []).map(windowView), used: await lastUse(engine, id, nowMs) },
+      };
+    },
+  }),
+];
+
+function left(field: string): Column {
+  return [field, (row) => row[field] ?? 'unlimited'];
+}
+
+/** The last UTC day with a request of this key, in the past 31 days; null without one. */
+async function lastUse({ usage }: AdmissionEngine, keyId: string, nowMs: number): Promise<string | null> {
+  let last: string | null = null;
+  for await (const rows of usage.rows(dayOf(nowMs - (USED_DAYS - 1) * DAY_MS), dayOf(nowMs), keyId))
+    for (const { day, requests } of rows) if (requests > 0 && day > (last ?? '')) last = day;
+  return last;
+}

@@ -1,0 +1,24 @@
+/** Fields of one answer, beside those of every answer. */
+export type Headers = Readonly<Record<string, string | string[]>>;
+
+/** What a handler answers: JSON, text, a stream of text, or nothing (204). `status` where it isn't the route's own. */
+export type Answer =
+  | { readonly json: object; readonly status?: number }
+  | { readonly type: string; readonly text: string }
+  | { readonly type: string; readonly chunks: AsyncIterable<string | Buffer>; readonly headers?: Headers }
+  | undefined;
+
+/** The admin API says no. The message tells the operator what to do. */
+export class AdminRefusal extends Error {
+  override readonly name = 'AdminRefusal';
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Headers;
+
+  constructor(status: number, code: string, message: string, headers: Headers = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}

@@ -1,0 +1,35 @@
+import { isCustomerId, isKeyId } from '../accounts/token.js';
+import type { Answer } from './answer.js';
+import { readQuery } from './input/query.js';
+import { statusOf, type Call, type Action } from './action.js';
+
+interface Request extends Omit<Call, 'query'> {
+  /** The query as it came. */
+  readonly search: URLSearchParams;
+}
+
+/** Does what an action is for, whoever asks. Who may ask was seen to before. */
+export async function perform(
+  action: Action,
+  { search, ...request }: Request,
+): Promise<{ readonly answer: Answer; readonly status: number }> {
+  const query = readQuery(search, action.query ?? {});
+  const answer = (await action.handle({ ...request, query })) as Answer;
+  const status = (answer !== undefined && 'json' in answer ? answer.status : undefined) ?? statusOf(action);
+  if (action.method !== 'GET') noteChange(action, request, status);
+  return { answer, status };
+}
+
+/** The record's history says what changed; log and audit, that something did. The path may hold a key by mistake. */
+function noteChange(action: Action, { parts, id, actor }: Pick<Call, 'parts' | 'id' | 'actor'>, status: number): void {
+  const { method, path, summary } = action;
+  const kind = isKeyId(id) || isCustomerId(id) ? kindOf(action) : null;
+  const subject = kind === null ? {} : { [kind === 'token' ? 'tokenId' : kind]: id };
+  parts.log.info({ method, route: path, status, actor, ...subject }, 'admin change');
+  parts.audit.changed({ actor, action: summary, kind, id: kind === null ? null : id, status });
+}
+
+function kindOf({ path }: Action): 'key' | 'customer' | 'token' {
+  if (path.startsWith('/admin/v1/customers/')) return 'customer';
+  return path.startsWith('/admin/v1/tokens/') ? 'token' : 'key';
+}

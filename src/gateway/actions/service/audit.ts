@@ -1,0 +1,22 @@
+import { inAudit } from '../input/query.js';
+import { AuditList } from '../schemas.js';
+import { action, type Action } from '../action.js';
+import { othersNow } from './gateways.js';
+
+export const AUDIT_ACTIONS: readonly Action[] = [
+  action('GET /admin/v1/audit', 'operator', 'List what was changed through this gateway, and wrong admin tokens', {
+    query: inAudit,
+    gives: AuditList,
+    handle: async ({ parts: { audit, engine }, query: { search, limit } }) => ({
+      json: {
+        changes: audit.changes(search, limit).map(({ atMs, ...change }) => ({ at: isoOf(atMs), ...change })),
+        refused: audit.refusals(limit).map(({ atMs, address }) => ({ at: isoOf(atMs), address })),
+        gateways: await othersNow(engine),
+      },
+    }),
+  }),
+];
+
+function isoOf(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

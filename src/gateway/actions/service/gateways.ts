@@ -1,0 +1,59 @@
+import { StoreUnavailable } from '../../admission/port.js';
+import { isoOrNull } from '../../accounts/edits.js';
+import type { AdmissionEngine, Running, SeenGateway } from '../../store/port.js';
+import { GatewayList } from '../schemas.js';
+import { action, type Action } from '../action.js';
+
+export const GATEWAY_ACTIONS: readonly Action[] = [
+  action('GET /admin/v1/gateways', 'read', 'List the gateways on the store, and how what they run by differs', {
+    commands: [
+      {
+        usage: 'gateways list',
+        example: '',
+        prints: {
+          list: ({ self, others }) => [
+            { gateway: 'this one', ...(self as object) },
+            ...((others ?? []) as readonly Readonly<Record<string, unknown>>[]),
+          ],
+          columns: ['gateway', 'host', 'seen', 'version', 'settings', 'plans', 'contract', 'differs'],
+          none: '',
+          note: ({ others }) => (others === null ? 'The store does not say which others there are.' : null),
+        },
+        help: 'Settings, plans and contract are short hashes, without what may differ between machines.',
+      },
+    ],
+    gives: GatewayList,
+    handle: async ({ parts: { engine, running } }) => {
+      const self = running();
+      const others = await othersOn(engine);
+      return { json: { self, others: others?.map((other) => viewOf(other, self)) ?? null } };
+    },
+  }),
+];
+
+/** The other gateways that were heard lately; null where the store does not say. */
+async function othersOn({ failover, name }: AdmissionEngine): Promise<readonly SeenGateway[] | null> {
+  if (name === 'embedded') return [];
+  try {
+    return (await failover?.others()) ?? null;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return null;
+    throw error;
+  }
+}
+
+/** The other gateways, for what each of them remembers for itself. */
+export async function othersNow(engine: AdmissionEngine) {
+  const others = await othersOn(engine);
+  return others?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null;
+}
+
+/** Of a version that does not say what it runs by, nothing is known to differ. */
+function viewOf({ gateway, host, seenMs, running }: SeenGateway, self: Running): object {
+  const named = Object.entries(self) as readonly (readonly [keyof Running, string])[];
+  return {
+    ...{ gateway, host, seen: isoOrNull(seenMs) },
+    ...(running ?? Object.fromEntries(named.map(([name]) => [name, null]))),
+    differs: named.flatMap(([name, own]) => (running === null || running[name] === own ? [] : [name])),
+  };
+}

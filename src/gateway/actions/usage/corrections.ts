@@ -1,0 +1,106 @@
+import { subjectIn } from '../../accounts/corrections.js';
+import { isKeyId } from '../../accounts/token.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import type { CorrectionOf } from '../../store/records/correction.js';
+import { correctionsOf, type CorrectionsAsked } from '../../store/records/corrections.js';
+import { dayIn } from '../command.js';
+import { cell } from '../../../shared/readable.js';
+import { plansCounted } from './plans-counted.js';
+import type { Answer } from '../answer.js';
+import { checkOrder, days, paging, textCursor, textOf, whose } from '../input/query.js';
+import { whoseOf } from '../input/whose.js';
+import { Correction, CorrectionPage, NewCorrection } from '../schemas.js';
+import { action, type AdminParts, type Action } from '../action.js';
+
+const CORRECTIONS = '/admin/v1/usage/corrections';
+
+export const CORRECTION_ACTIONS: readonly Action[] = [
+  action(`GET ${CORRECTIONS}`, 'billing', 'List corrections of usage, of all days or of some', {
+    commands: [
+      {
+        usage: 'usage corrections',
+        example: '--from 2026-11-01 --to 2026-11-30',
+        prints: {
+          list: 'corrections',
+          columns: ['id', 'customer', 'key', 'day', 'plan', 'requests', 'units', 'reason', 'by', dayIn('at')],
+          none: 'No corrections.',
+        },
+      },
+    ],
+    query: { ...days, ...whose, ...paging((cursor) => CURSOR.test(textOf(cursor))) },
+    gives: CorrectionPage,
+    handle: async ({ parts, query: { limit, cursor, ...query } }) => {
+      checkOrder(query);
+      const asked = { ...query, ...(await whoseOf(parts, query)) };
+      return list(parts, asked, limit, cursor === null ? null : textOf(cursor));
+    },
+  }),
+  action(`POST ${CORRECTIONS}`, 'billing', 'Add to the usage of a day, or subtract from it; what was counted stays', {
+    commands: [
+      {
+        usage: 'usage correct',
+        example: '--customer C-1042 --day 2026-11-03 --units -250 --reason "outage of 3 November"',
+        prints: { text: correctedText },
+      },
+    ],
+    takes: NewCorrection,
+    status: 201,
+    gives: Correction,
+    handle: async ({ parts, body, actor }) => {
+      const { registry } = parts;
+      const { key, customer = '' } = subjectIn(body, await registry.nowMs());
+      const accounts = key === undefined ? registry.customers : registry;
+      const { id: subject } = await (key === undefined ? registry.customers.find(customer) : registry.get(key));
+      return {
+        json: correctionView({
+          ...(await accounts.correct(subject, body, actor, (payer, day) => plansCounted(parts, payer, day))),
+          subject,
+        }),
+      };
+    },
+  }),
+];
+
+function correctedText({ id, key, customer, day, plan, units, requests }: Readonly<Record<string, unknown>>): string {
+  const whose = key === null ? `customer ${cell(customer)}` : `key ${cell(key)}`;
+  return (
+    `Correction ${cell(id)} of ${whose} on ${cell(day)}, plan ${cell(plan)}: ` +
+    `${signed(units)} units, ${signed(requests)} requests.`
+  );
+}
+
+function signed(count: unknown): string {
+  return Number(count) > 0 ? `+${String(count)}` : String(count);
+}
+
+/** `c` of a customer or `k` of a key, and its id. */
+const CURSOR = /^([ck])([0-9A-Za-z]{8,14})$/;
+
+/** A page has all corrections of its last key or customer, and so may be longer than `limit`. */
+async function list(
+  { engine }: AdminParts,
+  asked: CorrectionsAsked,
+  limit: number,
+  cursor: string | null,
+): Promise<Answer> {
+  const found: CorrectionOf[] = [];
+  const [, from = 'c', id = null] = CURSOR.exec(cursor ?? '') ?? [];
+  for (const kind of from === 'c' ? (['c', 'k'] as const) : (['k'] as const)) {
+    const store = kind === 'c' ? engine.customers : engine.keys;
+    for await (const some of correctionsOf(store, asked, kind === from ? id : null)) {
+      found.push(...some);
+      if (found.length >= limit) return pageOf(found, textCursor(kind + found.at(-1)!.subject));
+    }
+  }
+  return pageOf(found, null);
+}
+
+function pageOf(found: readonly CorrectionOf[], cursor: string | null): Answer {
+  return { json: { corrections: found.map(correctionView), cursor } };
+}
+
+function correctionView({ subject, id, day, plan, requests, units, reason, actor, atMs }: CorrectionOf): object {
+  const key = isKeyId(subject) ? subject : null;
+  const customer = key === null ? subject : customerOf(key);
+  return { id, key, customer, day, plan, requests, units, reason, by: actor, at: new Date(atMs).toISOString() };
+}

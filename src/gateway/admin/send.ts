@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { AdminRefusal, Answer, Headers } from '../actions/answer.js';
+import type { Log } from '../../shared/log.js';
+
+/** Of what is served beside the admin API. */
+export interface MountedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string | AsyncIterable<string | Buffer>;
+}
+
+// Answers hold secrets and figures of this very moment: nobody may keep or interpret them.
+const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+
+/** Sends `answer`; fastify cuts a stream that fails after its first bytes, so that nobody takes it for the whole. */
+export async function send(reply: FastifyReply, answer: Answer, log: Log): Promise<void> {
+  reply.headers(COMMON_HEADERS);
+  if (answer === undefined) reply.send();
+  else if ('json' in answer) reply.send(answer.json);
+  else if ('text' in answer) reply.type(answer.type).send(answer.text);
+  else {
+    const stream = await begun(answer.chunks, log);
+    reply
+      .type(answer.type)
+      .headers(answer.headers ?? {})
+      .send(stream);
+  }
+}
+
+/** The same of what is served beside the admin API. */
+export async function sendMounted(
+  reply: FastifyReply,
+  { status, headers, body }: MountedAnswer,
+  log: Log,
+): Promise<void> {
+  const sent = typeof body === 'string' ? body : await begun(body, log);
+  reply.code(status).headers(headers).send(sent);
+}
+
+/** The store is asked before the head is out: if it is unavailable, a 503 can still be sent. */
+async function begun(chunks: AsyncIterable<string | Buffer>, log: Log): Promise<Readable> {
+  const stream = Readable.from(chunks);
+  await once(stream, 'readable');
+  stream.on('error', (err) => log.warn({ err: nameOf(err) }, 'an admin response was cut short'));
+  return stream;
+}
+
+/** The one form of an error (contract, section 7). */
+export function sendRefusal(reply: FastifyReply, { status, code, message, headers }: AdminRefusal): void {
+  reply.code(status).headers(COMMON_HEADERS).headers(headers).send({ code, message, status });
+}
+
+/** An error for the log: where it came from, not what was sent. */
+export function nameOf(error: unknown): Record<string, unknown> {
+  return error instanceof Error
+    ? { type: error.name, message: error.message, stack: error.stack }
+    : { type: typeof error };
+}

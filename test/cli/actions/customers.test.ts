@@ -1,0 +1,69 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
+import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
+
+type Run = (...args: readonly string[]) => Promise<Finished>;
+
+async function operator(t: Test): Promise<Run> {
+  const { port } = await listen(t);
+  const folder = dataFolder(t);
+  return (...args) =>
+    petgate(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN }));
+}
+
+async function json(run: Promise<Finished>): Promise<Readonly<Record<string, unknown>>> {
+  return JSON.parse((await run).stdout) as Readonly<Record<string, unknown>>;
+}
+
+t.test('a customer is made, gets keys, is changed, reported and closed', async (t: Test) => {
+  const run = await operator(t);
+  t.match(await run('customers', 'list'), { code: 0, stdout: 'No customers.\n' });
+  const made = await run('customers', 'create', '--name', 'Big shop', '--plan', 'pro', '--reference', 'C-1042');
+  t.match(made, { code: 0, stderr: '', stdout: /^id +\w{8}\nname +Big shop\nreference +C-1042\nplan +pro\n/ });
+  const [, id = ''] = /^id +(\w{8})$/m.exec(made.stdout) ?? [];
+  const key = await json(run('keys', 'create', '--customer', id, '--name', 'Web shop', '--json'));
+  t.match(key, { customer: id, plan: 'pro', id: new RegExp(`^${id}\\w{6}$`) });
+  const changed = await run('customers', 'change', id, '--plan', 'enterprise', '--minute', '7', '--day', 'unlimited');
+  t.match(changed, { code: 0, stdout: /plan +enterprise\n/ });
+  t.match(await json(run('customers', 'show', id, '--json')), { limits: { minute: 7, day: 'unlimited' } });
+  t.match((await run('customers', 'list')).stdout, `${id}  Big shop  C-1042     enterprise  enabled`);
+  t.match(JSON.parse((await run('customers', 'list', '--reference', 'C-1042', '--json')).stdout), {
+    customers: [{ id }],
+  });
+  t.match(await run('customers', 'list', '--reference', 'C-1'), { stdout: 'No customer has this reference.\n' });
+  for (const customer of [id, 'C-1042'])
+    t.match(await run('usage', 'report', '--customer', customer), { code: 0, stdout: /^Usage from/ });
+  t.match(await run('usage', 'report', '--by', 'customer'), { code: 0, stdout: /customer +reference +name +requests/ });
+  t.match((await run('bans', 'start', '--customer', id, '--for', '1h')).stdout, String(key['id']));
+  t.match(await run('bans', 'lift', '--customer', id), { code: 0, stdout: `The bans of customer ${id} are lifted.\n` });
+  t.match(await run('customers', 'close', id), { code: 0, stdout: `Customer ${id} is closed.\n` });
+  t.match((await run('customers', 'history', id)).stdout, /closed +status: enabled → closed/);
+});
+
+t.test('wrong use is told', async (t: Test) => {
+  const run = await operator(t);
+  for (const [args, code, words] of [
+    [['keys', 'create', '--name', 'x'], 1, 'plan: is required; or give the customer'],
+    [['keys', 'create', '--name', 'x', '--customer', 'nobody00'], 1, 'no customer has this id'],
+    [['customers', 'create', '--name', 'x'], 2, "required option '--plan <plan>' not specified"],
+    [['customers', 'create', '--name', 'x', '--plan', 'enterprise'], 1, 'limits; give units per minute and per day'],
+    [
+      ['customers', 'create', '--name', 'x', '--plan', 'none', '--note', '\u0001'],
+      1,
+      /plan: there is .*; known here: .*\nnote: /,
+    ],
+    [['customers', 'show', 'nobody00'], 1, 'no customer has this id'],
+    [['customers', 'list', '--reference', ''], 1, 'reference: must not be empty'],
+    [['usage', 'report', '--customer', 'nobody00'], 1, 'no customer has this id or reference'],
+    [['usage', 'report', '--customer', `ptg_staging_${'0'.repeat(46)}`], 2, 'This is a whole key'],
+    [['usage', 'report', '--customer', 'C-1', '--key', 'x'], 1, 'Give either key or customer'],
+    [['bans', 'start', '--for', '1h'], 2, 'petgate bans '],
+    [['bans', 'lift', 'abc', '--customer', 'nobody00'], 2, 'petgate bans '],
+    [['customers', 'show', `ptg_staging_${'0'.repeat(46)}`], 2, 'This is a whole key'],
+  ] as const) {
+    const told = await run(...args);
+    t.equal(told.code, code, args.join(' '));
+    t.match(told.stderr, words);
+  }
+});
