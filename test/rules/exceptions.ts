@@ -24,5 +24,6 @@ export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['src/gateway/store/embedded/outbox', 'test/conformance/outbox.ts'],
   ['src/gateway/store/embedded/ledger', 'test/conformance/ledger.ts'],
   ['src/gateway/store/outbox', 'test/conformance/outbox.ts'],
+  ['src/gateway/console/accounts', 'test/gateway/console/keys and customers, whose pages have these parts'],
   ['src/gateway/usage/grouping', 'test/gateway/usage/report.test.ts'],
 ]);

@@ -3,6 +3,10 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
+import type * as AdminDescription from '../../src/gateway/admin/describe.js';
+import type * as AdminRoutes from '../../src/gateway/admin/routes.js';
+import type * as ConsoleForms from '../../src/gateway/console/forms/table.js';
+import type * as ConsolePages from '../../src/gateway/console/pages.js';
 import { packageRoot } from '../../src/shared/package-root.js';
 
 const CONTRIBUTING = readFileSync(join(packageRoot, 'CONTRIBUTING.md'), 'utf8');
@@ -76,4 +80,40 @@ t.test('a field that joins the schema of plans is known to editors and to the lo
   t.doesNotThrow(() => check(copy));
   t.throws(() => check(packageRoot), /unknown key/, 'where it did not join it is refused');
   t.end();
+});
+
+t.test('an action that joins the table is an admin route, a command and a form, with its fields in each', async (t) => {
+  t.ok(filesOf('An action of operators').length <= 1, 'and what it does');
+  const copy = copyOf(t);
+  const entry = `action('POST /admin/v1/keys/{id}/freeze', 'keys', 'Freeze a key for a while', {
+    takes: NewBan,
+    commands: [{ usage: 'keys freeze <id>', example: '5BkxuKZHANEf --for 1h', prints: { done: 'Frozen.' } }],
+    forms: [{ on: '/keys/{id}', name: 'frozen', button: 'Freeze', opens: 'Freeze', done: 'Frozen.' }],
+    handle: async () => undefined,
+  }),`;
+  change(join(copy, 'dist/src/gateway/actions/accounts/bans.js'), '_ACTIONS = [', `_ACTIONS = [\n${entry}`);
+  const { ROUTES } = (await import(join(copy, 'dist/src/gateway/admin/routes.js'))) as typeof AdminRoutes;
+  const { describe } = (await import(join(copy, 'dist/src/gateway/admin/describe.js'))) as typeof AdminDescription;
+  t.match(describe(ROUTES), {
+    paths: {
+      '/admin/v1/keys/{id}/freeze': {
+        post: {
+          summary: 'Freeze a key for a while',
+          requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/NewBan' } } } },
+        },
+      },
+    },
+  });
+  const main = join(copy, 'dist/src/cli/main.js');
+  const help = execFileSync(process.execPath, [main, 'keys', 'freeze', '--help'], { encoding: 'utf8' });
+  t.match(help, /^Usage: petgate keys freeze \[options\] <id>\n\nfreeze a key for a while\n/);
+  t.match(help, '--for <duration>');
+  t.match(help, 'Example:\n  petgate keys freeze 5BkxuKZHANEf --for 1h');
+  const { PAGES } = (await import(join(copy, 'dist/src/gateway/console/pages.js'))) as typeof ConsolePages;
+  t.match(
+    PAGES.find(({ method, path }) => method === 'POST' && path === '/console/keys/{id}/frozen'),
+    { role: 'keys' },
+  );
+  const { FORMS } = (await import(join(copy, 'dist/src/gateway/console/forms/table.js'))) as typeof ConsoleForms;
+  t.strictSame(Object.keys(FORMS.find(({ form }) => form.name === 'frozen')?.fields ?? {}), ['for', 'reason']);
 });

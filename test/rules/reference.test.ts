@@ -92,5 +92,10 @@ t.test('docs/reference/cli.md lists every command, and no other', async (t) => {
     const [group = '', ...commands] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     return commands.length === 0 ? [group] : commands.map((command) => `${group} ${command}`);
   });
-  t.strictSame(named.sort(), leaves(await createProgram(['completion'])).map(nameOf).sort());
+  t.strictSame(
+    named.sort(),
+    leaves(await createProgram(['completion']))
+      .map(nameOf)
+      .sort(),
+  );
 });

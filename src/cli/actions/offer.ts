@@ -5,7 +5,7 @@ import { lowered, optionsFor, type Field } from './options.js';
 
 /** An action as the command line offers it. */
 export interface Offer {
-  readonly action: Pick<Action, 'method' | 'path' | 'query'>;
+  readonly action: Pick<Action, 'method' | 'path' | 'query' | 'issues'>;
   readonly command: Command;
   readonly words: readonly string[];
   readonly about: string;

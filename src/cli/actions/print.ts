@@ -4,12 +4,12 @@ import { cell, readable } from '../../shared/readable.js';
 import type { Column, Values, Prints } from '../../gateway/actions/command.js';
 
 /** What people read of an answer. */
-export function textOf(prints: Prints | undefined, answer: Json, given: Values): string {
+export function textOf(prints: Prints | undefined, answer: Json, given: Values, secret = ''): string {
   if (prints === undefined) return recordOf(answer);
   if ('done' in prints)
     return typeof prints.done === 'string' ? filled(prints.done, given) : prints.done(given, answer);
   if ('text' in prints) return prints.text(answer);
-  if ('issued' in prints) return issuedText(prints, answer);
+  if ('issued' in prints) return issuedText(prints, answer, secret);
   if ('list' in prints) return listText(prints, answer, given);
   throw new Error('what comes as a stream is printed as it comes');
 }
@@ -18,7 +18,7 @@ function filled(sentence: string, given: Values): string {
   return sentence.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? '');
 }
 
-function issuedText({ issued, secret, note }: Extract<Prints, { issued: string }>, answer: Json): string {
+function issuedText({ issued, note }: Extract<Prints, { issued: string }>, answer: Json, secret: string): string {
   const { [secret]: shown, ...rest } = answer;
   const more = note?.(answer) ?? null;
   const said = `${issued} It is shown only this once:\n\n  ${styled('bold', cell(shown))}\n\n${recordOf(rest)}`;

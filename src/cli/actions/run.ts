@@ -23,7 +23,7 @@ export async function run(connect: Connect, wish: Wish): Promise<void> {
   if (prints !== undefined && 'lines' in prints) return printLines(connect, wish, prints);
   const answer = bulk === undefined ? await ask(connect, wish) : await askEach(connect, wish, bulk);
   const list = pagesOf(wish);
-  if (!json) say(textOf(prints, answer, given));
+  if (!json) say(textOf(prints, answer, given, wish.action.issues));
   else sayJson(list === undefined ? answer : { [list]: answer[list] });
 }
 

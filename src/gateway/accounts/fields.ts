@@ -141,7 +141,9 @@ export function planIn({ plans, has }: Pick<FieldRules, 'plans' | 'has'>): z.Zod
     if (!plans.has(value)) return `there is no plan ${quote(value)}; ${suggestion(value.slice(0, 64), names)}`;
     if (plans.get(value)!.retired !== true || value === has) return null;
     return `plan ${quote(value)} is retired: who has it keeps it, no one else gets it; ${choice}`;
-  }).describe('A plan, such as free or pro');
+  })
+    .describe('A plan, such as free or pro')
+    .meta({ format: 'plan' });
 }
 
 const limit = (per: string, or = ', or "unlimited"') =>

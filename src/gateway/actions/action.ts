@@ -14,6 +14,7 @@ import type { Access } from './access/roles.js';
 import type { AdminTokens } from './access/tokens.js';
 import { AdminRefusal, type Answer } from './answer.js';
 import type { Command } from './command.js';
+import type { Form } from './form.js';
 
 export interface AdminParts {
   readonly registry: KeyRegistry;
@@ -70,6 +71,10 @@ interface Handler<Query extends Shape = Shape> {
   readonly gives?: z.ZodType | readonly string[];
   /** How the command line offers it; left out: it does not. */
   readonly commands?: readonly Command[];
+  /** The same of the console. */
+  readonly forms?: readonly Form[];
+  /** The secret in its answer, which is shown only once. */
+  readonly issues?: string;
   /** The status of its success; left out: 200, or 204 where it gives nothing. */
   readonly status?: 201;
   handle(call: Call<Query>): Answer | Promise<Answer> | Promise<void>;

@@ -59,8 +59,8 @@ export type Prints =
       readonly none: string | ((given: Values, answer: Json) => string);
       readonly note?: (answer: Json) => string | null;
     }
-  /** A secret that is shown once, and the rest of the answer. */
-  | { readonly issued: string; readonly secret: string; readonly note?: (answer: Json) => string | null }
+  /** The secret that the action issues, and the rest of the answer. */
+  | { readonly issued: string; readonly note?: (answer: Json) => string | null }
   /** Lines of JSON, each as a sentence. The command fails if one of them has `ok: false`. */
   | { readonly lines: (line: Json) => string; readonly none: string }
   /** As it comes, to standard output or into a file. */

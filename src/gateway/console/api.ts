@@ -11,7 +11,7 @@ import { ACTIONS } from '../actions/table.js';
 import { searchOf } from '../pages/components/pager.js';
 
 /** What a route is asked with, beside its line. */
-export interface Question {
+interface Question {
   readonly id?: string;
   readonly grant?: string;
   /** Those that are undefined or empty are left out. */

@@ -25,6 +25,8 @@ export interface Visit {
   readonly query: Form;
   /** What was sent; of a GET nothing. */
   readonly form: Form;
+  /** Of an action, such as `/keys/{id}/banned`: it was sent, and nothing came of it. */
+  readonly posted?: string;
   /** For a form that is shown. */
   readonly guard: () => Guard;
   readonly nowMs: number;

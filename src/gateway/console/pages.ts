@@ -1,8 +1,11 @@
-import { ACCESS_PAGES } from './access/pages.js';
+import { ACCESS_PAGES, showAccess } from './access/pages.js';
 import { AUDIT_PAGES } from './audit/pages.js';
-import { BAN_PAGES } from './bans/pages.js';
+import { BAN_PAGES, showBans } from './bans/pages.js';
+import { showCustomer } from './customers/one.js';
 import { CUSTOMER_PAGES } from './customers/pages.js';
 import { EVENT_PAGES } from './events/pages.js';
+import { formPages } from './forms/pages.js';
+import { showKey } from './keys/one.js';
 import { KEY_PAGES } from './keys/pages.js';
 import { OVERVIEW_PAGES } from './overview/pages.js';
 import type { Page } from './page.js';
@@ -28,4 +31,10 @@ export const PAGES: readonly Page[] = [
   ...SETTINGS_PAGES,
   ...RUNBOOK_PAGES,
   ...SIGN_IN_PAGES,
+  ...formPages({
+    '/keys/{id}': showKey,
+    '/customers/{id}': showCustomer,
+    '/bans': showBans,
+    '/access': showAccess,
+  }),
 ];

@@ -43,6 +43,15 @@ export const ADDRESS_BAN_ACTIONS: readonly Action[] = [
         prints: { done: 'The ban of {id} is lifted.' },
       },
     ],
+    forms: [
+      {
+        on: '/bans',
+        name: 'addresses/lifted',
+        button: 'Lift',
+        isApart: true,
+        done: 'The ban is lifted, and what led to it forgotten.',
+      },
+    ],
     handle: async ({ parts: { engine }, id }) => {
       if (!(await engine.bans.liftAddress(bucketIn(id))))
         throw new AdminRefusal(404, 'not_banned', 'No ban of this address is in force.');

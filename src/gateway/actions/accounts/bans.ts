@@ -11,6 +11,16 @@ const AT_ONCE = 32;
 
 const COLUMNS = ['key', 'until', 'level', 'by', 'reason'];
 
+const LIFTED = 'The ban is lifted, and what led to it forgotten.';
+const BAN_FORM = {
+  name: 'banned',
+  button: 'Ban',
+  opens: 'Ban',
+  isDanger: true,
+  initial: { for: '1h' },
+  done: 'Banned: refused from the next request on.',
+} as const;
+
 const BANS = '/admin/v1/bans';
 const OF_CUSTOMER = '/admin/v1/customers/{id}/bans';
 
@@ -35,6 +45,10 @@ export const BAN_ACTIONS: readonly Action[] = [
   }),
   action(`PUT ${BANS}/{id}`, 'keys', 'Ban a key from now on', {
     commands: [{ usage: 'bans start <id>', example: '5BkxuKZHANEf --for 1h --reason "scrapes the catalogue"' }],
+    forms: [
+      { on: '/keys/{id}', ...BAN_FORM, isFor: ({ status, ban }) => status !== 'revoked' && ban === null },
+      { on: '/bans', ...BAN_FORM, opens: 'Ban a key', isApart: true },
+    ],
     takes: NewBan,
     gives: Ban,
     handle: async ({ parts: { registry }, id, body, actor }) => {
@@ -51,6 +65,10 @@ export const BAN_ACTIONS: readonly Action[] = [
         prints: { done: 'The ban of key {id} is lifted.' },
       },
     ],
+    forms: [
+      { on: '/keys/{id}', name: 'lifted', button: 'Lift the ban', isFor: ({ ban }) => ban !== null, done: LIFTED },
+      { on: '/bans', name: 'lifted', button: 'Lift', isApart: true, done: LIFTED },
+    ],
     handle: async ({ parts, id, actor }) => {
       if (!(await lift(parts, id, actor))) throw notBanned();
     },
@@ -61,9 +79,14 @@ export const BAN_ACTIONS: readonly Action[] = [
       {
         usage: 'bans start --customer <id>',
         example: '--customer Ab3dE6gH --for 1h',
-        prints: { list: 'bans', columns: COLUMNS, none: ({ customer }) => `Customer ${customer} has no keys to ban.` },
+        prints: {
+          list: 'bans',
+          columns: COLUMNS,
+          none: ({ customer = '' }) => `Customer ${customer} has no keys to ban.`,
+        },
       },
     ],
+    forms: [{ on: '/customers/{id}', ...BAN_FORM, isFor: ({ status }) => status !== 'closed' }],
     takes: NewBan,
     gives: BanList,
     handle: async ({ parts, id, body, actor }) => {
@@ -78,6 +101,15 @@ export const BAN_ACTIONS: readonly Action[] = [
         usage: 'bans lift --customer <id>',
         example: '--customer Ab3dE6gH',
         prints: { done: 'The bans of customer {customer} are lifted.' },
+      },
+    ],
+    forms: [
+      {
+        on: '/customers/{id}',
+        name: 'lifted',
+        button: 'Lift the bans of its keys',
+        isFor: ({ status }) => status !== 'closed',
+        done: 'The bans are lifted, and what led to them forgotten.',
       },
     ],
     handle: async ({ parts, id, actor }) => {

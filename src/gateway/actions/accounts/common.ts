@@ -6,6 +6,7 @@ import type { Answer } from '../answer.js';
 import { Grant, GrantList, History, NewGrant } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 import type { Command, Prints } from '../command.js';
+import type { Form } from '../form.js';
 import { changesText } from '../../../shared/readable.js';
 import { entryView, grantsView, grantView } from './views.js';
 
@@ -24,19 +25,18 @@ interface Kind<R extends Account> {
   readonly path: string;
   /** The ID of one, for examples. */
   readonly example: string;
-  readonly commands: {
-    readonly change: readonly Command[];
-    readonly end: Command;
-    /** What is said once one is erased. */
-    readonly erased: string;
-  };
+  readonly change: { readonly commands: readonly Command[]; readonly forms: readonly Form[] };
+  readonly end: { readonly command: Command; readonly form: Form };
+  /** What is said once one is erased. */
+  readonly erased: string;
+  readonly hasEnded: (record: Json) => boolean;
   /** Who may look at one. */
   readonly reader: Access;
   readonly registry: (parts: AdminParts) => Registry<R>;
   readonly takes: z.ZodType;
   readonly gives: z.ZodType;
   readonly view: (parts: AdminParts, record: R) => Promise<object>;
-  readonly end: (parts: AdminParts, id: string, actor: string) => Promise<void>;
+  readonly close: (parts: AdminParts, id: string, actor: string) => Promise<void>;
   /** All that is stored about one, as JSON. */
   readonly exported: (parts: AdminParts, record: R) => AsyncGenerator<string, void>;
   readonly erase: (parts: AdminParts, id: string, actor: string) => Promise<void>;
@@ -44,7 +44,7 @@ interface Kind<R extends Account> {
 
 /** One key or customer, with plan, limits and grants as they hold. */
 export function accountActions<R extends Account>(kind: Kind<R>): readonly Action[] {
-  const { name, example, commands, path, reader, registry, takes, gives, view } = kind;
+  const { name, example, path, reader, registry, takes, gives, view } = kind;
   const offered = (word: string, prints?: Prints): Command => ({
     usage: `${name}s ${word} <id>`,
     example,
@@ -60,7 +60,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       handle: async ({ parts, id }) => shown(parts, await registry(parts).get(id)),
     }),
     action(`PATCH ${path}`, 'keys', `Change a ${name}; takes effect on the next request`, {
-      commands: commands.change,
+      ...kind.change,
       takes,
       gives,
       handle: async ({ parts, id, body, actor }) => shown(parts, await registry(parts).change(id, body, actor)),
@@ -70,8 +70,9 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       'keys',
       `${name === 'key' ? 'Revoke a key' : 'Close a customer and all its keys'} permanently`,
       {
-        commands: [commands.end],
-        handle: ({ parts, id, actor }) => kind.end(parts, id, actor),
+        commands: [kind.end.command],
+        forms: [kind.end.form],
+        handle: ({ parts, id, actor }) => kind.close(parts, id, actor),
       },
     ),
     action(`GET ${path}/history`, reader, `List the changes of a ${name}`, {
@@ -93,7 +94,18 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       'operator',
       `Erase name and notes of a ${name} that has ended; its ID and usage stay`,
       {
-        commands: [offered('erase', { done: commands.erased })],
+        commands: [offered('erase', { done: kind.erased })],
+        forms: [
+          {
+            on: `/${name}s/{id}`,
+            name: 'erased',
+            button: 'Erase name and notes permanently',
+            opens: 'Erase',
+            isDanger: true,
+            isFor: kind.hasEnded,
+            done: 'Name and notes are erased.',
+          },
+        ],
         handle: ({ parts, id, actor }) => kind.erase(parts, id, actor),
       },
     ),
@@ -120,6 +132,17 @@ function grantActions<R extends Account>({ name, example, path, reader, registry
           instead: { fields: GRANT_FIELDS, body: grantIn },
         },
       ],
+      forms: [
+        {
+          on: `/${name}s/{id}`,
+          name: 'granted',
+          button: 'Grant',
+          opens: 'Grant more of a window',
+          isApart: true,
+          initial: { window: 'day' },
+          done: 'Granted.',
+        },
+      ],
       takes: NewGrant,
       status: 201,
       gives: Grant,
@@ -134,6 +157,15 @@ function grantActions<R extends Account>({ name, example, path, reader, registry
           usage: `${name}s withdraw <id> <grant>`,
           example: `${example} 2`,
           prints: { done: 'Grant {grant} has ended.' },
+        },
+      ],
+      forms: [
+        {
+          on: `/${name}s/{id}`,
+          name: 'grants/{part}/withdrawn',
+          button: 'Withdraw',
+          isApart: true,
+          done: 'The grant is withdrawn.',
         },
       ],
       handle: ({ parts, id, grant, actor }) => registry(parts).withdraw(id, grant, actor),

@@ -45,21 +45,66 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
   ...accountActions<CustomerRecord>({
     name: 'customer',
     example: EXAMPLE,
-    commands: {
-      change: [{ usage: 'customers change <id>', example: `${EXAMPLE} --plan business` }],
-      end: { usage: 'customers close <id>', example: EXAMPLE, prints: { done: 'Customer {id} is closed.' } },
-      erased: 'Name, reference and notes of customer {id} and of its keys are erased.',
+    change: {
+      commands: [{ usage: 'customers change <id>', example: `${EXAMPLE} --plan business` }],
+      forms: [
+        {
+          on: '/customers/{id}',
+          name: 'disabled',
+          button: 'Disable, with all its keys',
+          opens: 'Disable',
+          isDanger: true,
+          sends: { status: 'disabled' },
+          isFor: ({ status }) => status === 'enabled',
+          done: 'Disabled: its keys are refused from the next request on.',
+        },
+        {
+          on: '/customers/{id}',
+          name: 'enabled',
+          button: 'Enable',
+          sends: { status: 'enabled' },
+          isFor: ({ status }) => status === 'disabled',
+          done: 'Enabled: its keys may be used from the next request on.',
+        },
+        {
+          on: '/customers/{id}',
+          name: 'changed',
+          button: 'Change',
+          opens: 'Change',
+          fields: ['name', 'reference', 'plan', 'limits', 'note'],
+          isFor: isOpen,
+          done: 'Changed. It applies from the next request.',
+        },
+      ],
     },
+    end: {
+      command: { usage: 'customers close <id>', example: EXAMPLE, prints: { done: 'Customer {id} is closed.' } },
+      form: {
+        on: '/customers/{id}',
+        name: 'closed',
+        button: 'Close permanently, with all its keys',
+        opens: 'Close',
+        isDanger: true,
+        isFor: isOpen,
+        done: 'Closed permanently, with all its keys.',
+      },
+    },
+    erased: 'Name, reference and notes of customer {id} and of its keys are erased.',
+    hasEnded: (customer) => !isOpen(customer),
     path: `${CUSTOMERS}/{id}`,
     reader: 'any',
     registry: ({ registry }) => registry.customers,
     takes: CustomerChange,
     gives: Customer,
     view: async ({ registry }, record) => customerView(record, await registry.nowMs()),
-    end: async ({ registry }, id, actor) => {
+    close: async ({ registry }, id, actor) => {
       await registry.customers.close(id, actor);
     },
     exported: exportOfCustomer,
     erase: eraseCustomer,
   }),
 ];
+
+function isOpen({ status }: Readonly<Record<string, unknown>>): boolean {
+  return status !== 'closed';
+}

@@ -41,9 +41,10 @@ export const KEY_ACTIONS: readonly Action[] = [
       {
         usage: 'keys create',
         example: '--plan pro --name "My app" --expires 2027-06-30',
-        prints: { issued: 'Key created.', secret: 'key' },
+        prints: { issued: 'Key created.' },
       },
     ],
+    issues: 'key',
     takes: NewKey,
     status: 201,
     gives: IssuedKey,
@@ -52,8 +53,8 @@ export const KEY_ACTIONS: readonly Action[] = [
   ...accountActions<KeyRecord>({
     name: 'key',
     example: KEY_EXAMPLE,
-    commands: {
-      change: [
+    change: {
+      commands: [
         { usage: 'keys change <id>', example: `${KEY_EXAMPLE} --plan business` },
         ...(['enable', 'disable'] as const).map((word) => ({
           usage: `keys ${word} <id>`,
@@ -63,16 +64,59 @@ export const KEY_ACTIONS: readonly Action[] = [
           prints: { done: `Key {id} is ${word}d.` },
         })),
       ],
-      end: { usage: 'keys revoke <id>', example: KEY_EXAMPLE, prints: { done: 'Key {id} is revoked.' } },
-      erased: 'Name and notes of key {id} are erased.',
+      forms: [
+        {
+          on: '/keys/{id}',
+          name: 'disabled',
+          button: 'Disable',
+          sends: { status: 'disabled' },
+          isFor: ({ status }) => status === 'enabled',
+          done: 'Disabled: it is refused from the next request on.',
+        },
+        {
+          on: '/keys/{id}',
+          name: 'enabled',
+          button: 'Enable',
+          sends: { status: 'enabled' },
+          isFor: ({ status }) => status === 'disabled',
+          done: 'Enabled: it may be used from the next request on.',
+        },
+        ...[
+          ['name', 'plan', 'limits', 'note'],
+          ['name', 'note'],
+        ].map((fields, n) => ({
+          on: '/keys/{id}',
+          name: 'changed',
+          button: 'Change',
+          opens: 'Change',
+          fields,
+          // Plan and limits of a customer's key are the customer's.
+          isFor: (key: Json) => isAlive(key) && (key['customer'] === null) === (n === 0),
+          done: 'Changed. It applies from the next request.',
+        })),
+      ],
     },
+    end: {
+      command: { usage: 'keys revoke <id>', example: KEY_EXAMPLE, prints: { done: 'Key {id} is revoked.' } },
+      form: {
+        on: '/keys/{id}',
+        name: 'revoked',
+        button: 'Revoke permanently',
+        opens: 'Revoke',
+        isDanger: true,
+        isFor: isAlive,
+        done: 'Revoked permanently.',
+      },
+    },
+    erased: 'Name and notes of key {id} are erased.',
+    hasEnded: (key) => !isAlive(key),
     path: `${KEYS}/{id}`,
     reader: 'read',
     registry: ({ registry }) => registry,
     takes: KeyChange,
     gives: Key,
     view: async (parts, record) => (await keyViews(parts, [record]))[0]!,
-    end: async ({ registry }, id, actor) => {
+    close: async ({ registry }, id, actor) => {
       await registry.revoke(id, actor);
     },
     exported: exportOfKey,
@@ -83,9 +127,14 @@ export const KEY_ACTIONS: readonly Action[] = [
       {
         usage: 'keys rotate <id>',
         example: `${KEY_EXAMPLE} --overlap 24h`,
-        prints: { issued: 'New secret made.', secret: 'key', note: olderSecrets },
+        prints: { issued: 'New secret made.', note: olderSecrets },
       },
     ],
+    issues: 'key',
+    forms: [
+      { name: 'rotated', button: 'Replace (old secret works 24 h)', sends: { overlap: '24h' } },
+      { name: 'leaked', button: 'Leaked: end the old secret now', sends: { overlap: '0s' }, isDanger: true as const },
+    ].map((form) => ({ on: '/keys/{id}', opens: 'New secret', isFor: isAlive, ...form })),
     takes: Rotation,
     gives: IssuedKey,
     handle: async ({ parts, id, body, actor }) => {
@@ -96,6 +145,10 @@ export const KEY_ACTIONS: readonly Action[] = [
     },
   }),
 ];
+
+function isAlive({ status }: Json): boolean {
+  return status !== 'revoked';
+}
 
 /** With the end of a ban. */
 function stateIn({ state, ban }: Json): string {

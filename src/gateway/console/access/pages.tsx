@@ -1,16 +1,15 @@
-import { IssuedToken, TokenList } from '../../actions/schemas.js';
-import { ROLES } from '../../store/records/admin-token.js';
-import { PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
+import { TokenList } from '../../actions/schemas.js';
+import { PostForm } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Badge } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
-import { Outcome } from '../accounts/outcome.js';
-import { ShownOnce } from '../accounts/shown-once.js';
-import { problemsOf } from '../api.js';
-import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
+import { ActionForm } from '../forms/offered.js';
+import { Outcome } from '../forms/pages.js';
+import { CONSOLE, page, type Page, type Visit } from '../page.js';
 import { SIGN_IN } from '../sign-in/pages.js';
 
-const ACCESS = `${CONSOLE}/access`;
+const ON = '/access';
+const ACCESS = CONSOLE + ON;
 const TOKENS = '/admin/v1/tokens';
 const END_SESSIONS = 'DELETE /admin/v1/sessions';
 
@@ -18,18 +17,7 @@ const END_SESSIONS = 'DELETE /admin/v1/sessions';
 export const ACCESS_PAGES: readonly Page[] = [
   page('GET /access', `GET ${TOKENS}`, 'Access', {
     menu: 'Access',
-    serve: async (visit) => ({ content: await access(visit, []) }),
-  }),
-  page('POST /access/created', `POST ${TOKENS}`, 'Create an admin token', { serve: create }),
-  page('POST /access/revoked', `DELETE ${TOKENS}/{id}`, 'Revoke an admin token', {
-    serve: async (visit) => {
-      try {
-        await visit.api.answer(`DELETE ${TOKENS}/{id}`, { id: visit.form.text('id') });
-        return { to: `${ACCESS}?done=revoked` };
-      } catch (error) {
-        return { content: await access(visit, problemsOf(error)), status: 400 };
-      }
-    },
+    serve: (visit) => showAccess(visit, []),
   }),
   page('POST /access/sessions/ended', END_SESSIONS, 'End all sessions', {
     serve: async ({ api }) => {
@@ -39,28 +27,12 @@ export const ACCESS_PAGES: readonly Page[] = [
   }),
 ];
 
-async function create(visit: Visit): Promise<PageAnswer> {
-  const { api, form } = visit;
-  const expires = form.given('expires');
-  const body = {
-    name: form.text('name').trim(),
-    role: form.text('role'),
-    ...(expires === undefined ? {} : { expires }),
-  };
-  try {
-    const { token } = await api.ask(IssuedToken, `POST ${TOKENS}`, { body });
-    return { title: 'Admin token created', content: <ShownOnce secret={token} href={ACCESS} link="Access" /> };
-  } catch (error) {
-    return { content: await access(visit, problemsOf(error)), status: 400 };
-  }
-}
-
-async function access(visit: Visit, problems: readonly string[]) {
-  const { api, guard } = visit;
+export async function showAccess(visit: Visit, problems: readonly string[]) {
+  const { api } = visit;
   const { tokens } = await api.ask(TokenList, `GET ${TOKENS}`);
-  return (
+  const content = (
     <>
-      <Outcome visit={visit} problems={problems} />
+      <Outcome on={ON} visit={visit} problems={problems} />
       <h2>Admin tokens</h2>
       <p>The operator’s own token comes from the environment or the data folder, and is not listed.</p>
       <Table
@@ -83,40 +55,16 @@ async function access(visit: Visit, problems: readonly string[]) {
           {
             head: 'Revoke',
             cell: ({ id, name }) => (
-              <details>
-                <summary aria-label={`Revoke ${name}`}>Revoke</summary>
-                <PostForm action={`${ACCESS}/revoked`} guard={guard()} button="Revoke now" kind="danger" inline>
-                  <input type="hidden" name="id" value={id} />
-                </PostForm>
-              </details>
+              <ActionForm on={ON} name="revoked" visit={visit} row={id} label={`Revoke ${name}`} />
             ),
           },
         ]}
       />
-      <NewToken visit={visit} problems={problems} />
+      <ActionForm on={ON} name="created" visit={visit} problems={problems} />
       <Sessions visit={visit} />
     </>
   );
-}
-
-function NewToken({
-  visit: { form, guard },
-  problems,
-}: {
-  readonly visit: Visit;
-  readonly problems: readonly string[];
-}) {
-  const sent = sentWith('role', form, problems);
-  return (
-    <details open={sent !== undefined}>
-      <summary>Create an admin token</summary>
-      <PostForm action={`${ACCESS}/created`} guard={guard()} button="Create" kind="main">
-        <TextField name="name" label="Name" required maxlength={100} sent={sent} />
-        <SelectField name="role" label="Role" choices={ROLES.map((value) => ({ value, label: value }))} sent={sent} />
-        <TextField name="expires" label="Expires (UTC)" hint="Such as 2027-01-31; empty for never." sent={sent} />
-      </PostForm>
-    </details>
-  );
+  return { content };
 }
 
 function Sessions({ visit: { guard } }: { readonly visit: Visit }) {

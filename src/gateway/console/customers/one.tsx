@@ -3,25 +3,25 @@ import { Customer, History, KeyPage } from '../../actions/schemas.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf, type Account } from '../accounts/account.js';
+import { pathOf } from '../accounts/account.js';
 import { correctionsPart } from '../accounts/corrections.js';
 import { Grants } from '../accounts/grants.js';
 import { HistoryTable } from '../accounts/history.js';
-import { limitsText } from '../accounts/limits.js';
-import { Outcome } from '../accounts/outcome.js';
+import { limitsText } from '../forms/limits.js';
+import { ActionForms } from '../forms/offered.js';
+import { Outcome } from '../forms/pages.js';
 import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
 import { CONSOLE, type Visit } from '../page.js';
-import { CustomerActions } from './actions.js';
 import { EarlierMonths } from './months.js';
 
 const API = '/admin/v1/customers/{id}';
 const KEYS = 'GET /admin/v1/keys';
 const KEYS_SHOWN = '100';
 
-export const CUSTOMER: Account = { path: '/customers', api: API, show: showCustomer };
+const ON = '/customers/{id}';
 
-async function showCustomer(visit: Visit, problems: readonly string[]) {
+export async function showCustomer(visit: Visit, problems: readonly string[]) {
   const { api, id } = visit;
   const customer = await api.ask(Customer, `GET ${API}`, { id });
   const history = await api.ask(History, `GET ${API}/history`, { id });
@@ -29,9 +29,9 @@ async function showCustomer(visit: Visit, problems: readonly string[]) {
     title: `Customer ${customer.name === '' ? customer.id : customer.name}`,
     content: (
       <>
-        <Outcome visit={visit} problems={problems} />
+        <Outcome on={ON} visit={visit} problems={problems} />
         <CustomerFacts customer={customer} />
-        <CustomerActions visit={visit} customer={customer} problems={problems} />
+        <ActionForms on={ON} visit={visit} record={customer} problems={problems} />
         {await keysPart(visit, customer)}
         {await dailyUsage(visit, { customer: id })}
         {api.may('GET /admin/v1/usage') && (
@@ -42,9 +42,9 @@ async function showCustomer(visit: Visit, problems: readonly string[]) {
             <EarlierMonths id={id} created={customer.created} nowMs={visit.nowMs} />
           </>
         )}
-        {await correctionsPart(CUSTOMER, visit, problems)}
+        {await correctionsPart('customer', visit, problems)}
         <Grants
-          account={CUSTOMER}
+          on={ON}
           visit={visit}
           grants={customer.grants}
           problems={problems}

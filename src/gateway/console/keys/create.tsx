@@ -1,11 +1,15 @@
-import { IssuedKey } from '../../actions/schemas.js';
-import { CheckFields, PostForm, SelectField, sentWith, TextField } from '../../pages/components/form.js';
+import { IssuedKey, NewKey } from '../../actions/schemas.js';
+import { PostForm, sentWith } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';
-import { LimitFields, limitsIn } from '../accounts/limits.js';
-import { ShownOnce } from '../accounts/shown-once.js';
+import { ShownOnce } from '../forms/shown-once.js';
 import { problemsOf } from '../api.js';
+import { bodyIn, Fields } from '../forms/fields.js';
+import { fieldsOf } from '../forms/table.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+
+const WHOSE = fieldsOf(NewKey, { fields: ['name', 'customer', 'plan'] });
+const MORE = fieldsOf(NewKey, { fields: ['expires', 'scopes', 'limits', 'note'] });
 
 interface NewKeyParts {
   readonly visit: Visit;
@@ -13,42 +17,15 @@ interface NewKeyParts {
 }
 
 export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
-  const { form, query, parts } = visit;
-  const { scopes, openPlans } = parts.registry;
-  const sent = sentWith('name', form, problems);
+  const sent = sentWith('name', visit.form, problems);
   return (
     <>
       <Problems problems={problems} />
       <PostForm action={`${CONSOLE}/keys`} guard={visit.guard()} button="Create" kind="main">
-        <TextField name="name" label="Name" required maxlength={100} autofocus sent={sent} />
-        <SelectField
-          name="plan"
-          label="Plan"
-          choices={['', ...openPlans].map((value) => ({ value, label: value || 'the customer’s' }))}
-          value={openPlans[0]}
-          sent={sent}
-        />
-        <TextField
-          name="customer"
-          label="Customer ID"
-          hint="A key of a customer shares its plan and limits."
-          value={query.text('customer')}
-          sent={sent}
-        />
+        <Fields {...WHOSE} visit={visit} values={{ customer: visit.query.text('customer') }} sent={sent} />
         <details open={problems.length > 0}>
           <summary>Expiry, scopes, limits, note</summary>
-          <TextField name="expires" label="Expires (UTC)" hint="Such as 2027-01-31; empty for never." sent={sent} />
-          {scopes.length > 0 && (
-            <CheckFields
-              name="scopes"
-              label="Scopes"
-              hint="None selected: all scopes."
-              choices={scopes.map((value) => ({ value, label: value }))}
-              sent={sent}
-            />
-          )}
-          <LimitFields sent={sent} />
-          <TextField name="note" label="Note" maxlength={1000} sent={sent} />
+          <Fields {...MORE} visit={visit} sent={sent} />
         </details>
       </PostForm>
     </>
@@ -57,22 +34,13 @@ export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
 
 export async function createKey(visit: Visit): Promise<PageAnswer> {
   const { api, form } = visit;
-  const body: Record<string, unknown> = { name: form.text('name'), ...limitsIn(form) };
-  for (const field of ['customer', 'expires', 'note']) {
-    const text = form.given(field);
-    if (text !== undefined) body[field] = text;
-  }
-  // A key of a customer takes its plan, whatever stands in the list.
-  if (body['customer'] === undefined) body['plan'] = form.text('plan');
-  if (form.has('scopes')) body['scopes'] = form.all('scopes');
+  const { plan, ...body } = bodyIn({ ...WHOSE.fields, ...MORE.fields }, form, false);
   try {
-    const issued = await api.ask(IssuedKey, 'POST /admin/v1/keys', { body });
-    return { title: 'Key created', content: <Secret issued={issued} /> };
+    // A key of a customer takes its plan, whatever stands in the list.
+    const asked = body['customer'] === undefined ? { plan, ...body } : body;
+    const { id, key } = await api.ask(IssuedKey, 'POST /admin/v1/keys', { body: asked });
+    return { title: 'Key created', content: <ShownOnce secret={key} href={pathOf('/keys', id)} link="Open key" /> };
   } catch (error) {
     return { content: <NewKeyForm visit={visit} problems={problemsOf(error)} />, status: 400 };
   }
-}
-
-export function Secret({ issued: { id, key } }: { readonly issued: { readonly id: string; readonly key: string } }) {
-  return <ShownOnce secret={key} href={pathOf('/keys', id)} link="Open key" />;
 }

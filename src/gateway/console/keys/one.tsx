@@ -4,23 +4,23 @@ import { fullNumber } from '../../pages/components/figure.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf, type Account } from '../accounts/account.js';
+import { pathOf } from '../accounts/account.js';
 import { correctionsPart } from '../accounts/corrections.js';
 import { Grants } from '../accounts/grants.js';
 import { HistoryTable } from '../accounts/history.js';
-import { limitsText } from '../accounts/limits.js';
-import { Outcome } from '../accounts/outcome.js';
+import { limitsText } from '../forms/limits.js';
+import { ActionForms } from '../forms/offered.js';
+import { Outcome } from '../forms/pages.js';
 import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
 import { CONSOLE, type Visit } from '../page.js';
-import { KeyActions } from './actions.js';
 
 const API = '/admin/v1/keys/{id}';
 const EXCHANGES = 'GET /admin/v1/exchanges';
 
-export const KEY: Account = { path: '/keys', api: API, show: showKey };
+const ON = '/keys/{id}';
 
-async function showKey(visit: Visit, problems: readonly string[]) {
+export async function showKey(visit: Visit, problems: readonly string[]) {
   const { api, id } = visit;
   const key = await api.ask(Key, `GET ${API}`, { id });
   const { windows } = await api.ask(KeyWindows, `GET ${API}/windows`, { id });
@@ -29,9 +29,9 @@ async function showKey(visit: Visit, problems: readonly string[]) {
     title: `Key ${key.name === '' ? key.id : key.name}`,
     content: (
       <>
-        <Outcome visit={visit} problems={problems} />
+        <Outcome on={ON} visit={visit} problems={problems} />
         <KeyFacts keyView={key} />
-        <KeyActions visit={visit} keyView={key} problems={problems} />
+        <ActionForms on={ON} visit={visit} record={key} problems={problems} />
         <h2>Windows</h2>
         <Table
           caption="What is left now"
@@ -49,8 +49,8 @@ async function showKey(visit: Visit, problems: readonly string[]) {
           ]}
         />
         {await dailyUsage(visit, { key: id })}
-        {await correctionsPart(KEY, visit, problems)}
-        <Grants account={KEY} visit={visit} grants={key.grants} problems={problems} ended={key.status === 'revoked'} />
+        {await correctionsPart('key', visit, problems)}
+        <Grants on={ON} visit={visit} grants={key.grants} problems={problems} ended={key.status === 'revoked'} />
         {await lastRefusals(visit)}
         <h2>History</h2>
         <HistoryTable {...history} />

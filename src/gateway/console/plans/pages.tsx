@@ -5,7 +5,7 @@ import { fullNumber } from '../../pages/components/figure.js';
 import { Badge } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
-import { limitsText } from '../accounts/limits.js';
+import { limitsText } from '../forms/limits.js';
 import { CONSOLE, page, type Page } from '../page.js';
 import { askedForPlans, REHEARSAL, REHEARSE, rehearsed } from './rehearse.js';
 

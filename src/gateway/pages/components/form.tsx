@@ -12,7 +12,7 @@ interface PostFormParts {
   readonly guard: Guard;
   readonly button: string;
   /** Main: what the page is for; danger: what can't be undone. */
-  readonly kind?: 'main' | 'danger';
+  readonly kind?: 'main' | 'danger' | undefined;
   readonly inline?: boolean;
   readonly children?: Child;
 }

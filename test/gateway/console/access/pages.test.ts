@@ -19,7 +19,7 @@ t.test('an admin token is created, shown once, signs in with its role, and ends 
   t.equal((await ann.signIn(token)).status, 200);
   t.equal((await ann.get(ACCESS)).status, 403, 'for operators only');
   const [{ id } = { id: '' }] = (await ask('GET', '/admin/v1/tokens')).json['tokens'] as { readonly id: string }[];
-  t.match((await zoe.submit(ACCESS, `${ACCESS}/revoked`, { id })).text, 'Revoked permanently.');
+  t.match((await zoe.submit(ACCESS, `${ACCESS}/revoked`, { id })).text, 'The token is revoked.');
   t.equal((await ann.get('/console/')).status, 401);
   t.match((await zoe.get(ACCESS)).text, 'No admin tokens.');
 });

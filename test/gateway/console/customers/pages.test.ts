@@ -31,7 +31,7 @@ t.test('what is done to a customer holds for all its keys', async (t) => {
   const act = (name: string, fields = {}) => submit(path, `${path}/${name}`, fields);
   t.match((await act('banned', { for: '1h', reason: 'unpaid' })).text, 'Banned');
   t.equal((await engine.bans.read(record.id))?.note?.reason, 'unpaid');
-  t.match((await act('lifted')).text, 'The ban is lifted');
+  t.match((await act('lifted')).text, 'The bans are lifted');
   t.match(await act('lifted'), { status: 400, text: 'No ban of this key is in force' });
   t.match(await act('changed', { name: '', plan: 'free', reference: '', note: '' }), { status: 400 });
   t.equal((await registry.customers.get(id)).plan, 'pro', 'all of a form or nothing');

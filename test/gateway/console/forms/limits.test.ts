@@ -1,5 +1,5 @@
 import t from 'tap';
-import { limitsIn, limitsText } from '../../../../src/gateway/console/accounts/limits.js';
+import { limitsIn, limitsText } from '../../../../src/gateway/console/forms/limits.js';
 import { readFields } from '../../../../src/gateway/pages/form.js';
 
 t.test('limits of a form are numbers, or what the admin API is to refuse', (t) => {

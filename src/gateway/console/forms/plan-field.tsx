@@ -4,7 +4,7 @@ import type { Visit } from '../page.js';
 interface PlanFieldParts {
   readonly visit: Visit;
   /** The one it has, which may be retired or gone; undefined of something new. */
-  readonly plan?: string;
+  readonly plan?: string | undefined;
   readonly sent: Submitted | undefined;
 }
 

@@ -1,0 +1,88 @@
+import { CheckFields, SelectField, TextField, type Submitted } from '../../pages/components/form.js';
+import type { Form } from '../../pages/form.js';
+import { LimitFields, limitsIn } from './limits.js';
+import { PlanField } from './plan-field.js';
+import type { Visit } from '../page.js';
+import type { Offered, Property } from './table.js';
+
+interface FieldsParts extends Pick<Offered, 'fields' | 'required'> {
+  readonly visit: Visit;
+  /** What stands in them at first. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly sent: Submitted | undefined;
+}
+
+/** Names that are not just the field's own. */
+const LABELS: Readonly<Record<string, string>> = {
+  ...{ customer: 'Customer ID', day: 'Day (UTC)', expires: 'Expires (UTC)', until: 'Until (UTC)' },
+};
+/** What needs no hint. */
+const PLAIN = ['name', 'note', 'window', 'role'];
+
+/** A field for each of an action's. */
+export function Fields({ visit, fields, required, values = {}, sent }: FieldsParts) {
+  return (
+    <>
+      {Object.entries(fields).map(([name, property]) =>
+        fieldFor({ name, property, isRequired: required.includes(name), value: textIn(values[name]), visit, sent }),
+      )}
+    </>
+  );
+}
+
+interface FieldParts extends Pick<FieldsParts, 'visit' | 'sent'> {
+  readonly name: string;
+  readonly property: Property;
+  readonly isRequired: boolean;
+  readonly value: string | undefined;
+}
+
+function fieldFor({ name, property, isRequired, value, visit, sent }: FieldParts) {
+  const label = LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+  if (name === 'limits') return <LimitFields sent={sent} />;
+  if (name === 'scopes') return <ScopeFields visit={visit} sent={sent} />;
+  if (property.format === 'plan') return <PlanField plan={value} visit={visit} sent={sent} />;
+  if (property.enum !== undefined) {
+    const choices = property.enum.map((each) => ({ value: each, label: each }));
+    return <SelectField {...{ name, label, choices, value, sent }} />;
+  }
+  return (
+    <TextField
+      {...{ name, label, value, sent, required: isRequired }}
+      {...(property.maxLength === undefined ? {} : { maxlength: property.maxLength })}
+      type={property.type === 'integer' ? 'number' : property.format === 'date' ? 'date' : 'text'}
+      hint={PLAIN.includes(name) ? undefined : hintOf(name, property)}
+    />
+  );
+}
+
+function ScopeFields({ visit, sent }: Pick<FieldsParts, 'visit' | 'sent'>) {
+  const { scopes } = visit.parts.registry;
+  if (scopes.length === 0) return null;
+  const choices = scopes.map((value) => ({ value, label: value }));
+  return <CheckFields name="scopes" label="Scopes" hint="None selected: all scopes." choices={choices} sent={sent} />;
+}
+
+function hintOf(name: string, { description }: Property): string | undefined {
+  if (name === 'expires') return 'Such as 2027-01-31; empty for never.';
+  if (name === 'until') return 'Such as 2027-01-31 or 2027-01-31T12:00:00Z.';
+  return description === undefined ? undefined : `${description}.`;
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * The body that a form says.
+ * @param isChange whether an empty text is meant: otherwise it is left out
+ */
+export function bodyIn(fields: Offered['fields'], form: Form, isChange: boolean): Readonly<Record<string, unknown>> {
+  const read = ([name, { type }]: [string, Property]): readonly (readonly [string, unknown])[] => {
+    if (name === 'limits') return Object.entries(limitsIn(form));
+    if (name === 'scopes') return form.has(name) ? [[name, form.all(name)]] : [];
+    const text = isChange && form.has(name) ? form.text(name) : form.given(name);
+    return text === undefined ? [] : [[name, type === 'integer' ? Number(text) : text]];
+  };
+  return Object.fromEntries(Object.entries(fields).flatMap(read));
+}

@@ -1,0 +1,90 @@
+import { PostForm, TextField, type Submitted } from '../../pages/components/form.js';
+import { CONSOLE, type Visit } from '../page.js';
+import { Fields } from './fields.js';
+import { FORMS, formOn, type Offered } from './table.js';
+
+interface FormParts {
+  readonly visit: Visit;
+  readonly problems?: readonly string[];
+  /** What the page shows; it fills the fields. */
+  readonly record?: object;
+}
+
+/** Every form of a page that fits the record, for those who may: what takes something away comes last. */
+export function ActionForms({ on, ...parts }: FormParts & { readonly on: string }) {
+  const { visit, record = {} } = parts;
+  const fitting = FORMS.filter(
+    ({ form: { on: page, isApart, isFor = () => true }, line }) =>
+      page === on && isApart !== true && visit.api.may(line) && isFor(record as Readonly<Record<string, unknown>>),
+  );
+  const groups = new Map<string, Offered[]>();
+  for (const each of fitting) {
+    const name = each.form.opens ?? each.form.name;
+    groups.set(name, [...(groups.get(name) ?? []), each]);
+  }
+  const rank = ([one]: readonly Offered[]): number =>
+    one!.form.opens === undefined ? 0 : one!.form.isDanger === true ? 2 : 1;
+  const ordered = [...groups.values()].sort((one, other) => rank(one) - rank(other));
+  return ordered.length === 0 ? null : (
+    <div class="actions">
+      {ordered.map((group) => (
+        <Opened {...parts} group={group} />
+      ))}
+    </div>
+  );
+}
+
+interface OneParts extends FormParts {
+  readonly on: string;
+  readonly name: string;
+  /** The ID in the row of a table that it belongs to. */
+  readonly row?: string;
+  readonly label?: string;
+}
+
+/** One form of a page; null for those who may not. */
+export function ActionForm({ on, name, ...parts }: OneParts) {
+  const one = formOn(on, name);
+  return parts.visit.api.may(one.line) ? <Opened {...parts} group={[one]} /> : null;
+}
+
+type OpenedParts = FormParts & Pick<OneParts, 'row' | 'label'> & { readonly group: readonly Offered[] };
+
+function Opened({ group, label, ...parts }: OpenedParts) {
+  const [{ form }] = group as readonly [Offered];
+  const forms = group.map((one) => <Posted {...parts} one={one} />);
+  if (form.opens === undefined) return <>{forms}</>;
+  return (
+    <details open={group.some((one) => isSent(parts.visit, one))}>
+      <summary aria-label={label}>{form.opens}</summary>
+      {forms}
+    </details>
+  );
+}
+
+function Posted({ visit, problems, record, row, one }: Omit<OpenedParts, 'group' | 'label'> & { one: Offered }) {
+  const { form, fields, required, action } = one;
+  const sent = isSent(visit, one) ? { form: visit.form, problems: problems ?? [] } : undefined;
+  const isOfOther = action.path.includes('{id}') && !form.on.includes('{id}');
+  const path = `${CONSOLE}${form.on}/${form.name}`.replace('{id}', encodeURIComponent(visit.id));
+  return (
+    <PostForm
+      action={path.replace('{part}', encodeURIComponent(row ?? ''))}
+      guard={visit.guard()}
+      button={form.button}
+      kind={form.isDanger === true ? 'danger' : undefined}
+      inline={Object.keys(fields).length === 0}
+    >
+      {isOfOther && (row === undefined ? <IdField sent={sent} /> : <input type="hidden" name="id" value={row} />)}
+      <Fields {...{ visit, fields, required, sent }} values={{ ...form.initial, ...record }} />
+    </PostForm>
+  );
+}
+
+function IdField({ sent }: { readonly sent: Submitted | undefined }) {
+  return <TextField name="id" label="Key ID" required sent={sent} />;
+}
+
+function isSent({ posted }: Visit, { form: { on, name } }: Offered): boolean {
+  return posted === `${on}/${name}`;
+}

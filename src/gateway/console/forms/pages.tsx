@@ -1,0 +1,60 @@
+import type { Child } from '#jsx/jsx-runtime';
+import { Notice, Problems } from '../../pages/components/notice.js';
+import { ShownOnce } from './shown-once.js';
+import { problemsOf } from '../api.js';
+import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
+import { bodyIn } from './fields.js';
+import { FORMS, type Offered } from './table.js';
+
+/** A page that forms are on. @param problems why nothing came of the form that was sent */
+type Show = (
+  visit: Visit,
+  problems: readonly string[],
+) => Promise<{ readonly title?: string; readonly content: Child }>;
+
+/** What the forms of actions are sent to. @param shown each page that has forms */
+export function formPages(shown: Readonly<Record<string, Show>>): readonly Page[] {
+  const byPath = new Map(FORMS.map((one) => [`${one.form.on}/${one.form.name}`, one]).reverse() as [string, Offered][]);
+  return [...byPath].map(([path, one]) =>
+    page(`POST ${path}`, one.line, one.action.summary, { serve: (visit) => done(visit, path, one, shown) }),
+  );
+}
+
+/** Does what a form is for and leads back to its page, or shows that with what is wrong. */
+async function done(
+  visit: Visit,
+  path: string,
+  { line, action, form, fields }: Offered,
+  shown: Readonly<Record<string, Show>>,
+): Promise<PageAnswer> {
+  const { api, part } = visit;
+  const here = `${CONSOLE}${form.on.replace('{id}', encodeURIComponent(visit.id))}`;
+  const id = form.on.includes('{id}') ? visit.id : visit.form.text('id').trim();
+  try {
+    const said = form.sends ?? bodyIn(fields, visit.form, action.method === 'PATCH');
+    const body = form.subject === undefined ? said : { ...said, [form.subject]: id };
+    const answer = await api.answer(line, { id, grant: part, body });
+    const json = answer !== undefined && 'json' in answer ? (answer.json as Readonly<Record<string, unknown>>) : {};
+    const secret = action.issues === undefined ? undefined : json[action.issues];
+    if (typeof secret !== 'string') return { to: `${here}?done=${form.name.split('/').at(-1)!}` };
+    return { title: form.opens ?? form.button, content: <ShownOnce secret={secret} href={here} link="Go back" /> };
+  } catch (error) {
+    return { ...(await shown[form.on]!({ ...visit, posted: path }, problemsOf(error))), status: 400 };
+  }
+}
+
+/** What came of the form that led to this page. */
+export function Outcome({ on, visit, problems }: { on: string; visit: Visit; problems: readonly string[] }) {
+  const name = visit.query.text('done');
+  const form = FORMS.find(({ form }) => form.on === on && form.name.split('/').at(-1) === name)?.form;
+  return (
+    <>
+      <Problems problems={problems} />
+      {form?.done !== undefined && problems.length === 0 && (
+        <Notice>
+          <p>{form.done}</p>
+        </Notice>
+      )}
+    </>
+  );
+}
