@@ -19,63 +19,63 @@ import type { Form } from './form.js';
 export interface AdminParts {
   readonly registry: KeyRegistry;
   readonly engine: AdmissionEngine;
-  /** The operators' own token, of the environment: it may do everything, and needs no store. */
+  /** The root token from the environment. It may do everything, and works without the store. */
   readonly token: string;
-  /** Names the listener is known by, beside addresses and names of inside. */
+  /** Host names of the listener, in addition to IP addresses and internal names. */
   readonly hosts?: readonly string[];
   /** Tests only: ms of a clock that never steps back, for wrong tokens. */
   readonly elapsedMs?: () => number;
   /** Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly ready: () => Readiness;
-  /** What this gateway runs by. */
+  /** Version and hashes of the settings, plans and contract in force. */
   readonly running: () => Running;
-  /** What all processes of this gateway remember of exchanges. */
+  /** Recent exchanges of all processes of this gateway. */
   readonly recall: Recall;
   readonly log: Log;
   readonly audit: Audit;
-  /** Makes a report in another process, over store and archive; left out, it is made here, over the store. */
+  /** Creates a report from store and archive in another process. If absent: here, from the store. */
   readonly report?: (format: Format, range: ReportRange) => AsyncGenerator<Buffer, void>;
-  /** Tries plans on a month of the ledger in another process; left out, here. Gives a LedgerOutcome as JSON. */
+  /** Rehearses plans on a month of the ledger in another process; if absent, here. Yields a LedgerOutcome as JSON. */
   readonly rehearsal?: (script: LedgerScript) => AsyncGenerator<Buffer, void>;
-  /** Does something with the archive, in a process of its own; left out where there is none. */
+  /** Runs an archive task in another process. Absent if there is no archive. */
   readonly archive?: (task: Omit<ArchiveTask, 'settings'>) => AsyncGenerator<Buffer, void>;
 }
 
-/** One request as its handler sees it. */
+/** One request, for a handler. */
 export interface Call<Query extends Shape = Shape> {
   readonly parts: AdminParts;
   readonly tokens: AdminTokens;
-  /** What stands at `{id}` in the path, empty where there is none. */
+  /** The `{id}` of the path; empty if it has none. */
   readonly id: string;
-  /** The same of `{grant}`. */
+  /** The `{grant}` of the path. */
   readonly grant: string;
   readonly query: Checked<Query>;
-  /** One JSON object; `{}` where the action takes none, or reads the bytes itself. */
+  /** The JSON body; `{}` if the action takes none or reads the bytes itself. */
   readonly body: Body;
-  /** The body's bytes, for an action that streams; already read for any other. */
+  /** The raw body, for an action that streams. */
   readonly bytes: AsyncIterable<Buffer>;
-  /** Who asks, for the history. */
+  /** The actor, for the history. */
   readonly actor: string;
 }
 
-/** What does an action, with the forms of what goes in and out: requests are read by them, and OpenAPI shows them. */
+/** The handler of an action with the schemas of its input and output, for parsing and OpenAPI. */
 interface Handler<Query extends Shape = Shape> {
-  /** The query parameters it knows. */
+  /** Its query parameters. */
   readonly query?: Query;
-  /** The form of its JSON body; one without it takes none. */
+  /** The schema of its JSON body, if it takes one. */
   readonly takes?: z.ZodType;
-  /** True: the body is as long as it wants to be, and is read by the handler. */
+  /** Whether the handler reads the body itself, of any length. */
   readonly streams?: boolean;
-  /** The form of the JSON it answers with, or the other types of its body; left out: 204. */
+  /** The schema of its JSON response, or other media types. Absent: 204. */
   readonly gives?: z.ZodType | readonly string[];
-  /** How the command line offers it; left out: it does not. */
+  /** Its commands on the command line, if any. */
   readonly commands?: readonly Command[];
-  /** The same of the console. */
+  /** Its forms in the console, if any. */
   readonly forms?: readonly Form[];
-  /** The secret in its answer, which is shown only once. */
+  /** The field of its response with a secret that is shown only once. */
   readonly issues?: string;
-  /** The status of its success; left out: 200, or 204 where it gives nothing. */
+  /** The status of success. Default: 200, or 204 without a response body. */
   readonly status?: 201;
   handle(call: Call<Query>): Answer | Promise<Answer> | Promise<void>;
 }
@@ -84,9 +84,9 @@ export interface Action extends Handler {
   readonly method: string;
   /** With at most one `{id}` and one `{grant}`. */
   readonly path: string;
-  /** The least role that may ask. */
+  /** The role it requires. */
   readonly role: Access;
-  /** What it does, in one line of the description. */
+  /** What it does, in the imperative: "Create a key". */
   readonly summary: string;
 }
 
@@ -100,7 +100,7 @@ export function statusOf({ status, gives }: Pick<Handler, 'status' | 'gives'>): 
   return status ?? (gives === undefined ? 204 : 200);
 }
 
-/** Why there is no route: 405 where the path knows other methods, else 404. */
+/** Returns the refusal for a request without an action: 405 if the path has other methods, else 404. */
 export function unmatched(routes: readonly Action[], method: string, url: string): AdminRefusal {
   const [path = ''] = url.split('?', 1);
   const onPath = routes.filter((one) => patternOf(one.path).test(path));
@@ -109,7 +109,7 @@ export function unmatched(routes: readonly Action[], method: string, url: string
     one.method === 'GET' ? ['GET', 'HEAD'] : [one.method],
   );
   const allow = methods.join(', ');
-  // With a method that the path knows it is the path that could not be read.
+  // If the path has the method, the router could not parse the path.
   if (allow !== '' && !methods.includes(method))
     return new AdminRefusal(405, 'method_not_allowed', `This path knows ${allow}.`, { Allow: allow });
   const message = 'There is nothing at this path. GET /admin/v1/openapi.json lists all that the admin API has.';

@@ -1,14 +1,14 @@
-/** Fields of one answer, beside those of every answer. */
+/** Header fields of one response, in addition to the common ones. */
 export type Headers = Readonly<Record<string, string | string[]>>;
 
-/** What a handler answers: JSON, text, a stream of text, or nothing (204). `status` where it isn't the route's own. */
+/** The result of a handler: JSON, text, a stream of text, or nothing (204). `status` overrides the action's own. */
 export type Answer =
   | { readonly json: object; readonly status?: number }
   | { readonly type: string; readonly text: string }
   | { readonly type: string; readonly chunks: AsyncIterable<string | Buffer>; readonly headers?: Headers }
   | undefined;
 
-/** The admin API says no. The message tells the operator what to do. */
+/** A refusal of the admin API. The message tells the operator what to do. */
 export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
   readonly status: number;

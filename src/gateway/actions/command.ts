@@ -14,20 +14,20 @@ export interface Command {
    * `keys rotate <id>`, `bans lift --customer <id>`, `events redeliver [id]`.
    */
   readonly usage: string;
-  /** What stands after the words in its example. */
+  /** The arguments and options of its example. */
   readonly example: string;
   readonly about?: string;
-  /** What is printed of the answer; left out: a line for each field. */
+  /** What it prints. Default: a line for each field of the response. */
   readonly prints?: Prints;
-  /** Sent as it is. Nothing else is sent then. */
+  /** A fixed body, sent instead of options. */
   readonly sends?: Json;
-  /** Fields in place of the action's own, and what they say in its body. Throws an error for wrong use. */
+  /** Options that replace the action's own fields. `body` converts them, and throws an Error for wrong usage. */
   readonly instead?: { readonly fields: Shape; readonly body: (given: Json) => Json };
-  /** Of several commands with the same words and arguments, this one if true. */
+  /** Selects this command among several with the same words and arguments. */
   readonly when?: (given: Values) => boolean;
-  /** Works on all of these instead of one `[id]`. */
+  /** Applies the action to all of these instead of one `[id]`. */
   readonly bulk?: Bulk;
-  /** Ends the help, before the example. */
+  /** Text for the end of the help, before the example. */
   readonly help?: string;
 }
 
@@ -35,16 +35,16 @@ export interface Bulk {
   /** The option, without dashes. */
   readonly option: string;
   readonly about: string;
-  /** The list of the admin API that has them: path and query behind `/admin/v1/`, and its field. */
+  /** Where the admin API lists them: path and query after `/admin/v1/`, and the field with the list. */
   readonly path: string;
   readonly list: string;
-  /** Whether that list comes in pages. */
+  /** Whether that list is paged. */
   readonly isPaged: boolean;
-  /** Which of them; left out: all. */
+  /** Selects some of them. Default: all. */
   readonly isMeant?: (row: Json) => boolean;
 }
 
-/** A column of a table: a field, or a heading and what a row has below it. */
+/** A column of a table: a field, or a heading with a function of the row. */
 export type Column = string | readonly [heading: string, valueOf: (row: Json) => unknown];
 
 export type Prints =
@@ -52,21 +52,21 @@ export type Prints =
   | { readonly done: string | ((given: Values, answer: Json) => string) }
   /** Any other text. */
   | { readonly text: (answer: Json) => string }
-  /** A table, with what is said where it is empty. */
+  /** A table, and the text for an empty one. */
   | {
       readonly list: string | ((answer: Json) => readonly Json[]);
       readonly columns: readonly Column[];
       readonly none: string | ((given: Values, answer: Json) => string);
       readonly note?: (answer: Json) => string | null;
     }
-  /** The secret that the action issues, and the rest of the answer. */
+  /** The secret that the action issues, then the rest of the response. */
   | { readonly issued: string; readonly note?: (answer: Json) => string | null }
   /** Lines of JSON, each as a sentence. The command fails if one of them has `ok: false`. */
   | { readonly lines: (line: Json) => string; readonly none: string }
-  /** As it comes, to standard output or into a file. */
+  /** The response unchanged, to standard output or a file. */
   | { readonly file: true };
 
-/** The day of a moment. */
+/** A column with the day of a timestamp. */
 export function dayIn(name: string): Column {
   return [name, ({ [name]: date }) => (typeof date === 'string' ? date.slice(0, 10) : null)];
 }

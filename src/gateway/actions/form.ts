@@ -2,26 +2,26 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** How the console offers an action: a form on one of its pages, with the fields of the action's body. */
 export interface Form {
-  /** The page, and what is done: `/keys/{id}` and `rotated` are sent to `/console/keys/{id}/rotated`. */
+  /** The page and the last part of the path: `/keys/{id}` and `rotated` make `/console/keys/{id}/rotated`. */
   readonly on: string;
   readonly name: string;
   readonly button: string;
-  /** What opens it, where it has fields or cannot be undone. Forms that the same words open stand together. */
+  /** The label that opens it, if it has fields or cannot be undone. Forms with the same label are grouped. */
   readonly opens?: string;
-  /** Said afterwards; left out where a secret is shown. */
+  /** Shown on success. Absent if the action issues a secret. */
   readonly done?: string;
-  /** It takes something away. */
+  /** Whether it takes something away. */
   readonly isDanger?: true;
-  /** It belongs to a table of the page, not to the page as a whole. */
+  /** Whether it belongs to a table of the page instead of the page's action bar. */
   readonly isApart?: true;
-  /** Fields in their order; left out: all of the body. */
+  /** The fields in order. Default: all fields of the body. */
   readonly fields?: readonly string[];
-  /** What stands in fields at first, where the record does not say. */
+  /** Initial values of fields that the record does not have. */
   readonly initial?: Readonly<Record<string, string>>;
-  /** Sent as it is, instead of fields. */
+  /** A fixed body, sent instead of fields. */
   readonly sends?: Json;
-  /** The field of the body that says of whom it is: the page's own record. */
+  /** The field of the body that takes the ID of the page's record. */
   readonly subject?: string;
-  /** Whether it fits a record in this state; left out: any. */
+  /** Whether it is offered for this record. Default: always. */
   readonly isFor?: (record: Json) => boolean;
 }

@@ -4,11 +4,11 @@ import { readQuery } from './input/query.js';
 import { statusOf, type Call, type Action } from './action.js';
 
 interface Request extends Omit<Call, 'query'> {
-  /** The query as it came. */
+  /** The unparsed query. */
   readonly search: URLSearchParams;
 }
 
-/** Does what an action is for, whoever asks. Who may ask was seen to before. */
+/** Performs an action. The caller has checked the role. */
 export async function perform(
   action: Action,
   { search, ...request }: Request,
@@ -20,7 +20,7 @@ export async function perform(
   return { answer, status };
 }
 
-/** The record's history says what changed; log and audit, that something did. The path may hold a key by mistake. */
+/** Log and audit say that something changed, the record's history says what. A path may contain a key by mistake. */
 function noteChange(action: Action, { parts, id, actor }: Pick<Call, 'parts' | 'id' | 'actor'>, status: number): void {
   const { method, path, summary } = action;
   const kind = isKeyId(id) || isCustomerId(id) ? kindOf(action) : null;

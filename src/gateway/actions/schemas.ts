@@ -12,16 +12,16 @@ import { duration } from '../config/schema/values.js';
 import { ROLES } from '../store/records/admin-token.js';
 import { newToken } from './access/tokens.js';
 
-/** All that OpenAPI names. */
+/** The schemas that OpenAPI refers to by name. */
 export const NAMED = z.registry<{ readonly id: string }>();
 
 const named = <Schema extends z.ZodType>(id: string, schema: Schema): Schema => {
   NAMED.add(schema, { id });
   return schema;
 };
-/** What an answer holds. */
+/** Names the schema of a response. */
 const answer = <Fields extends Shape>(id: string, fields: Fields) => named(id, z.object(fields));
-/** What a body may hold: the very fields that it is read by. */
+/** Names the schema of a request body, which also parses it. */
 const body = <Fields extends Shape>(id: string, fields: Fields) => named(id, z.strictObject(fields));
 
 const TEXT = z.string();

@@ -16,7 +16,7 @@ import { WINDOW_ACTIONS } from './accounts/windows.js';
 import type { Action } from './action.js';
 import { TRANSFER_ACTIONS } from './service/transfer.js';
 
-/** All that operators can do: from here come the admin API, the command line and the forms of the console. */
+/** Everything operators can do. The admin API, the command line and the console's forms are derived from it. */
 export const ACTIONS: readonly Action[] = [
   ...SERVICE_ACTIONS,
   ...TRANSFER_ACTIONS,

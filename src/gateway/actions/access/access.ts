@@ -103,7 +103,7 @@ function gone(count: number): string {
   return count === 1 ? '1 expired token is gone.' : `${count} expired tokens are gone.`;
 }
 
-/** A token as operators see it: never itself nor its hash. */
+/** Returns what operators see of a token: never the token or its hash. */
 function viewOf(record: AdminToken, nowMs: number): object {
   const { id, name, role, createdAtMs, createdBy: by, expiresAtMs } = record;
   const [created, expires] = [createdAtMs, expiresAtMs].map(isoOrNull);

@@ -7,9 +7,9 @@ const MAX_REFUSED = 1_000;
 
 const CHANGE = z.object({
   atMs: z.number(),
-  /** Name of the token, with what `X-Petgate-Actor` claims. */
+  /** The token's name, with the claim of `X-Petgate-Actor`. */
   actor: z.string(),
-  /** The route's summary. */
+  /** The action's summary. */
   action: z.string(),
   kind: z.enum(['key', 'customer', 'token']).nullable(),
   id: z.string().nullable(),
@@ -20,14 +20,14 @@ const REFUSED = z.object({ atMs: z.number(), address: z.string() });
 type Change = z.output<typeof CHANGE>;
 
 /**
- * What was changed through this gateway, and wrong admin tokens. The last 5,000 and 1,000, in the data folder; what
- * exactly changed is in each record's history.
+ * The last 5,000 changes through this gateway and the last 1,000 wrong admin tokens, kept in the data folder. Each
+ * record's history has the details.
  */
 export class Audit {
   readonly #changes: LineFile<Change>;
   readonly #refused: LineFile<z.output<typeof REFUSED>>;
 
-  /** @param folder the data folder; null: in memory alone */
+  /** @param folder the data folder; null to keep them in memory only */
   constructor(folder: string | null) {
     const path = (name: string): string | null => (folder === null ? null : join(folder, 'audit', `${name}.ndjson`));
     this.#changes = new LineFile(path('changes'), CHANGE, MAX_CHANGES);
@@ -42,7 +42,7 @@ export class Audit {
     this.#refused.add({ atMs: Date.now(), address });
   }
 
-  /** The last first. @param search part of actor, action or ID, in any case */
+  /** Returns the latest first. @param search part of actor, action or ID, case-insensitive */
   changes(search: string, count: number): readonly Change[] {
     const part = search.toLowerCase();
     const isFound = ({ actor, action, id }: Change): boolean =>
@@ -50,7 +50,7 @@ export class Audit {
     return this.#changes.items.filter(isFound).slice(-count).reverse();
   }
 
-  /** The last first. */
+  /** Returns the latest first. */
   refusals(count: number): readonly z.output<typeof REFUSED>[] {
     return this.#refused.items.slice(-count).reverse();
   }

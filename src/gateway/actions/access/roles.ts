@@ -1,9 +1,9 @@
 import { ROLES, type Role } from '../../store/records/admin-token.js';
 
-/** Who may ask a route: the holders of a role, of any good token (`any`), or everybody (`open`, for probes). */
+/** Who may perform an action: holders of a role, of any valid token (`any`), or everyone (`open`, for probes). */
 export type Access = Role | 'any' | 'open';
 
-/** Whose routes each role may ask. */
+/** The roles that each role includes. */
 const MAY: Readonly<Record<Role, readonly Role[]>> = {
   read: ['read'],
   billing: ['billing'],
@@ -11,7 +11,7 @@ const MAY: Readonly<Record<Role, readonly Role[]>> = {
   operator: ROLES,
 };
 
-/** The roles that may ask for `access`. */
+/** Returns the roles that grant `access`. */
 export function rolesFor(access: Access): readonly Role[] {
   return access === 'any' || access === 'open' ? ROLES : ROLES.filter((role) => MAY[role].includes(access));
 }

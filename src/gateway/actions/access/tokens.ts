@@ -16,10 +16,10 @@ const role = z
         : `is required: ${ROLES.join(', ')}`,
   })
   .describe('What it allows');
-/** The body that makes a token. */
+/** The body that creates a token. */
 export const newToken = (nowMs: number) => ({ name, role, expires: expiresAfter(nowMs).optional() });
 
-/** The life of admin tokens. Nothing is remembered between two calls: what the store says holds at once. */
+/** The life cycle of admin tokens. Nothing is cached: changes in the store apply immediately. */
 export class AdminTokens {
   readonly #store: TokenStore;
   readonly #clock: Clock;
@@ -29,7 +29,7 @@ export class AdminTokens {
     this.#clock = clock;
   }
 
-  /** @param body `{name, role, expires?}`. Rejects with KeyRefused that names all that is wrong with it. */
+  /** @param body `{name, role, expires?}`. Rejects with KeyRefused, which names every problem. */
   async create(body: Body, actor: string): Promise<{ readonly record: AdminToken; readonly token: string }> {
     const nowMs = await this.#clock();
     const { name, role, expires: expiresAtMs = null } = required(body, newToken(nowMs));
@@ -56,18 +56,18 @@ export class AdminTokens {
     return this.#store.list();
   }
 
-  /** Ends the token: it opens nothing from now on, on any gateway. Rejects with AdminRefusal 404. */
+  /** Revokes the token immediately, on every gateway. Rejects with AdminRefusal 404. */
   async revoke(id: string): Promise<void> {
     if (!isKeyId(id) || !(await this.#store.remove(id))) throw notFound(id);
   }
 
-  /** Whose token this is; undefined when it is none that is good now. */
+  /** Returns the record of a valid token; undefined for any other. */
   async holderOf(token: string): Promise<AdminToken | undefined> {
     const parsed = parseAdminToken(token);
     return parsed === null ? undefined : this.holderOfHash(parsed.id, parsed.secretHash);
   }
 
-  /** The same by the hash of a token, which is what a session knows of it. @param secretHash 43 characters */
+  /** Like `find`, by the hash of the token, which a session stores. @param secretHash 43 characters */
   async holderOfHash(id: string, secretHash: string): Promise<AdminToken | undefined> {
     const record = await this.#store.read(id);
     if (record === undefined || !timingSafeEqual(Buffer.from(record.hash), Buffer.from(secretHash))) return undefined;

@@ -8,11 +8,11 @@ import { action, type Action } from '../action.js';
 
 const BANS = '/admin/v1/bans/addresses';
 
-/** Addresses that the embedded store has no room to remember one by one have such a row together. */
+/** The embedded store groups addresses into such rows when it has no room for each. */
 const SHARED = /^~\d{1,4}$/;
 const reader = createAddressReader([]);
 
-/** Bans of addresses without a valid key. An address is about a person: no role that only reads sees them, no log. */
+/** Bans of addresses that sent no valid key. Addresses are personal data: read-only roles and logs do not show them. */
 export const ADDRESS_BAN_ACTIONS: readonly Action[] = [
   action(`GET ${BANS}`, 'keys', 'List the bans of addresses in force', {
     commands: [
@@ -59,17 +59,17 @@ export const ADDRESS_BAN_ACTIONS: readonly Action[] = [
   }),
 ];
 
-/** No ID of a key has such a character. */
+/** Whether `text` is an address: IDs of keys have none of these characters. */
 export function isAddress(text: string): boolean {
   return /[.:~]/.test(text);
 }
 
-/** An IPv6 stands for its /64. */
+/** Formats a stored address; IPv6 addresses are stored as their /64. */
 function addressOf(bucket: string): string {
   return bucket.includes(':') ? `${bucket}::/64` : bucket;
 }
 
-/** What the store remembers an address under. Throws AdminRefusal 400. */
+/** Returns the name that the store uses for an address. Throws AdminRefusal 400. */
 function bucketIn(text: string): string {
   const address = text.includes(':') && text.endsWith('/64') ? text.slice(0, -3) : text;
   if (isIP(address) !== 0) return bucketOf(reader.read(address, null));

@@ -6,7 +6,7 @@ import { action, type AdminParts, type Action } from '../action.js';
 import { isAddress } from './address-bans.js';
 import { banView } from './views.js';
 
-/** Keys of a customer banned at the same time. */
+/** Keys of a customer that are banned concurrently. */
 const AT_ONCE = 32;
 
 const COLUMNS = ['key', 'until', 'level', 'by', 'reason'];
@@ -24,7 +24,7 @@ const BAN_FORM = {
 const BANS = '/admin/v1/bans';
 const OF_CUSTOMER = '/admin/v1/customers/{id}/bans';
 
-/** Bans of keys; those of addresses are in address-bans.ts. */
+/** Bans of keys. Bans of addresses are in address-bans.ts. */
 export const BAN_ACTIONS: readonly Action[] = [
   action(`GET ${BANS}`, 'read', 'List the bans of keys in force', {
     commands: [{ usage: 'bans list', example: '--json', prints: { list: 'bans', columns: COLUMNS, none: 'No bans.' } }],
@@ -73,7 +73,7 @@ export const BAN_ACTIONS: readonly Action[] = [
       if (!(await lift(parts, id, actor))) throw notBanned();
     },
   }),
-  // Both may break off half way, when the store goes away: to repeat it does no harm.
+  // Both can stop halfway if the store becomes unavailable; repeating them is safe.
   action(`PUT ${OF_CUSTOMER}`, 'keys', 'Ban every key of a customer that is not revoked', {
     commands: [
       {
@@ -119,12 +119,12 @@ export const BAN_ACTIONS: readonly Action[] = [
   }),
 ];
 
-/** False, and nothing written, where no ban was in force. */
+/** Resolves with false, and writes nothing, if no ban is in force. */
 function lift({ registry, engine }: AdminParts, id: string, actor: string): Promise<boolean> {
   return registry.lift(id, engine.bans, actor);
 }
 
-/** Works on the keys of a customer that are not revoked. */
+/** Calls `work` for each key of a customer that is not revoked. */
 async function forEachKey<T>({ registry }: AdminParts, id: string, work: (keyId: string) => Promise<T>): Promise<T[]> {
   const { id: customerId } = await registry.customers.get(id);
   const keys = (await registry.keysOf(customerId)).filter(({ status }) => status !== 'revoked');

@@ -19,30 +19,30 @@ interface Registry<R extends Account> extends Pick<
   change(id: string, body: Body, actor: string): Promise<R>;
 }
 
-/** In what keys and customers differ. */
+/** The differences between keys and customers. */
 interface Kind<R extends Account> {
   readonly name: 'key' | 'customer';
   readonly path: string;
-  /** The ID of one, for examples. */
+  /** An ID for examples. */
   readonly example: string;
   readonly change: { readonly commands: readonly Command[]; readonly forms: readonly Form[] };
   readonly end: { readonly command: Command; readonly form: Form };
-  /** What is said once one is erased. */
+  /** What the command line says after erasing. */
   readonly erased: string;
   readonly hasEnded: (record: Json) => boolean;
-  /** Who may look at one. */
+  /** The role for reading. */
   readonly reader: Access;
   readonly registry: (parts: AdminParts) => Registry<R>;
   readonly takes: z.ZodType;
   readonly gives: z.ZodType;
   readonly view: (parts: AdminParts, record: R) => Promise<object>;
   readonly close: (parts: AdminParts, id: string, actor: string) => Promise<void>;
-  /** All that is stored about one, as JSON. */
+  /** Everything stored about one, as JSON. */
   readonly exported: (parts: AdminParts, record: R) => AsyncGenerator<string, void>;
   readonly erase: (parts: AdminParts, id: string, actor: string) => Promise<void>;
 }
 
-/** One key or customer, with plan, limits and grants as they hold. */
+/** Actions on one key or customer. Plan, limits and grants are shown as they are in effect. */
 export function accountActions<R extends Account>(kind: Kind<R>): readonly Action[] {
   const { name, example, path, reader, registry, takes, gives, view } = kind;
   const offered = (word: string, prints?: Prints): Command => ({
@@ -112,7 +112,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
   ];
 }
 
-/** What is granted beyond the limits for now. */
+/** Actions on temporary additions to limits. */
 function grantActions<R extends Account>({ name, example, path, reader, registry }: Kind<R>): readonly Action[] {
   return [
     action(`GET ${path}/grants`, reader, `List the grants of a ${name} that are in force`, {
@@ -185,7 +185,7 @@ const HISTORY_TABLE: Prints = {
   none: 'No history.',
 };
 
-/** On the command line, the window is the name of the option: `--day 500`. */
+/** On the command line, the option names the window: `--day 500`. */
 const GRANTED = NewGrant.shape.units.optional().describe('Units more of this window');
 const GRANT_FIELDS = {
   limits: z.strictObject({ minute: GRANTED, day: GRANTED, month: GRANTED }).optional(),

@@ -50,7 +50,7 @@ async function keyPart(parts: AdminParts, record: KeyRecord, events: readonly Ou
   };
 }
 
-/** Events about a key, or about any key of a customer, that are not delivered. */
+/** Returns undelivered events about a key or about any key of a customer. */
 async function eventsOf({ engine }: AdminParts, id: string): Promise<readonly OutboxEntry[]> {
   const found: OutboxEntry[] = [];
   for (const state of OUTBOX_STATES) {
@@ -64,7 +64,7 @@ async function eventsOf({ engine }: AdminParts, id: string): Promise<readonly Ou
   return found;
 }
 
-/** All rows of the ledger and its archive, from the day on which the key came here. */
+/** Returns all ledger rows of a key, including the archive, from the day it was created or imported. */
 async function usageOf(parts: AdminParts, keyId: string, fromMs: number): Promise<readonly unknown[]> {
   const nowMs = await parts.registry.nowMs();
   const finality = await parts.engine.days.finality(nowMs);

@@ -139,7 +139,7 @@ export const KEY_ACTIONS: readonly Action[] = [
     gives: IssuedKey,
     handle: async ({ parts, id, body, actor }) => {
       const { overlap } = required(body, Rotation.shape);
-      // Before the secret is made, which is shown this once: the less can fail behind it.
+      // Read before the secret is created: after that, nothing may fail, because it is shown only once.
       const ban = await parts.engine.bans.read((await parts.registry.get(id)).id);
       return issued(parts, await parts.registry.rotate(id, overlap, actor), ban);
     },
@@ -150,12 +150,12 @@ function isAlive({ status }: Json): boolean {
   return status !== 'revoked';
 }
 
-/** With the end of a ban. */
+/** Returns the state, for a ban with its end. */
 function stateIn({ state, ban }: Json): string {
   return state === 'banned' ? `banned until ${String((ban as Json)['until'])}` : String(state).replace('_', ' ');
 }
 
-/** What became of the secrets before: those behind the first. */
+/** Says how long the previous secrets stay valid: all but the first. */
 function olderSecrets({ secrets }: Json): string {
   const ends = (secrets as readonly Json[]).slice(1).map((secret) => String(secret['ends']));
   return ends.length === 0

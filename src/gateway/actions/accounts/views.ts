@@ -9,14 +9,14 @@ import { inForce, type Grant } from '../../store/records/grant.js';
 import { GATEWAY, type AuditEntry } from '../../store/records/record.js';
 import type { AdminParts } from '../action.js';
 
-// What operators are shown of what the store keeps: never a secret nor a hash.
+// What operators see of stored records: never a secret or a hash.
 
-/** Of a ban that nobody started by hand. */
+/** Reason and actor of an automatic ban. */
 const BY_ITSELF = { reason: AFTER_REFUSALS, actor: GATEWAY };
-/** Bans read at once. */
+/** Bans read concurrently. */
 const AT_ONCE = 250;
 
-/** Keys as they hold, each with its state. */
+/** Returns keys with their effective plan and limits, each with its state. */
 export async function keyViews({ registry, engine }: AdminParts, keys: readonly HeldKey[]): Promise<readonly object[]> {
   const bans: (Ban | undefined)[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE)
@@ -42,7 +42,7 @@ export function customerView(record: CustomerRecord, nowMs: number): object {
   return { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };
 }
 
-/** Those in force. */
+/** Returns the grants in force. */
 export function grantsView(grants: readonly Grant[] = [], nowMs: number): readonly object[] {
   return inForce(grants, nowMs).map(grantView);
 }

@@ -8,7 +8,7 @@ import type { Column } from '../command.js';
 
 const USED_DAYS = 31;
 
-/** What is left to a key, as admission would report it for a request at cost 0, and when it was last used. */
+/** What a key has left, as admission would report it for a request that costs 0, and when it was last used. */
 export const WINDOW_ACTIONS: readonly Action[] = [
   action('GET /admin/v1/keys/{id}/windows', 'read', 'Show what a key has left in each window', {
     commands: [
@@ -40,7 +40,7 @@ function left(field: string): Column {
   return [field, (row) => row[field] ?? 'unlimited'];
 }
 
-/** The last UTC day with a request of this key, in the past 31 days; null without one. */
+/** Returns the last UTC day with a request of this key in the past 31 days; null if there is none. */
 async function lastUse({ usage }: AdmissionEngine, keyId: string, nowMs: number): Promise<string | null> {
   let last: string | null = null;
   for await (const rows of usage.rows(dayOf(nowMs - (USED_DAYS - 1) * DAY_MS), dayOf(nowMs), keyId))

@@ -4,15 +4,15 @@ import { DAY_MS } from '../../../shared/utc-day.js';
 import type { ReportRange } from '../../usage/grouping/range.js';
 import { invalidQuery } from './query.js';
 
-/** Dimensions of which it is known what is owed. */
+/** Dimensions that amounts can be grouped by. */
 const OWED_BY = new Set(['customer', 'plan', 'day']);
 
 type ReportOf = Pick<ReportRange, 'from' | 'to' | 'by' | 'key'>;
 
 /**
- * The prices for a report with amounts; undefined for one without: where they don't fit, and nobody demanded them.
- * @param prices of the plans in force, null of one without @param wanted as the query has it
- * @throws AdminRefusal where they are demanded and don't fit
+ * Returns the prices for a report with amounts; undefined if it has none.
+ * @param prices by plan in force; null for a plan without a price @param wanted the query parameter `amounts`
+ * @throws AdminRefusal if amounts are required but impossible
  */
 export function pricesFor(
   asked: ReportOf,

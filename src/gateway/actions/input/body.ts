@@ -2,7 +2,7 @@ import type { Body } from '../../accounts/fields.js';
 import { AdminRefusal } from '../answer.js';
 import { NotAnObject, parseObject } from './json.js';
 
-/** One JSON object, no field twice; `{}` for an empty body or none. Throws AdminRefusal 400. */
+/** Parses a body of one JSON object without repeated fields; `{}` if empty. Throws AdminRefusal 400. */
 export function readBody(bytes: unknown): Body {
   try {
     return (bytes instanceof Buffer ? parseObject(bytes) : undefined) ?? {};

@@ -1,11 +1,11 @@
 import { quote, type Body } from '../../accounts/fields.js';
 
-/** The message says what is wrong, to go on after "The body" or "line 5:"; it never holds what was sent. */
+/** The message continues "The body" or "line 5:", and never repeats the input. */
 export class NotAnObject extends Error {
   override readonly name = 'NotAnObject';
 }
 
-/** One JSON object, no field twice; undefined for nothing but blanks. Throws NotAnObject. */
+/** Parses one JSON object without repeated fields; undefined if there is only whitespace. Throws NotAnObject. */
 export function parseObject(bytes: Buffer): Body | undefined {
   let text: string;
   try {
@@ -24,7 +24,7 @@ function parseStrictly(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the body, and a body may hold a key.
+    // The parser's message quotes the body, which may contain a key.
     throw new NotAnObject('is not valid JSON');
   }
   const repeated = repeatedField(text);
@@ -32,7 +32,7 @@ function parseStrictly(text: string): unknown {
   return value;
 }
 
-/** A field that `text`, which is valid JSON, names twice in one object: which of the two was meant, nobody knows. */
+/** Returns a field that occurs twice in one object of `text`, which is valid JSON: its meaning would be ambiguous. */
 function repeatedField(text: string): string | undefined {
   const open: Set<string>[] = [];
   let lastString = '""';
@@ -41,7 +41,7 @@ function repeatedField(text: string): string | undefined {
     else if (token === '}') open.pop();
     else if (token !== ':') lastString = token;
     else {
-      // Unescaped, because "\u0061" and "a" are one name.
+      // Unescaped, because "\u0061" and "a" are the same name.
       const field = String(JSON.parse(lastString));
       if (open.at(-1)?.has(field) === true) return field;
       open.at(-1)?.add(field);

@@ -1,15 +1,15 @@
 import type { ImportLine } from '../../accounts/transfer/import.js';
 import { NotAnObject, parseObject } from './json.js';
 
-/** Of a line that an operator writes, and of one that an export wrote, with all the history of a key. */
+/** Maximum bytes of a line written by an operator, and of one written by an export, which has a key's whole history. */
 const LINE_BYTES = 16_384;
 export const STORED_LINE_BYTES = 16 * 1_048_576;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * JSON lines as they come: one object per line of at most `maxBytes`, empty lines skipped. Not by node:readline, which
- * keeps a line of any length, and mends what is no UTF-8.
+ * Parses JSON lines from a stream: one object per line of at most `maxBytes`; empty lines are skipped. Not with
+ * node:readline, which buffers lines of any length and replaces invalid UTF-8.
  */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
@@ -28,7 +28,7 @@ export async function* readLines(
       start = end + 1;
     }
     rest = Buffer.concat([rest, chunk.subarray(start)]);
-    // The rest of such a line is read over, not kept.
+    // The rest of such a line is skipped, not buffered.
     isTooLong ||= rest.length > maxBytes;
     if (isTooLong) rest = rest.subarray(0, 0);
   }

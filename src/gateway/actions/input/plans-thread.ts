@@ -7,13 +7,13 @@ import { AdminRefusal } from '../answer.js';
 import { readBody } from './body.js';
 import type { PlanOrder, PlanOutcome } from './plans.js';
 
-/** Where a body stands, for messages. */
+/** The name of the file in messages. */
 const IN_BODY: Pick<Layers, 'location' | 'files'> = {
   location: () => ({ file: 'plans', line: 0, column: 0 }),
   files: [],
 };
 
-/** A thread that reads one file of plans (plans.ts), and ends. */
+/** A thread that parses one plans file (plans.ts) and ends. */
 function read({ bytes, costs }: PlanOrder): PlanOutcome {
   const none = (problems: readonly string[]): PlanOutcome => ({ plans: null, problems, warnings: [] });
   try {

@@ -3,29 +3,29 @@ import type { Plans } from '../../admission/plan.js';
 import { AdminRefusal } from '../answer.js';
 import { InTurn } from '../../../shared/in-turn.js';
 
-/** A thousand plans with prices are a third of it. */
+/** Three times the size of a thousand plans with prices. */
 const FILE_BYTES = 2 ** 20;
 const MAX_MS = 30_000;
 
-/** What a thread gets: a file of plans, and what operations cost by the contract. */
+/** Input of the thread: a plans file, and the contract's costs by operation. */
 export interface PlanOrder {
   readonly bytes: Uint8Array;
   readonly costs: ReadonlyMap<string, number>;
 }
 
 interface ReadPlans {
-  /** Null where there are problems. */
+  /** Null if there are problems. */
   readonly plans: Plans | null;
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** What it sends back; a text says why the body is none. */
+/** Output of the thread; a string explains why the body cannot be parsed. */
 export type PlanOutcome = ReadPlans | string;
 
 const threads = new InTurn();
 
-/** Reads a file of plans in a thread: a large one takes seconds. One at a time, so that they take one processor. */
+/** Parses a plans file in a thread, because a large one takes seconds. One at a time, to use at most one CPU. */
 export async function readPlans(costs: ReadonlyMap<string, number>, body: AsyncIterable<Buffer>): Promise<ReadPlans> {
   const bytes = await wholeOf(body);
   const outcome = await threads.run('', () => readApart({ bytes, costs }));

@@ -13,7 +13,7 @@ import { AdminRefusal } from '../answer.js';
 const PAGE_DEFAULT = 100;
 const PAGE_MAX = 1_000;
 
-/** The values of a query: only known parameters, each at most once. Throws AdminRefusal 400. */
+/** Parses a query. Unknown or repeated parameters are refused with AdminRefusal 400. */
 export function readQuery<Query extends Shape>(search: URLSearchParams, known: Query): Checked<Query> {
   const problems: string[] = [];
   const given = Object.fromEntries(search);
@@ -28,7 +28,7 @@ export function invalidQuery(message: string): AdminRefusal {
   return new AdminRefusal(400, 'invalid_query', message);
 }
 
-/** A cursor of the store as a query has it, and back. */
+/** Encodes a cursor of the store for a query, and decodes it. */
 export function textCursor(cursor: string | null): string | null {
   return cursor === null ? null : Buffer.from(cursor).toString('base64url');
 }
@@ -47,7 +47,7 @@ const limit = z
   .meta({ description: 'How many at most', type: 'integer', minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT });
 const searched = z.string().max(200, 'must have at most 200 characters');
 
-/** @param isCursor whether a page can begin behind it */
+/** @param isCursor whether the text is a valid cursor */
 export const paging = (isCursor: (text: string) => boolean) => ({
   limit,
   cursor: z
@@ -58,10 +58,10 @@ export const paging = (isCursor: (text: string) => boolean) => ({
     .meta({ description: 'From the page before', type: 'string' }),
 });
 
-/** Pages of bans, of keys and of addresses: the store defines the cursor (store/port.ts). */
+/** Paging of bans of keys and addresses. The store defines the cursor (store/port.ts). */
 export const banPaging = paging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}$/.test(textOf(cursor)));
 
-/** Pages of keys or customers, by ID or by age; a cursor belongs to its order. */
+/** Paging of keys and customers by ID or age. A cursor is valid only for its order. */
 export const listing = (isId: (text: string) => boolean) => ({
   search: searched
     .optional()
@@ -82,7 +82,7 @@ interface AskedList {
   readonly order: 'id' | 'newest';
 }
 
-/** Reads a page in the order that is asked for. Throws AdminRefusal for a cursor of the other order. */
+/** Reads a page in the requested order. Throws AdminRefusal for a cursor of the other order. */
 export function listed<R extends Account, Filter extends object>(
   registry: Pick<RecordRegistry<R, Filter>, 'list' | 'newest'>,
   { limit, cursor, search, order, ...filter }: AskedList & Filter,
@@ -106,7 +106,7 @@ export const ofKey = { key: z.string('give the id of a key').describe('The id of
 export const ofCustomer = {
   customer: z.string().refine(isCustomerId, "must be a customer's id").optional().describe('Only of this customer'),
 };
-// Customers without one have it empty: asked for, it is a slip.
+// Customers without a reference store an empty one, so searching for it is a mistake.
 const wholeReference = reference.min(1, 'must not be empty').optional();
 export const ofReference = { reference: wholeReference.describe('Only customers of this very reference') };
 const flag = choice(['true', 'false']).optional();

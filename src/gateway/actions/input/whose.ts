@@ -2,7 +2,7 @@ import type { ReportRange } from '../../usage/grouping/range.js';
 import type { AdminParts } from '../action.js';
 import { invalidQuery } from './query.js';
 
-/** Of whom something is asked, by id. One that isn't there is a slip, not somebody without traffic. */
+/** Returns the requested key or customer. An unknown one is a mistake and is refused, not reported without traffic. */
 export async function whoseOf(
   { registry }: AdminParts,
   { key, customer }: { readonly key?: string | undefined; readonly customer?: string | undefined },

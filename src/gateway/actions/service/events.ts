@@ -16,7 +16,7 @@ const NONE: Readonly<Record<string, string>> = {
 const OFF =
   'Events are off: set PETGATE_EVENTS_URL and PETGATE_EVENTS_SECRET, and start the gateway again. There are none.';
 
-/** Events that are not delivered; one that was is nowhere. */
+/** Undelivered events. Delivered ones are not stored. */
 export const EVENT_ACTIONS: readonly Action[] = [
   action(`GET ${EVENTS}`, 'read', 'List events that wait, are to come, or are dead; the oldest first', {
     commands: [
@@ -73,7 +73,7 @@ function found(entry: OutboxEntry | undefined): Answer {
   throw new AdminRefusal(404, 'event_not_found', message);
 }
 
-/** Names of rows in the store are made of it: nothing else may be in there. */
+/** Checks the ID strictly, because names in the store contain it. */
 function isEventId(id: string): boolean {
   const subject = subjectOf(id);
   return (isKeyId(subject) || isCustomerId(subject)) && /^[0-9A-Za-z-]{1,80}$/.test(id.slice(subject.length + 1));

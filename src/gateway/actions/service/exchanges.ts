@@ -36,7 +36,7 @@ async function answerOf(parts: AdminParts, question: Question): Promise<Answer> 
   return { json: await recalled(parts, question) };
 }
 
-/** What this gateway remembers, with the names of keys, and who else may remember something. */
+/** Returns what this gateway remembers, with names of keys, and which other gateways may remember more. */
 async function recalled({ recall, engine }: AdminParts, question: Question) {
   const { exchanges, silent } = await recall(question);
   const [names, gateways] = await Promise.all([namesOf(engine, exchanges), othersNow(engine)]);
@@ -68,7 +68,7 @@ async function topRefused({ recall, engine }: AdminParts) {
   };
 }
 
-/** Names of the keys that these are of. */
+/** Returns the names of these keys. */
 async function namesOf(
   { keys }: AdminParts['engine'],
   rows: readonly { readonly keyId: string | null }[],
@@ -83,7 +83,7 @@ async function namesOf(
   return names;
 }
 
-/** Null while the store is unavailable: what is remembered is shown then too. */
+/** Resolves with null while the store is unavailable, so that remembered exchanges can still be shown. */
 function orNull<T>(asked: Promise<T>): Promise<T | null> {
   return asked.catch((error: unknown) => {
     if (error instanceof StoreUnavailable) return null;

@@ -31,7 +31,7 @@ export const GATEWAY_ACTIONS: readonly Action[] = [
   }),
 ];
 
-/** The other gateways that were heard lately; null where the store does not say. */
+/** Returns the other gateways seen recently; null if the store does not know. */
 async function othersOn({ failover, name }: AdmissionEngine): Promise<readonly SeenGateway[] | null> {
   if (name === 'embedded') return [];
   try {
@@ -42,13 +42,13 @@ async function othersOn({ failover, name }: AdmissionEngine): Promise<readonly S
   }
 }
 
-/** The other gateways, for what each of them remembers for itself. */
+/** Returns the other gateways, for answers that each gateway only has for itself. */
 export async function othersNow(engine: AdmissionEngine) {
   const others = await othersOn(engine);
   return others?.map(({ gateway, host, seenMs }) => ({ gateway, host, seen: isoOrNull(seenMs) })) ?? null;
 }
 
-/** Of a version that does not say what it runs by, nothing is known to differ. */
+/** Versions that do not report what they run have no known differences. */
 function viewOf({ gateway, host, seenMs, running }: SeenGateway, self: Running): object {
   const named = Object.entries(self) as readonly (readonly [keyof Running, string])[];
   return {

@@ -9,7 +9,7 @@ gone: where there is a copy, bring that back instead. Into a store that was rest
 state, gateways first write back what they know better: keys that were revoked, rotated, disabled
 or banned since.`;
 
-/** What orchestrators and Prometheus ask needs no token: the listener is on loopback by default. */
+/** Metrics and health need no token, because the listener is on loopback by default. */
 export const SERVICE_ACTIONS: readonly Action[] = [
   action('GET /metrics', 'open', "Metrics in Prometheus' text format", {
     gives: ['text/plain'],

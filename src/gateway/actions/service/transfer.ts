@@ -9,7 +9,7 @@ import { action, type Action } from '../action.js';
 
 const JSON_LINES = 'application/x-ndjson';
 
-/** Keys of elsewhere, and all of a store, as JSON lines (transfer/line.ts and stored.ts have the forms). */
+/** Import of keys, and export and import of whole stores, as JSON lines (formats: transfer/line.ts, stored.ts). */
 export const TRANSFER_ACTIONS: readonly Action[] = [
   action('POST /admin/v1/keys/import', 'keys', 'Import keys by their hashes; existing keys are left alone', {
     query: withCheck,

@@ -86,7 +86,7 @@ function signed(count: unknown): string {
 /** `c` of a customer or `k` of a key, and its id. */
 const CURSOR = /^([ck])([0-9A-Za-z]{8,14})$/;
 
-/** A page has all corrections of its last key or customer, and so may be longer than `limit`. */
+/** Returns a page. It has all corrections of its last key or customer, so it may exceed `limit`. */
 async function list(
   { engine }: AdminParts,
   asked: CorrectionsAsked,

@@ -5,10 +5,10 @@ import { readReport } from '../../usage/read-report.js';
 import { reportOf } from './reports.js';
 import type { AdminParts } from '../action.js';
 
-/** A payer is on a few plans in a month. */
+/** A payer has only a few plans in a month. */
 const MAX_PLANS = 100;
 
-/** The plans that a payer was counted on in the month of a day, by store and archive. */
+/** Returns the plans on which a payer has usage in the month of `day`, in store and archive. */
 export async function plansCounted(parts: AdminParts, payer: string, day: string): Promise<ReadonlySet<string>> {
   const atMs = Date.parse(day);
   const [from, to] = [dayOf(monthStartMs(atMs)), dayOf(monthEndMs(atMs) - 1)];

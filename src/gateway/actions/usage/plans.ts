@@ -14,7 +14,7 @@ import { PlanCheck, PlanFile, PlanList, PlanRehearsal } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 import { limited, mayBeArchived } from './reports.js';
 
-/** A plan may have one word for all of its limits. */
+/** The columns of a plan's limits: a plan may have one word for all of them. */
 const WINDOWS = (['minute', 'day', 'month'] as const).map((window): Column => {
   const limitOf = (row: object): unknown => {
     const { limits } = row as PlanUse;
@@ -72,7 +72,7 @@ async function check(
   return { problems: plans === null ? [...problems] : [...(await planUse.taken(plans))], warnings: [...warnings] };
 }
 
-/** Days, months and amounts, in a process of its own over Redis and archive. */
+/** Rehearses days, months and amounts, in another process if there is one. */
 async function rehearse(
   { registry, engine, rehearsal }: AdminParts,
   month: string,

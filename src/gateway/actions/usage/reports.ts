@@ -16,9 +16,9 @@ const TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8; header=present',
 };
-/** No younger day is ever archived (`store.archive_after`). */
+/** Younger days are never archived (`store.archive_after`). */
 const STORED_DAYS = 31;
-/** Reports over all keys; of those that may wait for the archive one less, so that they never keep out all others. */
+/** Maximum concurrent reports over all keys. Those that may wait for the archive get one less, so that others run. */
 const MAX_AT_ONCE = 4;
 
 const USAGE = '/admin/v1/usage';
@@ -80,7 +80,7 @@ async function reported(parts: AdminParts, query: ReportQuery, format: Format): 
   return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
 }
 
-/** In a process of its own over Redis and archive; of one key, days that are certainly in the store are read here. */
+/** Creates a report in another process, except for one key whose days are certainly in the store. */
 export function reportOf(
   { report: made, engine }: AdminParts,
   format: Format,
@@ -105,8 +105,8 @@ function headersOf(format: Format, { from, to }: ReportRange): Headers {
 const running = { all: 0, mayWait: 0 };
 
 /**
- * Counts the reports under way, rehearsals among them, and refuses one too many: each takes memory and a processor.
- * @param mayWait for the archive
+ * Limits concurrent reports and rehearsals, because each takes memory and a CPU. Throws AdminRefusal 503.
+ * @param mayWait whether it may wait for the archive
  */
 export async function* limited<Piece>(
   report: AsyncGenerator<Piece, void>,
@@ -135,7 +135,7 @@ export async function* limited<Piece>(
   }
 }
 
-/** From the first of this month to today, where nothing else is said. */
+/** Returns the requested days. Default: from the first of the month to today. */
 function rangeOf(query: ReportQuery, nowMs: number): Pick<ReportRange, 'from' | 'to' | 'by'> {
   const { to = dayOf(nowMs), from = `${to.slice(0, 8)}01`, by } = query;
   checkOrder({ from, to });
