@@ -1,0 +1,41 @@
+/** Modules to mutate, and the tests that should notice: the fastest first. */
+interface Target {
+  readonly sources: readonly string[];
+  readonly tests: readonly string[];
+}
+
+const ADMISSION = ['bucket', 'decide', 'admit', 'batch', 'plan', 'headers', 'foreseen', 'challenges', 'greedy-headers'];
+
+export const TARGETS: readonly Target[] = [
+  {
+    sources: ['gateway/edge/open', 'gateway/edge/credentials'],
+    tests: ['gateway/edge/open', 'gateway/edge/credentials', 'gateway/edge/strip', 'answers/every-answer'],
+  },
+  {
+    sources: ['accounts', 'bill', 'money', 'month', 'rows', 'stream'].map((name) => `gateway/usage/amounts/${name}`),
+    tests: [
+      ...['bill', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
+      ...['gateway/usage/report', 'gateway/actions/usage/amounts', 'gateway/usage/own'],
+    ],
+  },
+  {
+    sources: [...ADMISSION, 'windows', 'verdict', 'grant-expiries']
+      .filter((name) => name !== 'greedy-headers')
+      .map((name) => `gateway/admission/${name}`),
+    tests: [...ADMISSION.map((name) => `gateway/admission/${name}`), 'conformance/embedded', 'conformance/redis'],
+  },
+  {
+    sources: ['admit', 'answers', 'call', 'codes', 'grants', 'plans'].map(
+      (name) => `gateway/store/redis/admit/${name}`,
+    ),
+    tests: [
+      'conformance/redis',
+      'gateway/store/redis/admit/plans',
+      'gateway/store/redis/admit/summary',
+      'gateway/store/redis/access',
+    ],
+  },
+];
+
+/** Mutants that change nothing anyone could notice, as `module:line: mutant`; each with its reason. */
+export const EQUIVALENT: ReadonlyMap<string, string> = new Map([]);
