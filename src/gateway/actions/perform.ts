@@ -16,8 +16,15 @@ export async function perform(
   const query = readQuery(search, action.query ?? {});
   const answer = (await action.handle({ ...request, query })) as Answer;
   const status = (answer !== undefined && 'json' in answer ? answer.status : undefined) ?? statusOf(action);
-  if (action.method !== 'GET') noteChange(action, request, status);
+  if (action.method !== 'GET') noteChange(action, { ...request, id: createdId(action, answer) ?? request.id }, status);
   return { answer, status };
+}
+
+/** Returns the ID of a new key, customer or token. */
+function createdId({ path, status }: Action, answer: Answer): string | undefined {
+  if (status !== 201 || path.includes('{') || answer === undefined || !('json' in answer)) return undefined;
+  const { id } = answer.json as { readonly id?: unknown };
+  return typeof id === 'string' && !path.includes('/usage/') ? id : undefined;
 }
 
 /** Log and audit say that something changed, the record's history says what. A path may contain a key by mistake. */
@@ -30,6 +37,6 @@ function noteChange(action: Action, { parts, id, actor }: Pick<Call, 'parts' | '
 }
 
 function kindOf({ path }: Action): 'key' | 'customer' | 'token' {
-  if (path.startsWith('/admin/v1/customers/')) return 'customer';
-  return path.startsWith('/admin/v1/tokens/') ? 'token' : 'key';
+  if (path.startsWith('/admin/v1/customers')) return 'customer';
+  return path.startsWith('/admin/v1/tokens') ? 'token' : 'key';
 }

@@ -7,19 +7,19 @@ import { pathOf } from '../accounts/account.js';
 import { OtherGateways } from '../other-gateways.js';
 import { CONSOLE, page, type Page } from '../page.js';
 
-const ROUTE = 'GET /admin/v1/audit';
-const AUDIT = `${CONSOLE}/audit`;
+export const READ_AUDIT = 'GET /admin/v1/audit';
+export const AUDIT = `${CONSOLE}/audit`;
 const SHOWN = '200';
 
-type Change = z.output<typeof AuditList>['changes'][number];
+export type Change = z.output<typeof AuditList>['changes'][number];
 
 /** Who changed what, and who tried to sign in. */
 export const AUDIT_PAGES: readonly Page[] = [
-  page('GET /audit', ROUTE, 'Audit', {
+  page('GET /audit', READ_AUDIT, 'Audit', {
     menu: 'Audit',
     serve: async ({ api, query }) => {
       const search = query.given('search');
-      const audit = await api.ask(AuditList, ROUTE, { query: { search, limit: SHOWN } });
+      const audit = await api.ask(AuditList, READ_AUDIT, { query: { search, limit: SHOWN } });
       return { content: <AuditView {...audit} search={search} /> };
     },
   }),
@@ -37,18 +37,7 @@ function AuditView({
         <TextField name="search" label="Actor, action or ID" type="search" value={search} />
         <button>Search</button>
       </form>
-      <Table
-        caption={`Changes, newest first, ${SHOWN} at most`}
-        empty="No matches."
-        rows={changes}
-        columns={[
-          { head: 'When', cell: ({ at }) => <Moment at={at} /> },
-          { head: 'Who', cell: ({ actor }) => actor },
-          { head: 'What', cell: ({ action }) => action },
-          { head: 'Record', cell: recordOf },
-          { head: 'Status', number: true, cell: ({ status }) => status },
-        ]}
-      />
+      <Changes changes={changes} caption={`Changes, newest first, ${SHOWN} at most`} />
       <h2>Wrong admin tokens</h2>
       <Table
         caption="Sign-ins and requests with a wrong admin token, newest first"
@@ -61,6 +50,28 @@ function AuditView({
       />
       <OtherGateways gateways={gateways} />
     </>
+  );
+}
+
+interface ChangesParts {
+  readonly changes: readonly Change[];
+  readonly caption: string;
+}
+
+export function Changes({ changes, caption }: ChangesParts) {
+  return (
+    <Table
+      caption={caption}
+      empty="No matches."
+      rows={changes}
+      columns={[
+        { head: 'When', cell: ({ at }) => <Moment at={at} /> },
+        { head: 'Who', cell: ({ actor }) => actor },
+        { head: 'What', cell: ({ action }) => action },
+        { head: 'Record', cell: recordOf },
+        { head: 'Status', number: true, cell: ({ status }) => status },
+      ]}
+    />
   );
 }
 

@@ -11,8 +11,23 @@ export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
   const { name, percent } = fullest;
   return (
     <>
+      <Share name={name} percent={percent} />
+      {` of the ${name}`}
+    </>
+  );
+}
+
+/** The used share of a window; nothing if it is not limited. */
+export function Used({ window }: { readonly window: Window }) {
+  const percent = percentUsed(window);
+  return percent < 0 ? <></> : <Share name={window.window} percent={percent} />;
+}
+
+function Share({ name, percent }: { readonly name: string; readonly percent: number }) {
+  return (
+    <>
       <meter min={0} max={100} high={80} value={percent} aria-label={`Used of the ${name}`} />
-      {` ${percent} % of the ${name}`}
+      {` ${percent} %`}
     </>
   );
 }

@@ -14,6 +14,7 @@ import { Outcome } from '../forms/pages.js';
 import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
 import { CONSOLE, type Visit } from '../page.js';
+import { Used } from './fullest.js';
 
 const API = '/admin/v1/keys/{id}';
 const EXCHANGES = 'GET /admin/v1/exchanges';
@@ -39,6 +40,7 @@ export async function showKey(visit: Visit, problems: readonly string[]) {
           rows={windows}
           columns={[
             { head: 'Window', cell: ({ window }) => window },
+            { head: 'Used', cell: (window) => <Used window={window} /> },
             { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
             {
               head: 'Remaining',

@@ -1,5 +1,7 @@
 import { renderToString } from '#jsx/render';
 import { addressOf } from '../../pages/components/pager.js';
+import { AuditList } from '../../actions/schemas.js';
+import { READ_AUDIT } from '../audit/pages.js';
 import { page, type Page, type Visit } from '../page.js';
 import { mayReadRefused, readRefused } from './top-refused.js';
 import { rangeOf } from './series.js';
@@ -40,7 +42,7 @@ export const OVERVIEW_PAGES: readonly Page[] = [
 
 /** Who sees the same. */
 function audienceOf(visit: Visit): string {
-  return `${rangeIn(visit)}, ${mayReadRefused(visit.api) ? 'with callers' : 'figures'}`;
+  return [rangeIn(visit), mayReadRefused(visit.api), visit.api.may(READ_AUDIT)].join();
 }
 
 const rangeIn = ({ query }: Visit) => rangeOf(query.given('range'));
@@ -48,5 +50,8 @@ const rangeIn = ({ query }: Visit) => rangeOf(query.given('range'));
 async function partsOf(visit: Visit) {
   const { api, parts, samples } = visit;
   const [refused, readiness] = [await readRefused(api), parts.ready()];
-  return { refused, readiness, history: samples.history, range: rangeIn(visit) };
+  const changes = api.may(READ_AUDIT)
+    ? (await api.ask(AuditList, READ_AUDIT, { query: { limit: '10' } })).changes
+    : null;
+  return { refused, readiness, changes, history: samples.history, range: rangeIn(visit) };
 }

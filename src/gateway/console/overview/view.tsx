@@ -1,6 +1,7 @@
 import type { Readiness } from '../../observe/health.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
+import { AUDIT, Changes, type Change } from '../audit/pages.js';
 import type { History, Range } from '../figures/history.js';
 import type { Span } from '../figures/window.js';
 import { runbookPath } from '../runbooks/pages.js';
@@ -15,9 +16,11 @@ interface OverviewParts {
   readonly history: History;
   readonly range: Range;
   readonly refused: Refused | null;
+  /** Null for visitors who may not see them. */
+  readonly changes: readonly Change[] | null;
 }
 
-export function Overview({ readiness, span, history, range, refused }: OverviewParts) {
+export function Overview({ readiness, span, history, range, refused, changes }: OverviewParts) {
   return (
     <>
       <Troubles {...{ span, history }} />
@@ -26,6 +29,19 @@ export function Overview({ readiness, span, history, range, refused }: OverviewP
       {refused !== null && <TopRefused {...refused} />}
       <Plans span={span} />
       <Parts readiness={readiness} span={span} />
+      {changes !== null && <LastChanges changes={changes} />}
+    </>
+  );
+}
+
+function LastChanges({ changes }: { readonly changes: readonly Change[] }) {
+  return (
+    <>
+      <h2>Last changes</h2>
+      <Changes changes={changes} caption="The last ten changes through this gateway" />
+      <p>
+        <a href={AUDIT}>All changes</a>
+      </p>
     </>
   );
 }

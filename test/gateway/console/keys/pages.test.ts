@@ -60,7 +60,7 @@ t.test('what is done to a key holds, stands in its history, and is said', async 
   const { record, token } = await registry.create({ name: 'My app', plan: 'free' });
   const path = `/console/keys/${record.id}`;
   const act = (name: string, fields = {}) => submit(path, `${path}/${name}`, fields);
-  t.match((await get(path)).text, /minute<\/th><td class="number">60<\/td><td class="number">60</);
+  t.match((await get(path)).text, /minute<\/th><td><meter [^>]*value="0"[^>]*><\/meter> 0 %<\/td><td class="number">60</);
   t.match((await act('disabled')).text, 'it is refused from the next request on');
   t.equal((await registry.get(record.id)).status, 'disabled');
   t.match((await act('enabled')).text, 'it may be used');

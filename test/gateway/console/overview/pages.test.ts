@@ -76,3 +76,20 @@ t.test(
     t.match((await get('/console/?range=%3Cb%3E')).text, '<h2>The last 15 min</h2>');
   },
 );
+
+t.test(
+  'the overview lists the last changes for operators, with the records that were created; for others not',
+  async (t) => {
+    const { ask, visitor } = await openConsole(t);
+    const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'Shop' })).json;
+    const { signIn, get } = visitor();
+    for (const { text } of [await signIn(), await get('/console/live')]) {
+      t.match(text, /Last changes[^]*Create a key/);
+      t.match(text, `<a href="/console/keys/${String(id)}">key ${String(id)}</a>`);
+    }
+    const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'Read', role: 'read' })).json;
+    const reader = visitor();
+    for (const { text } of [await reader.signIn(String(token)), await reader.get('/console/live')])
+      t.notMatch(text, 'Last changes');
+  },
+);
