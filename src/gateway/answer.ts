@@ -8,15 +8,15 @@ const CLOSED_RETRY_S = 1;
 
 /** The form of errors. */
 export interface ErrorForm {
-  /** `problem`: as problems (RFC 9457), whatever a client accepts. The others: for clients that accept them. */
+  /** `problem`: always RFC 9457 problems. With the others, only clients whose Accept names that type get one. */
   readonly form: 'petgate' | 'problem' | 'nested' | 'xml';
-  /** Path of the page that explains them. */
+  /** Path of the page that explains the errors. */
   readonly docs: string;
   /** For requests from browsers; null if there are no such pages. */
   readonly page?: RefusalPage | null;
 }
 
-/** Renders the refusal as a page, with its fields, flat; null if the client did not ask for one. */
+/** Renders the refusal as a page, with its header fields (flat); null if the client did not ask for a page. */
 export type RefusalPage = (
   exchange: Exchange,
   refusal: Refusal,
@@ -41,7 +41,7 @@ export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]):
   return rates;
 }
 
-/** Fields and body of a refusal; also for responses that bypass Node's HTTP server. */
+/** Returns the header fields (flat) and body of a refusal; also for responses that bypass Node's HTTP server. */
 export function renderRefusal(
   exchange: Exchange,
   refusal: Refusal,
@@ -64,7 +64,7 @@ export function renderRefusal(
   return { headers, body };
 }
 
-/** For programs. Adds the content type and length to the fields. */
+/** Returns the body for clients that get no page. Adds Content-Type to `headers`, and Vary if Accept decides. */
 function bodyOf(exchange: Exchange, refusal: Refusal, { form, docs }: ErrorForm, headers: string[]): string {
   const asProblem = form === 'problem' || acceptsProblem(exchange.headers);
   if (asProblem && form !== 'problem') addVary(headers, 'Accept');
@@ -74,7 +74,7 @@ function bodyOf(exchange: Exchange, refusal: Refusal, { form, docs }: ErrorForm,
   return form === 'nested' ? refusal.nested : refusal.body;
 }
 
-/** Whether Accept names this form. */
+/** Whether Accept names `application/problem+json`. */
 function acceptsProblem(headers: readonly string[]): boolean {
   for (let index = 0; index < headers.length; index += 2) {
     const name = headers[index]!;
@@ -85,7 +85,7 @@ function acceptsProblem(headers: readonly string[]): boolean {
   return false;
 }
 
-/** Renders every refusal. After a response has started it resets: a clean end would make it look complete. */
+/** Sends every refusal. Resets a response that has started: a clean end would make it look complete. */
 export function refuse(exchange: Exchange, refusal: Refusal, form: ErrorForm): void {
   exchange.logEntry.refusal = refusal;
   if (exchange.client.started) {

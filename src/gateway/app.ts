@@ -67,7 +67,7 @@ export function createApp(parts: AppParts) {
     listener,
     metrics,
     upstreams: (): Upstreams => built.upstreams,
-    /** Applies it to every new exchange; a certificate applies to every new connection. */
+    /** Applies settings and contract to every new exchange, and the certificate to every new connection. */
     apply: ({ settings: next, certificate: inForce, contract: offered }: InForce): void => {
       const { upstreams: before, handler } = built;
       metrics.nameOperations(namesOf(offered));
@@ -87,7 +87,7 @@ export function createApp(parts: AppParts) {
   };
 }
 
-/** Upstreams that an operation uses: the others are neither waited for nor watched. */
+/** Returns the upstreams that an operation uses: the gateway neither waits for nor watches the others. */
 function usedBy({ routes }: Contract, { upstreams }: Settings): Settings['upstreams'] {
   const used = new Set(routes.operations.map(({ upstream }) => upstream));
   return Object.fromEntries(Object.entries(upstreams).filter(([name]) => used.has(name)));

@@ -49,9 +49,9 @@ export interface BodyRest {
   readonly length: number | null;
   /** Bytes received so far, including the beginning. */
   readonly bytes: number;
-  /** Whether it is waiting for the client, not for the upstream. */
+  /** Whether it waits for the client, not for the upstream. */
   readonly awaitsClient: boolean;
-  /** It ended, broke off, or was stopped. */
+  /** True once it has ended, broken off, or been stopped. */
   readonly isOver: boolean;
   watch(watcher: BodyWatcher): void;
   /** Called once it is over; immediately if it already is. */
@@ -60,7 +60,7 @@ export interface BodyRest {
   readInto(sink: BodySink): void;
   pause(): void;
   resume(): void;
-  /** It took too long. */
+  /** Ends the body with this refusal: it will never be complete. */
   break(refusal: Refusal): void;
   /** Stops reading: the remainder is not needed. */
   stop(): void;
@@ -72,7 +72,7 @@ export interface BodySink {
 }
 
 export interface BodyWatcher {
-  /** It now waits for the other side. */
+  /** It now waits for the client instead of the upstream, or the reverse. */
   onMoved(): void;
   /** Called immediately if the body has already broken off. */
   onBroken(refusal: Refusal): void;
@@ -212,14 +212,14 @@ export interface Asking {
 /** A slot at an upstream, reserved while the request is being admitted. */
 export interface Slot {
   readonly asking: Asking;
-  /** Called once: the request was refused, or is being sent. */
+  /** Call once: when the request is refused, or is being sent. */
   free(): void;
 }
 
 export type Credential = 'missing' | 'no_scheme' | 'unknown_scheme' | 'other_environment' | 'malformed' | 'key';
 
 export interface RouteRequirements {
-  /** The name it has in the ledger. */
+  /** The operation's name in the ledger. */
   readonly operation: string;
   /** The operation whose windows apply; `EVERY_OPERATION` for the one that shows them all. */
   readonly reportsAs: string;
@@ -238,7 +238,7 @@ const NOTHING: readonly string[] = [];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The four promotions. Each step may call only its own: eslint.config.js names the callers. */
+/** The first of the four promotions. Each step may call only its own: eslint.config.js lists the callers. */
 export function toStripped(exchange: Exchange, headers: readonly string[]): Stripped {
   (exchange as Mutable<Exchange>).headers = headers;
   return exchange as Stripped;
@@ -251,7 +251,7 @@ export function takeCredential(exchange: Exchange, without: WithoutCredential): 
   return Object.assign(exchange, without);
 }
 
-/** Drops what is no longer needed once the response or the forwarded request is under way. */
+/** Drops what is no longer needed once the response or the forwarded request is being sent. */
 export function releaseRequest(exchange: Exchange): void {
   const done = exchange as Mutable<Exchange>;
   done.headers = NOTHING;

@@ -31,7 +31,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   if (cluster.isWorker) {
     // The whole process group may receive it; only the primary acts on it.
     process.on('SIGHUP', () => undefined);
-    // New settings may arrive right after the first: they wait until there is something to apply them to.
+    // New settings may arrive right after the first ones: they wait until `base` exists.
     const base: Promise<Base<ServingEngine>> = askPrimary(async (next) => applyAll(await base, next)).then((inForce) =>
       openBase(environment, inForce, storeOfPrimary),
     );
@@ -78,7 +78,7 @@ function isDearer({ routes }: Contract, { costs }: Base): boolean {
   return routes.operations.some(({ id, cost }) => cost > (costs.get(id) ?? 1));
 }
 
-/** Files in which an error that `check` reports may have to be corrected. */
+/** Runs `check`. A ConfigError that it throws names `files`: the error may have to be corrected in any of them. */
 function withFiles<T>(files: readonly string[], check: () => T): T {
   try {
     return check();
@@ -87,7 +87,7 @@ function withFiles<T>(files: readonly string[], check: () => T): T {
   }
 }
 
-/** For a document with many operations, more would flood the log; `petgate config check` prints all. */
+/** Maximum contract warnings logged: more would flood the log. `petgate config check` prints all. */
 const FEW = 20;
 
 /** @param contract null if it has not changed */

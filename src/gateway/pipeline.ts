@@ -27,7 +27,7 @@ export const STEPS = ['open', 'strip', 'route', 'identify', 'admit', 'forward', 
  * A refusal is a value: it goes straight to the only renderer (`answer.ts`). An exception is a bug or a
  * dead dependency. `open` creates the exchange and `finish` always ends it, once; the listener
  * (`edge/begin.ts`) calls both around these steps.
- * @returns the first refusal, to be rendered, or the exchange that was responded to
+ * @returns the first refusal, to be rendered, or the exchange once it has its response
  */
 export function pipeline(steps: Steps): (exchange: Exchange) => Promise<Admitted | Refusal> {
   return async (exchange) => {

@@ -6,7 +6,7 @@ import { escapeHtml } from '../shared/escape-html.js';
 /** Every refusal is an entry of the closed catalogue; only `refuse` in `answer.ts` renders it. */
 export type RefusalCode = keyof typeof CATALOGUE;
 
-/** A code of the catalogue, with the headers of this occurrence. */
+/** An occurrence of a catalogue entry. */
 export interface Refusal {
   readonly code: RefusalCode;
   readonly status: number;
@@ -14,15 +14,15 @@ export interface Refusal {
   readonly headers: readonly string[];
   /** The body, rendered once at load time. */
   readonly body: string;
-  /** The same as RFC 9457 describes it. */
+  /** The same content as an RFC 9457 problem. */
   readonly problem: Problem;
-  /** The same as the member `error`, where many SDKs look for it. */
+  /** The same content in the member `error`, where many SDKs look for it. */
   readonly nested: string;
   /** The setting that would change the outcome, if it depends on this occurrence. */
   readonly setting?: string;
   /** For a 502: what was wrong with the upstream's response, for operators. */
   readonly reason?: UpstreamReason;
-  /** Rate fields that replace the verdict's, flat: of a limit that is not part of the plan. */
+  /** Rate fields, flat, that replace the verdict's: for a limit outside the plan. */
   readonly rates?: readonly string[];
   /** Minimum number of seconds to wait; null if waiting does not help. */
   readonly retryAfterS: number | null;
@@ -32,7 +32,7 @@ export interface Refusal {
 
 /** The parts of a problem that are known at load time; `problemOf` assembles it. */
 interface Problem {
-  /** A registered type, or the fragment of our own on the page that explains it: `#not_found`. */
+  /** A registered type, or a fragment such as `#not_found` on our page that explains it. */
   readonly type: string;
   /** The members between `type` and `instance`. */
   readonly members: string;
@@ -70,7 +70,7 @@ function membersOf(members: object): string {
 /**
  * Renders the refusal as `application/problem+json`.
  * @param docs the page that explains our own types
- * @param id of the request: nothing in it needs escaping
+ * @param id request ID; nothing in it needs escaping
  */
 export function problemOf({ problem: { type, members } }: Refusal, docs: string, id: string): string {
   return `{"type":"${type.startsWith('#') ? docs : ''}${type}",${members},"instance":"${id}"}`;
@@ -105,7 +105,7 @@ export function withHeaders(refusal: Refusal, ...headers: string[]): Refusal {
   return { ...refusal, headers: [...refusal.headers, ...headers] };
 }
 
-/** Replaces the message for this occurrence. Call it at load time. */
+/** Replaces the message for this occurrence, and renders the bodies again. */
 export function withMessage(refusal: Refusal, message: string): Refusal {
   return { ...refusal, ...wordsOf(refusal.code, refusal.status, message) };
 }
@@ -140,8 +140,8 @@ export function upstreamFailed(reason: UpstreamReason, upstream: string): Refusa
 const LIMIT_REACHED = new Map<string, Refusal>();
 
 /**
- * Returns a 429 that names the window, as the RateLimit fields do; its problem type is the one of their draft.
- * There is one for each window of the plans.
+ * Returns a 429 that names the window, as the RateLimit fields do, with the problem type from their draft. Built once
+ * per window.
  */
 export function limitReached(window: string): Refusal {
   let refusal = LIMIT_REACHED.get(window);

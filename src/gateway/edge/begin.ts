@@ -11,7 +11,7 @@ interface Beginning {
   readonly head: Head;
   /** An error in the request that its head does not show. */
   readonly fault: Refusal | null;
-  /** Refused unread: too many are in flight. */
+  /** Too many exchanges are in flight: this one is refused unread. */
   readonly overloaded: boolean;
   /** Called once, when the client has its response or has left. */
   readonly onClosed?: () => void;

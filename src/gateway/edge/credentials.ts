@@ -46,7 +46,7 @@ export function credentialTaker(locations: CredentialLocations): ((exchange: Exc
     }
     let key: string | null = null;
     for (let index = 0; index < reads.length && key === null; index += 1) key = reads[index]!(presented);
-    // Another scheme only tells what is wrong, and Bearer must not pass for a key.
+    // Another scheme only shows what is wrong, and Bearer must not pass for a key.
     if (key === null && readsIt && authorization !== null)
       key = BEARER.test(authorization) ? `Not-${authorization}` : authorization;
     const clientAuthorization = readsIt ? null : authorization;
@@ -101,7 +101,7 @@ function note(values: Map<string, string>, key: string, value: string): void {
   values.set(key, values.has(key) ? '' : value);
 }
 
-/** The same for names that servers treat as one parameter: case-insensitive, `a.b` and `a b` as `a_b`, `a[]` as `a`. */
+/** Returns one key for all names that servers may treat alike: in any case, `a.b` and `a b` as `a_b`, `a[]` as `a`. */
 function parameterKey(name: string): string {
   const [own = ''] = decoded(name).trim().split('[', 1);
   return own.replace(/[ .]/g, '_').toLowerCase();

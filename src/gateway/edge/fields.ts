@@ -15,14 +15,14 @@ export function remembered<Answer>(decide: (name: string) => Answer): (name: str
 
 export const lowerName = remembered((name) => name.toLowerCase());
 
-/** Whether it is this name, which is in lower case. Most differ in length. */
+/** Whether `name` is `wanted`, which is in lower case. Most names differ in length. */
 function isNamed(name: string, wanted: string): boolean {
   return name.length === wanted.length && (name === wanted || lowerName(name) === wanted);
 }
 
 /**
- * The same for all names that a server may read as one field: CGI and WSGI treat `-` and `_` alike, and some drop
- * trailing ones.
+ * Returns the same key for all names that a server may read as one field: CGI and WSGI treat `-` and `_` alike, and
+ * some drop trailing ones.
  */
 export const fieldKey = remembered((name) => name.toLowerCase().split(/[-_]+/).filter(Boolean).join('-'));
 

@@ -93,7 +93,7 @@ function endAfterCurrent(socket: Socket): void {
   else current.closeAfter();
 }
 
-/** Keeps it in `bag` while it is open. */
+/** Keeps the socket in `bag` while it is open. */
 function keep(socket: Socket, bag: Bag<Socket>): Socket {
   const entry = bag.add(socket);
   return socket.on('close', () => bag.remove(entry));

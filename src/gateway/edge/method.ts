@@ -1,4 +1,4 @@
-/** Never forwarded: TRACE shows what a proxy adds, and CONNECT opens tunnels, of which there are none here. */
+/** Never forwarded: TRACE shows what a proxy adds, and CONNECT asks for a tunnel to another host. */
 const NEVER: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 

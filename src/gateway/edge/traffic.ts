@@ -26,7 +26,7 @@ export class Traffic {
   pipelined = 0;
   draining = false;
   #bodyBytes = 0;
-  /** Callers that exchanges wait for. */
+  /** Shares of the callers that exchanges wait for. */
   readonly #shares = new Map<string, CallerShare>();
 
   begin(exchange: InFlight): void {

@@ -1,20 +1,20 @@
-/** A "no" of the catalogue: what a client reads, and what `docs/reference/errors.md` says to operators. */
+/** A refusal: what a client reads, and what `docs/reference/errors.md` says to operators. */
 export interface CatalogueEntry {
   readonly status: number;
   /** For the client: what went wrong and what to do. */
   readonly message: string;
-  /** For operators: when it is given, and what to do. Markdown. */
+  /** For operators, in Markdown: when it occurs, and what to do. */
   readonly meaning: string;
   readonly remedy: string;
-  /** The setting that would change it, for `petgate why`; null: none would. */
+  /** The setting that would change the outcome, for `petgate why`; null if none would. */
   readonly setting: string | null;
-  /** Seconds a client should wait at least. */
+  /** Minimum number of seconds to wait. */
   readonly retryAfterS?: number;
   /** The connection cannot be read any further and ends after the response. */
   readonly closes?: true;
 }
 
-/** Every refusal. Contract and errors.md are written from it: build, then `node dist/src/gateway/contract/write.js`. */
+/** All refusals. To update contract and errors.md: build, then run `node dist/src/gateway/contract/write.js`. */
 export const CATALOGUE = {
   malformed_request: {
     status: 400,

@@ -28,8 +28,9 @@ export function asksForLogin(location: CredentialLocation): boolean {
 }
 
 /**
- * The challenges of WWW-Authenticate (RFC 9110 §11.6.1). What has no scheme at IANA is `ApiKey`. Basic comes first:
- * Python clients read only the first one, and registry clients take Bearer for the address of a token server.
+ * Returns the challenges of WWW-Authenticate (RFC 9110 §11.6.1). A location without a scheme at IANA is `ApiKey`. Basic
+ * comes first: Python clients read only the first one, and container registry clients take Bearer for the address of a
+ * token server.
  */
 export function challengesOf(locations: CredentialLocations, realm: string, bearerError: string): string {
   const ordered = [...locations.filter(asksForLogin), ...locations.filter((location) => !asksForLogin(location))];

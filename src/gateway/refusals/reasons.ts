@@ -25,7 +25,7 @@ export const REASONS = {
 } as const;
 export type UpstreamReason = keyof typeof REASONS;
 
-/** Settings of the upstream that would change it. */
+/** Settings of the upstream that would change the outcome. */
 export const REASON_SETTINGS: Partial<Record<UpstreamReason, string>> = {
   head_too_large: 'response_head',
   too_many_fields: 'response_fields',

@@ -10,7 +10,7 @@ import type { Controller, ResponseHandler, Unanswered } from './transport.js';
 
 /** Responses up to this size are held until complete: if the upstream breaks off, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;
-/** Pieces that may be held: small ones in Buffers of their own would take a hundred times their length. */
+/** Pieces held before they are joined: small ones in their own Buffers would take a hundred times their length. */
 const MAX_HELD = 64;
 /** Bodies up to this size are sent in one piece. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
@@ -28,14 +28,14 @@ export interface Fault {
   readonly fault: Error;
 }
 
-/** Called for a response of 400 or above that is no Error; `body` is decoded if possible, and truncated if too long. */
+/** Called for a response of 400 or above that is not an Error. `body` is decoded if possible, truncated if too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;
 
 /** What an attempt reports about its response. */
 interface Progress {
   /** Its head or a piece arrived, or the client took what was sent. */
   moved(): void;
-  /** It is being forwarded, whether whole or not. @param isStream it has no end */
+  /** It is forwarded before it is known to be complete. @param isStream it has no end */
   passes(isStream: boolean): void;
 }
 
@@ -45,7 +45,7 @@ export interface TokenState {
   readonly set: (refused: boolean) => void;
 }
 
-/** How an upstream's responses are forwarded: their fields, and those of 400 or above that are no Errors. */
+/** How an upstream's responses are forwarded: their fields, and those of 400 or above that are not Errors. */
 export interface ResponseRules extends FieldRules {
   readonly onReplaced: OnReplaced;
   /** State of the internal token; null if the gateway sends none. */

@@ -79,7 +79,7 @@ export class Deadline {
     rest.watch({ onMoved: () => this.moved(), onBroken });
   }
 
-  /** Ends it after this time in any case, and when its key ends. Another call restarts both. */
+  /** Limits the total time, and checks the key repeatedly. Another call restarts both. */
   #lasts(onTooLong: () => void): void {
     this.#stopLasting();
     const { mayGoOn, cut } = this.#rules;

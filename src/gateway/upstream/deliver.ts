@@ -7,7 +7,7 @@ import { Deadline, headLimit } from './deadline.js';
 import { failureOf, type OnUpstreamFailure } from './failure.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
-/** Share of the deadline within which an upstream should respond. */
+/** Share of the deadline that an attempt must have had, so that its timeout counts against the address. */
 const ENOUGH = 0.5;
 
 /** Creates an attempt; after `start`, `onEnd` is called once. */
@@ -85,7 +85,7 @@ export function deliver(
         ended(address, end, endedMs);
       });
       begun.progress = deadline;
-      // A stream may last for hours.
+      // Not only at its end: a stream may last for hours.
       if (breaker.isOpen) begun.onHead = () => breaker.ended(sent, 'good', caller, performance.now());
       attempt = begun;
       const slot = address.underWay.add(begun);

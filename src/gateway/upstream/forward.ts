@@ -45,7 +45,7 @@ export function createForward(
   const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
-  /** The operation has no body. A chunked one or an open HTTP/2 stream may be empty: only its end shows it. */
+  /** The operation has no body. A chunked body or an open HTTP/2 stream may be empty: only its end shows it. */
   const sendWithoutBody = async (exchange: Admitted, rules: Rules | null): Promise<Admitted | Refusal> => {
     const { client } = exchange;
     const noRoom = rules === null ? await reserveBody(exchange, 0) : null;
@@ -114,7 +114,7 @@ export function createForward(
   };
 }
 
-/** As its slot was requested, if it had one. */
+/** Returns what its slot was reserved for, if it had one. */
 function whoAsks(exchange: Admitted, share: number): Asking {
   return exchange.slot?.asking ?? askingOf(exchange, exchange.operation.id, share);
 }
@@ -155,7 +155,7 @@ export function createReserve(
 
 async function reserveBody({ client, contentLength }: Identified, maxBytes: number): Promise<Refusal | null> {
   if (contentLength !== null && contentLength > maxBytes) return bodyTooLarge(maxBytes);
-  // A body that arrived with the head is complete by then, and takes no upload slot.
+  // One turn later, a body that arrived with the head is complete, and needs no slot for waiting.
   await new Promise((resolve) => setImmediate(resolve));
   return client.reserveBody(contentLength, maxBytes);
 }

@@ -62,7 +62,7 @@ function without(headers: readonly string[], name: string): string[] {
   return headers.filter((_text, index) => fieldKey(headers[index - (index % 2)]!) !== name);
 }
 
-/** For most requests. */
+/** Via of HTTP/1.1 requests, which are most. */
 const VIA = '1.1 petgate';
 
 /** Rules for the fields of an upstream's response. */

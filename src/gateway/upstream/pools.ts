@@ -87,10 +87,10 @@ function openUpstream(name: string, settings: UpstreamSettings, events: Upstream
     /** Reserves a slot; null if the caller or operation has used its share, or all addresses are full or skipped. */
     reserve: (asking: Asking): ReturnType<Slots['take']> => slots.take(asking),
     /**
-     * The address to ask: a healthy one if any, of these one due for a trial, else the least loaded; null when all
-     * breakers are open. For a tunnel, tunnels are the load.
-     * @param after the one that just failed: any other that is not full is better. Null of a request that had a place:
-     * it is taken in however full they are by now
+     * Returns the address for an attempt: a healthy one if any, among these one due for a trial, otherwise the least
+     * loaded; null if all breakers are open. For a tunnel, the load includes tunnels.
+     * @param after the previous attempt's address: any other that is not full is preferred, and null is returned if all
+     * are full. Null for a first attempt: it had a slot, and is accepted even if all are full by now
      */
     pick(asking: Asking, after: Address | null, forTunnel = false): Address | null {
       const bestOf = (evenFull: boolean): Address | null => {
@@ -128,7 +128,7 @@ function tokenState(onChange: (refused: boolean) => void): TokenState {
   };
 }
 
-/** Which of two available addresses comes first. An open one is due for a trial, and would never close by load. */
+/** Whether `one` comes first; both are available. An open breaker is due for a trial, which load must not prevent. */
 function preferred(one: Address, other: Address, { caller }: Asking, forTunnel: boolean): boolean {
   if (one.healthy !== other.healthy) return one.healthy;
   const isTrial = one.breaker.isOpenFor(caller);
@@ -138,14 +138,14 @@ function preferred(one: Address, other: Address, { caller }: Asking, forTunnel: 
     : one.underWay.size < other.underWay.size;
 }
 
-/** The refusal if an upstream takes no request: it is full, or skipped. */
+/** Returns the refusal for an upstream that takes no request: it is full, or all its breakers are open. */
 export function noSlot(upstream: Upstream, asking: Asking, onFailure: OnUpstreamFailure): Refusal {
   const isFull = upstream.waitMs(asking) === null;
   onFailure(upstream.name, isFull ? 'full' : 'open');
   return isFull ? REFUSALS.overloaded : unavailable(upstream, asking);
 }
 
-/** Adds the earliest time at which a retry can succeed. */
+/** Returns the refusal with the earliest time at which a retry can succeed. */
 export function unavailable(upstream: Upstream, asking: Asking): Refusal {
   return {
     ...REFUSALS.upstream_unavailable,

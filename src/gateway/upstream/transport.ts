@@ -14,7 +14,7 @@ export interface OutgoingRequest {
   readonly host: string | null;
 }
 
-/** Why a request got no response: the connection broke after sending, the response was malformed, or no connection. */
+/** Why there is no response: the connection broke after sending; no connection; no TLS; a malformed response. */
 export type Unanswered = 'sent' | 'not_sent' | 'tls' | { readonly unreadable: Unreadable };
 
 /** Controls a dispatched request. Does nothing once the response has ended or failed. */

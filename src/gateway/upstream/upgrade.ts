@@ -15,15 +15,16 @@ import { appendResponseHeaders } from './headers.js';
 import { onceReady, openSocket } from './http1/dial.js';
 import type { Controller, OutgoingRequest, Unanswered } from './transport.js';
 
-/** What Sec-WebSocket-Accept is made with (RFC 6455 §1.3). */
+/** Appended to the key to compute Sec-WebSocket-Accept (RFC 6455 §1.3). */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const NOTHING = Buffer.alloc(0);
 
 type Fields = Record<string, string | string[]>;
 
 /**
- * Carries a handshake to the upstream, and the tunnel when that agrees. http-proxy says the handshake and joins the two
- * sockets; what the client receives is ours: the head of the 101, and every other answer as that of a plain request.
+ * Carries a handshake to the upstream, and the tunnel if that accepts. http-proxy sends the handshake and connects the
+ * two sockets. The gateway decides what the client receives: the head of the 101, or any other response as for a plain
+ * request.
  */
 export function carryHandshake(
   exchange: Admitted,
@@ -48,7 +49,7 @@ export function carryHandshake(
       );
       const proxy = loadProxy().createProxyServer({ target: NOWHERE, agent, toProxy: true });
       proxy.on('proxyReqWs', (outgoing) => {
-        // http-proxy puts paths together anew; what was routed is what is asked for.
+        // http-proxy rebuilds the path; the upstream must get the one that was routed.
         outgoing.path = address.prefix + target;
         const controller = follow({ exchange, handshake, address, rules, attempt, end, outgoing });
         onReady = () => attempt.onRequestStart(controller);
@@ -61,10 +62,10 @@ export function carryHandshake(
   };
 }
 
-/** Whom http-proxy believes to ask: the agent knows better. */
+/** A placeholder target for http-proxy: the agent makes the real connection. */
 const NOWHERE = { protocol: 'http:', host: 'localhost', hostname: 'localhost', port: 80 };
 
-/** Connects as plain requests do, with TLS and a deadline. Says why there is no connection, before Node does. */
+/** Connects as plain requests do, with TLS and a deadline. Reports why there is no connection before Node does. */
 function agentOf(
   { peer }: Address,
   connectMs: number,
@@ -89,7 +90,7 @@ interface Followed {
   readonly outgoing: ClientRequest;
 }
 
-/** Listens to the request before http-proxy does, so that each event reaches us first. */
+/** Listens to the request before http-proxy does, so that each event is handled here first. */
 function follow(followed: Followed): Controller {
   const { attempt, outgoing } = followed;
   let opened = false;
@@ -100,11 +101,11 @@ function follow(followed: Followed): Controller {
     },
     pause: () => void answer?.pause(),
     resume: () => void answer?.resume(),
-    // Node reads into memory of its own.
+    // Node allocates the memory, so there is nothing to reuse.
     release: () => undefined,
   };
   outgoing.on('response', (response) => {
-    // http-proxy writes the answer too, as it came; into an end that isn't open, and so to nobody.
+    // http-proxy also writes this response, unchanged, but to an end that is not open: nobody receives it.
     answer = response;
     pass(response, controller, attempt);
   });
@@ -119,7 +120,7 @@ function follow(followed: Followed): Controller {
 function pass(response: IncomingMessage, controller: Controller, attempt: Attempt): void {
   const { statusCode = 0 } = response;
   if (statusCode < 200) {
-    // A switch to nothing that was asked for.
+    // A protocol switch that was not requested.
     attempt.stop(REFUSALS.upstream_failed);
     return;
   }
@@ -135,7 +136,7 @@ function pass(response: IncomingMessage, controller: Controller, attempt: Attemp
   response.on('error', () => attempt.onResponseError());
 }
 
-/** Ties the client's end to the upstream's; false when that is no answer to this handshake, or nobody hears it. */
+/** Connects the client's end to the upstream's; false if this handshake was not accepted or the client has left. */
 function join(
   { exchange, handshake, address, rules, end }: Followed,
   response: IncomingMessage,
@@ -152,7 +153,7 @@ function join(
   address.tunnels += 1;
   socket.on('close', () => {
     address.tunnels -= 1;
-    // What it sent before an orderly end still has to be passed on.
+    // After an orderly end, what the upstream sent before must still be forwarded.
     if (!end.writableEnded) end.destroy();
   });
   end.on('close', leave);
@@ -161,7 +162,7 @@ function join(
   return true;
 }
 
-/** Whether this answers this very handshake (RFC 6455 §4.1): anything else may answer something smuggled. */
+/** Whether the response accepts this handshake (RFC 6455 §4.1): any other may be for a smuggled request. */
 function accepts({ statusCode, headers }: IncomingMessage, key: string): boolean {
   const accept = createHash('sha1')
     .update(key + GUID)
@@ -171,7 +172,7 @@ function accepts({ statusCode, headers }: IncomingMessage, key: string): boolean
   );
 }
 
-/** Flat, names in lower case; without those of `left`. */
+/** Returns the fields flat, names in lower case, without the field `left`. */
 function receivedFields({ rawHeaders }: IncomingMessage, left: string | null = null): string[] {
   const fields: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -181,7 +182,7 @@ function receivedFields({ rawHeaders }: IncomingMessage, left: string | null = n
   return fields;
 }
 
-/** The head of the 101 as the client gets it; it has no body that could have a length. */
+/** Returns the fields of the client's 101; without Content-Length, because it has no body. */
 function answerFields(exchange: Admitted, response: IncomingMessage, rules: ResponseRules): Fields {
   const headers = commonHeaders(exchange);
   appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange, rules);
@@ -189,7 +190,7 @@ function answerFields(exchange: Admitted, response: IncomingMessage, rules: Resp
   return groupedFields(headers);
 }
 
-/** Fields by name; those that came several times keep their order. */
+/** Groups fields by name; repeated ones keep their order. */
 function groupedFields(flat: readonly string[]): Fields {
   const fields = Object.create(null) as Record<string, string[]>;
   for (let index = 0; index < flat.length; index += 2) (fields[flat[index]!] ??= []).push(flat[index + 1]!);
@@ -200,7 +201,7 @@ function groupedFields(flat: readonly string[]): Fields {
 
 let loaded: typeof ProxyServer | null = null;
 
-/** Loaded with the first handshake, and after what newer versions of Node warn of was put in its place. */
+/** Loads http-proxy at the first handshake. Before that, replaces `util._extend`, which newer Node versions warn of. */
 function loadProxy(): typeof ProxyServer {
   if (loaded === null) {
     Object.assign(util, { _extend: Object.assign });

@@ -1,4 +1,4 @@
-/** Share of an upstream's connections for long bodies: they are as slow as their clients, and must leave some. */
+/** Share of an upstream's connections for long bodies, which are as slow as their clients: others need the rest. */
 const PART = 1 / 2;
 
 /** The sender of a body, and the share of slots that one caller may use. */

@@ -7,7 +7,7 @@ import { originIn } from '../cors.js';
 import type { Handler } from '../handler.js';
 import { unreadExchange } from '../unread.js';
 
-/** `rawPacket` is what it was reading, credentials included. */
+/** `rawPacket` holds what was being parsed, including credentials. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
@@ -15,15 +15,15 @@ export interface ParserError extends NodeJS.ErrnoException {
 export function onClientError(error: ParserError, socket: Socket, handler: Handler): void {
   const { closing, current } = connectionOf(socket);
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  // Node knows no longer time for a longer body, and goes on as before once this was heard.
+  // Node's request timeout makes no exception for long bodies. Node continues if the error is ignored.
   if (closing || (isLate && current?.isStreaming === true)) return;
-  // Whoever never sent a byte asked for nothing: a first request on its way would take an answer for its own.
+  // A client that never sent a byte gets no 408: a first request on its way would take it for its response.
   const isSilent = isLate && socket.bytesRead === 0;
   if (isSilent || error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) socket.destroy();
   else giveUp(socket, REFUSED_AS.get(error.code ?? '') ?? REFUSALS.malformed_request, handler, error.rawPacket);
 }
 
-/** No more can be read. The newest request read learns that its body will not come; without one, we answer here. */
+/** Nothing more can be read: breaks off the newest request read, once it runs; if there is none, responds here. */
 function giveUp(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {
   const connection = connectionOf(socket);
   if (connection.broken !== null) return;
@@ -32,25 +32,25 @@ function giveUp(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buf
   else if (connection.waiting.length === 0) connection.current.breakOff(refusal);
 }
 
-/** Node's parser has let go of the connection: what it did for the answers that are still due is done here. */
+/** Node's parser has released the connection: handles errors and timeouts while responses are still due. */
 export function stopReading(socket: Socket, refusal: Refusal, handler: Handler): void {
   const cut = (): void => void socket.destroy();
   socket.on('error', cut).on('timeout', cut);
   giveUp(socket, refusal, handler);
 }
 
-/** What other codes of the parser's errors stand for than a malformed request. */
+/** Refusals for parser error codes; all others are a malformed request. */
 const REFUSED_AS = new Map([
   ['HPE_HEADER_OVERFLOW', REFUSALS.headers_too_large],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', withMessage(REFUSALS.body_too_large, 'Send the body without chunk extensions.')],
   ['ERR_HTTP_REQUEST_TIMEOUT', REFUSALS.request_timeout],
 ]);
 
-/** An answer past Node's HTTP server, with all that every answer carries. */
+/** Writes a response that bypasses Node's HTTP server, with the headers of every response. */
 function answerRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
-  // At a FIN Node would end the connection before this answer.
+  // On a FIN, Node would end the connection before this response.
   socket.removeAllListeners('end');
   const exchange = unreadExchange(socket.remoteAddress, handler);
   exchange.logEntry.refusal = refusal;

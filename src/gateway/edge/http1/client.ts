@@ -8,17 +8,17 @@ import type { Traffic } from '../traffic.js';
 import { beginNext, cutWhenIdle, type Ongoing } from './connection.js';
 import { mayBeFollowed } from './request.js';
 
-/** Bodies up to this size are worth copying beside their header. */
+/** Bodies up to this size are copied into one write with their head. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
 
-/** Pieces that may wait for the connection, however short: what Node keeps for each is a hundred times a short one. */
+/** Maximum pieces waiting to be written, however short: Node's record of each is a hundred times a short one. */
 const MAX_UNREAD = 64;
 
 export class HttpClient extends ServedClient implements Ongoing {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
-  /** Pieces of the answer that the connection has not taken. */
+  /** Pieces of the response that the connection has not taken. */
   #unread = 0;
   #closing = false;
 
@@ -55,7 +55,7 @@ export class HttpClient extends ServedClient implements Ongoing {
     return this.#request.socket instanceof TLSSocket;
   }
 
-  /** The next request on its connection has its turn. */
+  /** Begins the next request on the connection. */
   protected override closed(): void {
     super.closed();
     beginNext(this.#request.socket);
@@ -69,14 +69,14 @@ export class HttpClient extends ServedClient implements Ongoing {
     if (this.#expectsContinue) this.#response.writeContinue();
   }
 
-  /** Node goes on to time the request as a whole, and is not heeded (`broken.ts`). */
+  /** Nothing to do: Node still times the request as a whole, but `broken.ts` ignores that. */
   protected beginRest(): void {}
 
   protected endedWhole(): boolean {
     return this.#request.complete;
   }
 
-  /** The parser gave up on this connection: a body still on its way will not come. */
+  /** The parser gave up on this connection: the remainder of a body will not arrive. */
   breakOff(refusal: Refusal): void {
     if (!this.#request.complete) this.breakBody(refusal);
     this.closeAfter();
@@ -99,15 +99,15 @@ export class HttpClient extends ServedClient implements Ongoing {
   }
 
   /**
-   * A small body goes out in one write with the header, as latin1. `end(body)` would send an empty piece after it, and
-   * so a vector of two: an eighth of what a bare proxy costs altogether.
+   * Sends a small body in one write with the head, as latin1. `end(body)` would add an empty piece, and so make it a
+   * vectored write, which costs an eighth of a bare proxy's total.
    */
   #sendWhole(body: Buffer | string, bytes: number): void {
     const response = this.#response;
     if (bytes === 0) response.end();
     else if (bytes > SINGLE_WRITE_BYTES) response.end(body);
     else {
-      // Text with one byte for each character is ASCII: as latin1 it needs no look at each.
+      // Text with one byte per character is ASCII: as latin1, its characters need not be examined.
       if (typeof body === 'string') response.write(body, bytes === body.length ? 'latin1' : 'utf8');
       else response.write(body.toString('latin1'), 'latin1');
       response.socket?.uncork();
@@ -117,10 +117,10 @@ export class HttpClient extends ServedClient implements Ongoing {
 
   start(status: number, headers: string[]): void {
     if (this.gone) return;
-    // An answer before the request's end: where the next request begins is unknown (RFC 9110 §10.1.1).
+    // With a response before the request's end, it is unknown where the next request begins (RFC 9110 §10.1.1).
     if (!this.#request.complete || mayBeFollowed(this.#request)) this.#response.shouldKeepAlive = false;
     this.#response.writeHead(status, headers);
-    // The answer may wait for its client for long: what the head said is not kept meanwhile.
+    // The response may wait a long time for its client: do not keep the request's head meanwhile.
     this.#request.rawHeaders = [];
     this.#request.url = '';
   }
@@ -130,7 +130,7 @@ export class HttpClient extends ServedClient implements Ongoing {
     this.bytesOut += chunk.length;
     this.#unread += 1;
     const hasRoom = this.#response.write(chunk, (error) => {
-      // Node also says that it is written of what a closing connection gave up; that memory is not used again.
+      // Node also reports as written what a closing connection discarded; that memory is not reused.
       if (!error && !this.#request.socket.destroyed) from?.release(chunk);
       this.#unread -= 1;
       if (this.#unread > 0) return;
@@ -150,13 +150,13 @@ export class HttpClient extends ServedClient implements Ongoing {
 
   abort(): void {
     const { socket, httpVersion } = this.#request;
-    // An HTTP/1.0 answer may end with its connection: only a reset, or with TLS no close_notify, shows that it was cut.
-    // Node never closes one that is reset while it ends.
+    // An HTTP/1.0 response may end with its connection: only a reset, or with TLS a missing close_notify, shows that it
+    // was cut. Node never closes a socket that is reset while it ends.
     if (httpVersion === '1.0' && !(socket instanceof TLSSocket) && !socket.writableEnded) socket.resetAndDestroy();
     else socket.destroy();
   }
 
-  /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
+  /** Times a response that is written but not taken: otherwise it could count as in flight permanently. */
   #cutWhenStalled(): void {
     if (this.#response.writableLength === 0) return;
     cutWhenIdle(this.#request.socket, this.limits.requestMs);

@@ -4,42 +4,42 @@ import type { EdgeLimits } from '../../config/settings.js';
 import { REFUSALS, type Refusal } from '../../refusal.js';
 import type { Traffic } from '../traffic.js';
 
-/** How long a closing connection is read on, so that its client gets the answer: idle, in all, and in bytes. */
+/** How long a closing connection is still read, so that its client gets the response: idle time, total, bytes. */
 const LINGER_IDLE_MS = 2000;
 const LINGER_MS = 10_000;
 const LINGER_BYTES = 64 * 1024 * 1024;
 
 /**
- * How long a client that sent FIN may go on without taking anything: it may still read (RFC 9112 §9.6), or be gone, and
- * nothing but a write would tell.
+ * How long a client that sent FIN may take nothing: it may still read (RFC 9112 §9.6) or be gone, and only a write
+ * would show which.
  */
 const HALF_CLOSED_MS = 5000;
 
-/** Requests that may wait on one connection before it is read no further; and at most, as one read may bring more. */
+/** Requests waiting on one connection at which reading pauses, and their maximum: one read may bring more. */
 const PAUSED_AT = 16;
 const MAX_WAITING = 64;
 
 export interface Ongoing {
-  /** Whether more of a long body may come, which is timed piece by piece. */
+  /** Whether more of a long body may arrive; it is timed piece by piece. */
   readonly isStreaming: boolean;
   breakOff(refusal: Refusal): void;
   closeAfter(): void;
 }
 
 interface Connection {
-  /** The exchange on it, until its answer ended: one at a time, whatever the client pipelines. */
+  /** The exchange in progress, until its response has ended: one at a time, even if the client pipelines. */
   current: Ongoing | null;
-  /** Requests read meanwhile, in order. They begin one by one, or never if the connection ends before. */
+  /** Requests read meanwhile, in order. They begin one by one, or never if the connection ends first. */
   readonly waiting: (() => void)[];
-  /** Why nothing after the newest request could be read; null while the parser is well. */
+  /** Why nothing after the newest request can be read; null while the parser works. */
   broken: Refusal | null;
   served: number;
-  /** No further request is taken from it. */
+  /** No further request is accepted. */
   closing: boolean;
-  /** Its client sent FIN: no further request comes. */
+  /** The client sent FIN: no further request will arrive. */
   halfClosed: boolean;
   readonly traffic: Traffic;
-  /** Fields of a head that were to be read when it opened; of a head with more, nobody has seen all. */
+  /** The limit of header fields when it opened; a head with more was not read completely. */
   readonly headerFields: number;
 }
 
@@ -57,7 +57,7 @@ export function trackConnection(socket: Socket, traffic: Traffic, { headerFields
     headerFields,
   };
   connections.set(socket, connection);
-  // With TLS only now: nobody needs half a connection for a handshake.
+  // With TLS only after the handshake, which needs no half-open connection.
   socket.allowHalfOpen = true;
   socket.on('end', () => onFin(socket, connection));
   socket.on('close', () => forgetWaiting(connection));
@@ -68,12 +68,12 @@ export function connectionOf(socket: Socket): Connection {
   return connections.get(socket)!;
 }
 
-/** Whether there is an exchange on it, or a tunnel. */
+/** Whether the connection has an exchange or a tunnel. */
 export function isServing(socket: Socket): boolean {
   return (connections.get(socket)?.current ?? null) !== null;
 }
 
-/** The requests that were read are answered. */
+/** Handles the client's FIN: requests that were read still get their responses. */
 function onFin(socket: Socket, connection: Connection): void {
   connection.halfClosed = true;
   if (connection.current === null) return;
@@ -81,13 +81,13 @@ function onFin(socket: Socket, connection: Connection): void {
   cutWhenIdle(socket, 0);
 }
 
-/** Cuts a connection on which nothing moves for so long; 0: never, as long as its client may send. */
+/** Cuts the connection when nothing moves for `ms`; 0: never, unless its client sent FIN. */
 export function cutWhenIdle(socket: Socket, ms: number): void {
   const { halfClosed } = connectionOf(socket);
   socket.setTimeout(halfClosed ? Math.min(ms || HALF_CLOSED_MS, HALF_CLOSED_MS) : ms);
 }
 
-/** Lets `begin` wait for its turn. A client that pipelines without end is read no further. */
+/** Lets `begin` wait for its turn. Stops reading from a client that pipelines too much. */
 export function queue(socket: Socket, begin: () => void): void {
   const { waiting, traffic } = connectionOf(socket);
   waiting.push(begin);
@@ -100,7 +100,7 @@ export function isFull(socket: Socket, { pipelined }: EdgeLimits): boolean {
   return current !== null && (waiting.length >= MAX_WAITING || traffic.pipelined >= pipelined);
 }
 
-/** Of a head with more fields than are read, Node leaves some out: one of those may be a second Host. */
+/** Refuses a head with too many fields: Node drops some of them, and one may be a second Host. */
 export function faultIn({ rawHeaders, socket }: IncomingMessage): Refusal | null {
   return rawHeaders.length / 2 > connectionOf(socket).headerFields ? REFUSALS.headers_too_large : null;
 }
@@ -110,7 +110,7 @@ function forgetWaiting({ waiting, traffic }: Connection): void {
   waiting.length = 0;
 }
 
-/** The exchange ended: the next request on its connection has its turn, unless that answer was the last. */
+/** Ends the current exchange and begins the next request, unless that response was the connection's last. */
 export function beginNext(socket: Socket): void {
   const connection = connectionOf(socket);
   connection.current = null;
@@ -123,7 +123,7 @@ export function beginNext(socket: Socket): void {
   begin();
 }
 
-/** Closing while bytes are unread resets the connection, and its client never sees why. Node calls `destroySoon`. */
+/** Node calls `destroySoon`. Closing while bytes are unread would reset the connection before its client sees why. */
 function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => linger(socket);
 }
@@ -151,7 +151,7 @@ function linger(socket: Socket): void {
     bytes += chunk.length;
     if (bytes > LINGER_BYTES) cut();
   });
-  // Node's parser read the socket past its stream, which still believes to be reading; an empty push wakes it.
+  // Node's parser bypasses the socket's stream, which still assumes a pending read; an empty push ends that.
   socket.push(Buffer.alloc(0));
   socket.resume();
 }

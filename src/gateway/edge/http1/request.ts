@@ -5,17 +5,17 @@ import { Pieces } from '../body/pieces.js';
 
 const LF = 10;
 
-/** A request over HTTP/1. What comes of its body before anybody reads it waits in one block. */
+/** An HTTP/1 request. Parts of its body that arrive before anyone reads them wait in one block. */
 class Request extends IncomingMessage {
   /**
-   * Whether bytes behind it may be lost: where an Upgrade is ignored (RFC 9110 §7.8), Node's parser stops at the end of
-   * the request and drops what else came in the same read. `open`: that shows with the last piece of its body.
+   * Whether bytes after it may be lost: when an Upgrade is ignored (RFC 9110 §7.8), Node's parser stops at the end of
+   * the request and drops everything else in the same read. `open`: the last piece of its body will show.
    */
   followed: boolean | 'open' = false;
   #unread: Pieces | null = null;
   #pieceBytes = 0;
 
-  /** Node's parser calls it with each piece, and stops reading the connection when it gives false. */
+  /** Node's parser calls this with each piece, and stops reading the connection if it returns false. */
   override push(piece: Buffer | null): boolean {
     if (this.followed === 'open') {
       if (piece === null) this.followed = bytesBeingRead(this.socket)?.length !== this.#pieceBytes;
@@ -30,14 +30,14 @@ class Request extends IncomingMessage {
     return super.push(piece);
   }
 
-  /** A stream that was paused believes to be reading still, and asks for nothing. */
+  /** Releases the block itself: a paused stream assumes that a read is pending and does not call `_read`. */
   override resume(): this {
     super.resume();
     this.#release();
     return this;
   }
 
-  /** Node makes an error of each request that its client left behind; to say where costs more than to read it did. */
+  /** Drops Node's error for an abandoned request if nobody listens: its stack trace costs more than reading it did. */
   override destroy(error?: Error): this {
     return super.destroy(this.listenerCount('error') === 0 ? undefined : error);
   }
@@ -55,11 +55,11 @@ class Request extends IncomingMessage {
 }
 
 /**
- * Requests that decide themselves whether they leave HTTP. The parser sets `upgrade` to what the fields ask for; the
- * server reads it once head and method are known: true gives the connection away by the event `upgrade`. (A listener
- * alone would take every request with an Upgrade field, and Node 20 has no `shouldUpgradeCallback`.) It is also the one
- * way to stop the parser, which else makes requests of all that it was given.
- * @param isOver whether nothing more is to be read from this connection
+ * Returns the class of requests that decide whether they leave HTTP. The parser sets `upgrade` to what the fields ask
+ * for; the server reads it once head and method are known, and if true hands over the connection with the event
+ * `upgrade`. (With only a listener, every request with an Upgrade field would leave, and Node 20 has no
+ * `shouldUpgradeCallback`.) It is also the only way to stop the parser, which otherwise parses all bytes it was given.
+ * @param isOver whether nothing more may be read from this connection
  */
 export function requestsThat(
   upgrade: (request: IncomingMessage) => boolean,
@@ -85,15 +85,16 @@ export function requestsThat(
   };
 }
 
-/** Whether bytes behind this request may be lost, so that its connection has to end with it. */
+/** Whether bytes after this request may be lost, so that its connection must end with it. */
 export function mayBeFollowed(request: IncomingMessage): boolean {
   const { followed = false } = request as { readonly followed?: boolean | 'open' };
   return followed !== false;
 }
 
 /**
- * Counts lines, for only a read that begins with this request and ends with it is sure to hold nothing else: any doubt
- * (an earlier request in the same read, a head in two reads, a chunked body) is a yes.
+ * Whether the current read may hold bytes after this request. It certainly holds none if it begins and ends with it,
+ * which is found by counting lines; true in any doubt (an earlier request in the same read, a head in two reads, a
+ * chunked body).
  */
 function isFollowed(request: IncomingMessage): boolean | 'open' {
   const { method = '', rawHeaders, socket } = request;
@@ -111,7 +112,7 @@ function isFollowed(request: IncomingMessage): boolean | 'open' {
   return read.length > end + length;
 }
 
-/** What Node's parser is reading right now; null where this Node does not say. */
+/** Returns what Node's parser is reading now; null if this Node version does not expose it. */
 function bytesBeingRead(socket: Socket): Buffer | null {
   const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer } };
   return parser?.getCurrentBuffer?.() ?? null;

@@ -14,15 +14,15 @@ import { HttpClient } from './client.js';
 import { connectionOf, faultIn, isFull, queue } from './connection.js';
 import { requestsThat } from './request.js';
 
-/** Where connections go that leave HTTP/1. */
+/** Takes the connections that leave HTTP/1. */
 interface Leaving {
   wanted(request: IncomingMessage): boolean;
   begin(request: IncomingMessage, socket: Socket, head: Buffer): void;
 }
 
 /**
- * A server of HTTP/1.1, with TLS where there is a certificate. What Node would answer by itself (parse errors, no Host,
- * an unknown Expect, CONNECT) is answered here instead: it would lack rate headers and an Error body.
+ * Creates an HTTP/1.1 server, with TLS if there is a certificate. Cases to which Node would respond by itself (parse
+ * errors, no Host, an unknown Expect, CONNECT) are handled here: its responses lack rate headers and an Error body.
  * @param onHttp2 takes the connections that choose HTTP/2; null: it is not offered
  */
 export function createHttp1Server(
@@ -58,7 +58,7 @@ export function createHttp1Server(
   return server;
 }
 
-/** What may change while the server runs; only the header's size is fixed when it is made. */
+/** Applies limits that may change while the server runs; only the header size is fixed at creation. */
 export function tune(server: Server, limits: EdgeLimits): void {
   server.headersTimeout = limits.headersMs;
   server.requestTimeout = limits.requestMs;
@@ -91,7 +91,7 @@ function beginRequest(
   );
 }
 
-/** Those with an Expect too, which Node would answer by itself. */
+/** Includes requests with an Expect, to which Node would otherwise respond by itself. */
 function onEveryRequest(
   server: Server,
   take: (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void,

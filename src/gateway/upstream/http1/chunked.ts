@@ -1,8 +1,8 @@
 import { isField } from './response-head.js';
 
-/** Hex digits a chunk's size may have: 2^52 bytes at most, exact as a number. */
+/** Maximum hex digits of a chunk size: at most 2^52 bytes, which a number holds exactly. */
 const MAX_DIGITS = 13;
-/** Bytes one chunk's extensions may have; and all lines of the trailer together. */
+/** Limits for the extensions of one chunk, and for all trailer lines together. */
 const MAX_EXTENSION_BYTES = 1024;
 const MAX_TRAILER_BYTES = 16 * 1024;
 
@@ -12,10 +12,10 @@ const SEMICOLON = 59;
 
 type State = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailer' | 'trailer-lf' | 'done';
 
-/** Reads a chunked body as it comes, cut anywhere (RFC 9112 §7.1). Extensions and trailer are passed over. */
+/** Decodes a chunked body that arrives split at any point (RFC 9112 §7.1). Skips extensions and trailer. */
 export class ChunkedReader {
   #state: State = 'size';
-  /** Of the chunk under way: bytes to come, or digits and extension bytes read so far. */
+  /** The current chunk: bytes still to come, then the size digits and extension bytes read so far. */
   #size = 0;
   #digits = 0;
   #extension = 0;
@@ -27,9 +27,9 @@ export class ChunkedReader {
   }
 
   /**
-   * @param bytes chunks are moved together in them: an upstream may send each byte in a chunk of its own
-   * @param body receives what is in them, in one piece
-   * @returns where it stopped: the end of `bytes`, or of the body; -1 when it is malformed
+   * @param bytes overwritten: chunk contents are moved together, because an upstream may send one byte per chunk
+   * @param body receives the contents in one piece
+   * @returns where it stopped: the end of `bytes` or of the body; -1 if malformed
    */
   read(bytes: Buffer, from: number, body: { onBody(piece: Buffer): void }): number {
     let at = from;
@@ -57,7 +57,7 @@ export class ChunkedReader {
     return at;
   }
 
-  /** One byte of framing; false when it has no place there. */
+  /** Takes one byte of framing; returns false if it is not allowed there. */
   #takeByte(byte: number): boolean {
     switch (this.#state) {
       case 'size':

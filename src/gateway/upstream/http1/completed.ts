@@ -2,9 +2,9 @@ import { collectTurn } from '../../../shared/once-a-turn.js';
 import type { ResponseHandler } from '../transport.js';
 
 /**
- * Ends an answer together with all that came whole in this turn of the event loop; a fault in one is that one's alone.
- * Their clients are answered one right after the other: a balancer before us is woken once, and the code that answers
- * stays in the processor's caches. 1.37 of a bare proxy became 1.22.
+ * Ends a response together with all others completed in this turn of the event loop; an error affects only its own
+ * response. Sent one right after the other, they wake a load balancer in front only once, and the code stays in the CPU
+ * caches: this costs 1.22 times as much as a bare proxy, instead of 1.37 times.
  */
 export const complete = collectTurn<ResponseHandler>((handlers) => {
   for (const handler of handlers) {

@@ -11,21 +11,21 @@ import type { ResponseHead, ResponseLimits } from './response-head.js';
 import type { Unanswered } from '../transport.js';
 import { Upload } from './upload.js';
 
-/** Bodies up to this size are worth copying beside their head: one write of one piece. */
+/** Bodies up to this size are copied into one write with their head. */
 const SINGLE_WRITE_BYTES = 16 * 1024;
-/** A server that keeps idle connections so long drops ours before; a request on its way would meet that. */
+/** Idle connections are dropped this long before the server closes them: a request sent then would be lost. */
 const MARGIN_MS = 1000;
 
-/** So long a new one may wait for its first request, however short idle ones are kept. */
+/** Minimum time a new connection waits for its first request, even if idle ones are kept for less. */
 const FRESH_MS = 1000;
-/** A connection is used for so long, or half as much more: its name may stand for another address by then. */
+/** A connection is used for this long, plus up to 50 %: its host name may resolve to another address by then. */
 const LIFETIME_MS = 60_000;
-/** Ids of requests that a connection remembers: a response out of turn may be for one of these. */
+/** Request IDs that a connection remembers: a response out of turn may be for one of these. */
 const MAX_EARLIER = 8;
-/** How long a server that answered early may take no more of the body, before the rest is cut off. */
+/** After an early response, how long the server may take nothing of the body before the connection is cut. */
 const LINGER_MS = 2000;
 
-/** Notified when a connection can take another request, could send nothing of one, and has closed. */
+/** Notified when a connection can take another request, could send nothing of one, or has closed. */
 export interface Owner {
   readonly fixedLines: string;
   readonly prefix: string;
@@ -34,7 +34,7 @@ export interface Owner {
   onGone(connection: Connection, socket: Socket): void;
 }
 
-/** How long it is used, and what it reads. */
+/** How long a connection is kept, and limits for its responses. */
 interface Lasting {
   readonly idleMs: number;
   readonly lifetimeMs?: number;
@@ -42,7 +42,7 @@ interface Lasting {
 }
 
 export class Connection implements SocketReader {
-  /** `performance.now()` when it is to be closed unless it is used. */
+  /** `performance.now()` at which it is closed, unless it is used before. */
   expiresMs = 0;
   readonly #socket: Socket;
   readonly #owner: Owner;
@@ -51,15 +51,15 @@ export class Connection implements SocketReader {
   readonly #reader: ResponseReader;
   readonly #buffer = new ReadBuffer();
   #request: UpstreamRequest | null = null;
-  /** How long it may be idle behind this answer. */
+  /** How long it may be idle after this response; 0 or less: it is not reused. */
   #keepMs = 0;
   #paused = false;
-  /** Whether the body of its request is a write of its own. */
+  /** Whether the body of its request is written separately from the head. */
   #hasLongBody = false;
   #isLast = false;
-  /** Of a request whose body is still to come. */
+  /** Sends a body that is still arriving; null for all others. */
   #upload: Upload | null = null;
-  /** Ids of the requests before this one, the newest last. */
+  /** IDs of the previous requests, newest last. */
   readonly #earlier: string[] = [];
   readonly #isEncrypted: boolean;
 
@@ -78,14 +78,14 @@ export class Connection implements SocketReader {
     });
   }
 
-  /** Closed, or closing: its end is known a moment before its owner hears of it. */
+  /** Closed or closing: true a moment before its owner is notified. */
   get isOver(): boolean {
     return this.#socket.destroyed;
   }
 
   /**
-   * Writes a request, and reads the answer. Only while idle. A first write that fails at once, on a connection that its
-   * server has reset, sent nothing: the request may go out on another one, whatever its method.
+   * Writes a request and reads its response; call it only while idle. If the first write fails immediately because the
+   * server has reset the connection, nothing was sent: the request may use another connection, whatever its method.
    */
   send(request: UpstreamRequest): void {
     this.#request = request;
@@ -132,14 +132,14 @@ export class Connection implements SocketReader {
       return;
     }
     this.#keepMs = keepAlive ? Math.min(this.#idleMs, keepAliveMs - MARGIN_MS) : 0;
-    // Who refuses a body wants no more of it (RFC 9112 §9.5).
+    // A server that refuses a request wants no more of its body (RFC 9112 §9.5).
     if (status >= 400) this.#upload?.stop();
     this.#request?.onHead(status, fields);
   }
 
   /**
-   * Whether it says itself that it is the response to an earlier request: it came late, unasked, and after this one was
-   * sent. What a cache kept says its age (RFC 9111 §5.1), and may be somebody else's.
+   * Whether the response echoes the X-Request-Id of an earlier request: it arrived late, after this request was sent. A
+   * response with Age comes from a cache (RFC 9111 §5.1), and may echo the ID of any request.
    */
   #isOfEarlier(fields: readonly string[]): boolean {
     if (this.#earlier.length === 0) return false;
@@ -157,7 +157,7 @@ export class Connection implements SocketReader {
   }
 
   onBytes(bytes: Buffer): void {
-    // Nobody asked for anything.
+    // Unsolicited bytes.
     if (this.#request === null) {
       this.#socket.destroy();
       return;
@@ -165,7 +165,7 @@ export class Connection implements SocketReader {
     this.#proceed(this.#reader.read(bytes));
   }
 
-  /** A response that breaks off is lost, not malformed. */
+  /** Handles the server's FIN. A response that it cuts short is lost, not malformed. */
   #onEnd(): void {
     if (this.#request !== null && this.#reader.finish() === 'done') this.#proceed('done');
     this.#socket.destroy();
@@ -200,12 +200,12 @@ export class Connection implements SocketReader {
     return this.#keepMs > 0 && !this.#isLast && nowMs < this.#lastMs && this.#isSent() && !this.#socket.destroyed;
   }
 
-  /** Of TLS Node says a turn later that something was written; an answer may come before. */
+  /** With TLS, Node reports a write one event loop turn late; the response may arrive before that. */
   #isSent(): boolean {
     return this.#socket.writableLength === 0 || (this.#isEncrypted && !this.#hasLongBody);
   }
 
-  /** It was answered before its body was sent; the server may read on. */
+  /** For a response that came before its request's body was written: the server may still read it. */
   #endBehindBody(): void {
     this.#socket.setTimeout(LINGER_MS, () => void this.#socket.destroy());
     if (this.#paused) this.resume();
@@ -214,7 +214,7 @@ export class Connection implements SocketReader {
 
   #release(nowMs: number): void {
     this.expiresMs = nowMs + this.#keepMs;
-    // The one whose answer it was may have left it paused.
+    // The previous exchange may have left it paused.
     if (this.#paused) this.resume();
     this.#owner.onIdle(this);
   }
@@ -222,7 +222,7 @@ export class Connection implements SocketReader {
   #returnUnsent(request: UpstreamRequest): void {
     this.#request = null;
     request.unsent();
-    // Of a new one that ends before its first answer the next would do so, too.
+    // If a new connection ends before its first response, the next one would too.
     if (this.#keepMs > 0) this.#owner.onUnsent(request);
     else request.fail();
   }

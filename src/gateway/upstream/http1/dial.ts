@@ -5,25 +5,25 @@ import type { TlsClient } from './tls.js';
 /** Where an upstream listens: `host` is a name or an address. */
 export type Target = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** An upstream as connections to it are made; without `tls` they are plain. */
+/** How to connect to an upstream; unencrypted if `tls` is null. */
 export interface Peer {
   readonly target: Target;
   readonly tls: TlsClient | null;
 }
 
-/** Why there is no connection: none at all, or TLS could not be agreed on. */
+/** Why there is no connection: it could not be made, or the TLS handshake failed. */
 type DialFailure = 'not_sent' | 'tls';
 
 const KEEP_ALIVE_MS = 60_000;
 
 export interface SocketReader {
-  /** The buffer that the next bytes are read into. */
+  /** Returns the buffer for the next read. */
   nextBuffer(): Buffer;
   /** @param bytes valid until the next read */
   onBytes(bytes: Buffer): void;
 }
 
-/** Opens a connection: `onOpen` gives its reader; `onFailed` when there is none within `connectMs`. */
+/** Opens a connection. Calls `onOpen` for its reader, or `onFailed` if it is not ready within `connectMs`. */
 export function dial(
   peer: Peer,
   connectMs: number,
@@ -32,7 +32,7 @@ export function dial(
 ): Socket {
   let reader: SocketReader | null = null;
   const socket = openSocket(peer, {
-    // Past Node's stream, and into a buffer of ours.
+    // Bypasses Node's stream: bytes are read into our own buffer.
     onread: {
       buffer: () => reader?.nextBuffer() ?? SHARED,
       callback: (length, buffer) => {
@@ -50,7 +50,7 @@ export function openSocket({ target, tls }: Peer, reading: ConnectOpts = {}): So
   return tls === null ? connect(options) : tls.connect(options);
 }
 
-/** Calls one of both, once: TLS is agreed on where it is asked for, all within `connectMs`; or nothing came of it. */
+/** Calls one of the two, once: `onReady` if connected, with TLS if any, within `connectMs`; otherwise `onFailed`. */
 export function onceReady(
   socket: Socket,
   { tls }: Peer,
@@ -66,7 +66,7 @@ export function onceReady(
     clearTimeout(deadline);
     end();
   };
-  // Stays: whatever breaks it later, it closes.
+  // This listener stays, so that later errors are not thrown: the socket closes anyway.
   socket.on('error', () => settle(() => onFailed(reached ? 'tls' : 'not_sent')));
   socket.once('close', () => settle(() => onFailed('not_sent')));
   if (tls !== null) socket.once('connect', () => (reached = true));

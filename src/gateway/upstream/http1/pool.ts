@@ -11,28 +11,28 @@ const SWEEP_MS = 500;
 
 export interface PoolSettings extends Peer {
   readonly host: string;
-  /** Stands in front of each target; empty, or a path without a slash at its end. */
+  /** Prepended to each target: empty, or a path without a trailing slash. */
   readonly prefix: string;
   readonly connections: number;
   readonly connectMs: number;
   readonly idleMs: number;
-  /** The usual ones when left out. */
+  /** Default: `USUAL_LIMITS`. */
   readonly responseLimits?: ResponseLimits;
-  /** How long one is used; half as much more at most. A minute when left out. */
+  /** How long a connection is used, plus up to 50 %. Default: one minute. */
   readonly lifetimeMs?: number;
 }
 
 /**
- * Keep-alive connections to one address, and the requests that wait for one: first come, first served. They are handed
- * out once a turn of the event loop, after sockets were read: what came unasked on an idle connection is seen before a
- * request could take it for its answer.
+ * Keep-alive connections to one address, and the requests that wait for one: first come, first served. Connections are
+ * assigned once per turn of the event loop, after sockets were read: unsolicited bytes on an idle connection are seen
+ * before a request could take them for its response.
  */
 export class Pool implements Owner {
   readonly fixedLines: string;
   readonly prefix: string;
   readonly #settings: PoolSettings;
   readonly #sockets = new Set<Socket>();
-  /** The one used last is used next: those that are not needed expire. */
+  /** A stack: the most recently used one is reused first, so that surplus ones expire. */
   readonly #idle: Connection[] = [];
   readonly #queue: UpstreamRequest[] = [];
   readonly #schedule = onceATurn(() => this.#handOut());
@@ -84,7 +84,7 @@ export class Pool implements Owner {
     this.#sweep ??= setInterval(() => this.#expire(), SWEEP_MS).unref();
   }
 
-  /** Its connection had ended before anything of it was written. */
+  /** Puts the request first in the queue: its connection had ended before anything was written. */
   onUnsent(request: UpstreamRequest): void {
     this.#queue.unshift(request);
     this.#schedule();
@@ -108,7 +108,7 @@ export class Pool implements Owner {
     if (this.#closing && this.#queue.length === 0) this.#finish();
   }
 
-  /** One that fails takes along the request that waited longest: else all would wait for an address that is down. */
+  /** On failure, fails the request that has waited longest: otherwise all would wait for an address that is down. */
   #dial(): void {
     const { connectMs } = this.#settings;
     this.#dialling += 1;

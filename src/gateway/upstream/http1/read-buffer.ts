@@ -1,21 +1,21 @@
-/** Bytes read at once, as many as Node makes room for itself. */
+/** Maximum bytes per read, the same as in Node. */
 const READ_BYTES = 64 * 1024;
-/** A shorter piece is copied into memory of its own. */
+/** Shorter pieces are copied into their own memory. */
 const KEPT_BYTES = 16 * 1024;
-/** Blocks that may lie idle: 4 MiB. */
+/** Maximum unused blocks kept: 4 MiB. */
 const MAX_FREE = 64;
 
-/** What every connection reads into that isn't in the middle of an answer. Holds nothing from one read to the next. */
+/** Buffer for all connections that are not in the middle of a response. Its contents last only until the next read. */
 export const SHARED = Buffer.allocUnsafeSlow(READ_BYTES);
 
-/** Memory for one read, and how many hold it: the connection that reads into it, and each piece of it that was kept. */
+/** Memory for one read. Its holders are the connection that reads into it and each piece that was kept. */
 class Block {
   readonly bytes = Buffer.allocUnsafeSlow(READ_BYTES);
   holders = 0;
 }
 
 const FREE: Block[] = [];
-/** The blocks of the pieces that may still be read. One whose piece is never released goes with it. */
+/** Blocks of pieces still in use. If a piece is never released, its block is garbage-collected with it. */
 const KEPT = new WeakMap<Buffer, Block>();
 
 function take(): Block {
@@ -30,14 +30,14 @@ function drop(block: Block): void {
 }
 
 /**
- * Where one connection reads into. Node makes a buffer of 64 KiB for each read and then shrinks it: to copy a short
- * answer out of a shared buffer costs less. For long ones the same blocks serve again: V8 counts new ones as garbage
- * and marks the whole heap every 64 MB of them, which made an answer of 64 KiB cost 270 µs instead of 100.
+ * The read buffer of one connection. Node allocates 64 KiB for each read and then shrinks it: copying a short response
+ * out of a shared buffer is cheaper. Long responses reuse blocks: V8 counts new ones as garbage and marks the whole
+ * heap for every 64 MB of them, so that a response of 64 KiB would take 270 µs instead of 100.
  */
 export class ReadBuffer {
   #own: Block | null = null;
 
-  /** The buffer of the next read. @param isLong there is more to come of an answer: it gets a block of its own */
+  /** Returns the buffer for the next read. @param isLong more of a response follows: it gets its own block */
   next(isLong: boolean): Buffer {
     if (this.#own !== null && (!isLong || this.#own.holders > 1)) {
       drop(this.#own);
@@ -48,7 +48,7 @@ export class ReadBuffer {
     return this.#own.bytes;
   }
 
-  /** `piece` of the bytes just read, as its receiver may keep it. */
+  /** Returns a piece of the bytes just read in a form that its receiver may keep. */
   keep(piece: Buffer): Buffer {
     if (piece.length < KEPT_BYTES) return Buffer.from(piece);
     if (this.#own === null) return copyOf(piece);
@@ -66,7 +66,7 @@ function copyOf(piece: Buffer): Buffer {
   return copy;
 }
 
-/** Nobody reads this piece again: its memory may serve others. Once only; nothing happens for any other Buffer. */
+/** Frees the memory of a piece that nobody reads again. Does nothing the second time, or for any other Buffer. */
 export function release(piece: Buffer): void {
   const block = KEPT.get(piece);
   if (block === undefined) return;

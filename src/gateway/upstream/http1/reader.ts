@@ -2,15 +2,15 @@ import { ChunkedReader } from './chunked.js';
 import { parseHead, USUAL_LIMITS, type ResponseHead, type ResponseLimits } from './response-head.js';
 import type { Unreadable } from '../../refusals/reasons.js';
 
-/** How many interim heads may come before the final one. */
+/** Maximum interim heads before the final one. */
 const MAX_INTERIM = 32;
-/** Most heads fit into so many bytes; only those that don't are looked at further. */
+/** Most heads fit into this many bytes; more is decoded only for those that do not. */
 const USUAL_HEAD_BYTES = 1024;
 
 /** A line that ends in anything but CRLF. */
 const BARE = /\r[^\n]|(?:^|[^\r])\n/;
 
-/** `malformed`: no answer, or half of one. `surplus`: whole, and more came behind it that nobody asked for. */
+/** `malformed`: not a response, or only part of one. `surplus`: complete, but followed by unsolicited bytes. */
 export type Progress = 'more' | 'done' | 'surplus' | 'malformed';
 
 interface AnswerParts {
@@ -18,12 +18,12 @@ interface AnswerParts {
   onBody(piece: Buffer): void;
 }
 
-/** What follows: a head, so many bytes, chunks, everything until the connection ends; or nothing is expected. */
+/** What follows: a head, a body of known length, chunks, a body that ends with the connection, or nothing. */
 type Expected = 'head' | 'length' | 'chunks' | 'close' | 'nothing';
 
 /**
- * Reads the answers that come on one connection, one at a time, cut into pieces anywhere (RFC 9112). Interim ones are
- * passed over; what follows the end of an answer is never taken for the next.
+ * Reads the responses on one connection, one at a time, split at any point (RFC 9112). Skips interim responses; never
+ * takes bytes after the end of a response for the next one.
  */
 export class ResponseReader {
   readonly #parts: AnswerParts;
@@ -34,7 +34,7 @@ export class ResponseReader {
   #text = '';
   #remaining = 0;
   #chunks: ChunkedReader | null = null;
-  /** Why what was read is malformed. */
+  /** Why the response is malformed. */
   unreadable: Unreadable = 'not_http';
 
   constructor(parts: AnswerParts, limits: ResponseLimits = USUAL_LIMITS) {
@@ -71,7 +71,7 @@ export class ResponseReader {
     return this.#expected === 'close' ? 'done' : 'malformed';
   }
 
-  /** @returns where the body begins, `bytes.length` when the head goes on; -1 when it is malformed */
+  /** @returns where the body begins; `bytes.length` if the head continues; -1 if it is malformed */
   #readHead(bytes: Buffer, from: number): number {
     const before = this.#text.length;
     let text = this.#text + bytes.toString('latin1', from, Math.min(bytes.length, from + USUAL_HEAD_BYTES));
@@ -104,7 +104,7 @@ export class ResponseReader {
   #takeHead(text: string): Unreadable | null {
     const head = parseHead(text, this.#limits.fields);
     if (typeof head === 'string') return head;
-    // A switch of protocols that nobody asked for ends HTTP on this connection.
+    // An unsolicited protocol switch ends HTTP on this connection.
     if (head.status === 101) return 'protocol_switched';
     if (head.status < 200) {
       this.#interim += 1;
@@ -126,7 +126,7 @@ export class ResponseReader {
     return null;
   }
 
-  /** @returns where it stopped: the end of the bytes or of the body; -1 when it is malformed */
+  /** @returns where it stopped: the end of the bytes or of the body; -1 if it is malformed */
   #readBody(bytes: Buffer, from: number): number {
     switch (this.#expected) {
       case 'length':
@@ -158,7 +158,7 @@ export class ResponseReader {
   }
 }
 
-/** Why this can't become a head any more: what can't is not waited for. */
+/** Returns why this cannot become a valid head, so that nobody waits for its remainder; null if it can. */
 function beginProblem(text: string): Unreadable | null {
   if (!'HTTP/1.'.startsWith(text.slice(0, 7))) return 'not_http';
   return BARE.test(text) ? 'line_end_invalid' : null;

@@ -1,22 +1,22 @@
 import type { OutgoingRequest } from '../transport.js';
 
-/** A POST without a body says so; a GET without one says nothing (RFC 9110 §8.6). */
+/** Without a body, only these methods send `Content-Length: 0` (RFC 9110 §8.6). */
 const EXPECTS_BODY: ReadonlySet<string> = new Set(['PATCH', 'POST', 'PUT']);
 
 /**
- * Whether its connection ends with it: a server that expects no body with this method may take it for the next request,
- * and its response would be somebody else's.
+ * Whether the connection must end after this request: a server that expects no body with its method may take the body
+ * for the next request, whose response would then reach another client.
  */
 export function endsConnection({ method, body }: OutgoingRequest): boolean {
   return body !== null && (body.rest !== null || body.bytes.length > 0) && !EXPECTS_BODY.has(method);
 }
 
-/** What every request to `host` says after its target: worked out once for each address. */
+/** Returns what follows the target in every request to `host`: built once for each address. */
 export function fixedLines(host: string): string {
   return ` HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n`;
 }
 
-/** The head of a request, framing included, to be written as latin1 (RFC 9112 §3). */
+/** Returns the head of a request, including framing, to be written as latin1 (RFC 9112 §3). */
 export function requestHead(
   request: OutgoingRequest,
   { prefix, fixedLines: fixed }: { readonly prefix: string; readonly fixedLines: string },

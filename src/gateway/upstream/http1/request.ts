@@ -8,7 +8,7 @@ interface Carrier {
   resume(): void;
 }
 
-/** One request that was dispatched, from the queue to the end of its answer. */
+/** A dispatched request, from the queue to the end of its response. */
 export class UpstreamRequest implements Controller {
   readonly outgoing: OutgoingRequest;
   readonly #handler: ResponseHandler;
@@ -41,14 +41,14 @@ export class UpstreamRequest implements Controller {
     release(chunk);
   }
 
-  /** It has a connection. False: whoever sent it has given it up by now. */
+  /** Called when it has a connection. Returns false if it was aborted. */
   begin(connection: Carrier): boolean {
     this.#connection = connection;
     this.#handler.onRequestStart(this);
     return !this.#ended;
   }
 
-  /** Nothing of it went out on the connection it had. */
+  /** Called when nothing was sent on the connection it had. */
   unsent(): void {
     this.#connection = null;
   }
@@ -70,7 +70,7 @@ export class UpstreamRequest implements Controller {
     complete(this.#handler);
   }
 
-  /** @param why left out: it depends on whether it had a connection */
+  /** @param why by default `sent` if it had a connection, otherwise `not_sent` */
   fail(why: Unanswered = this.#connection === null ? 'not_sent' : 'sent'): void {
     if (this.#ended) return;
     this.#ended = true;

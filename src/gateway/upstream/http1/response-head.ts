@@ -1,7 +1,7 @@
 import { connectionOptions, remembered } from '../../edge/fields.js';
 import type { Unreadable } from '../../refusals/reasons.js';
 
-/** What the head of a response may have. */
+/** Limits for the head of a response. */
 export interface ResponseLimits {
   readonly headBytes: number;
   readonly fields: number;
@@ -9,7 +9,7 @@ export interface ResponseLimits {
 export const USUAL_LIMITS: ResponseLimits = { headBytes: 16 * 1024, fields: 256 };
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
-/** What no field may hold (RFC 9110 §5.5); CR and LF are looked for where lines end. */
+/** Not allowed in a field (RFC 9110 §5.5). CR and LF are checked at the line ends. */
 const CONTROL = /[^\t\r\n\x20-\x7e\x80-\xff]/;
 const STATUS = /^[1-9]\d\d$/;
 const DIGITS = /^\d{1,15}$/;
@@ -17,32 +17,32 @@ const SPACE = 32;
 const TAB = 9;
 const CR = 13;
 
-/** How an answer goes on behind its head (RFC 9112 §6.3). */
+/** A response head, with what it says about the body and the connection (RFC 9112 §6.3). */
 export interface ResponseHead {
   readonly status: number;
-  /** Flat, names in lower case, in their order. */
+  /** Flat, names in lower case, in the order received. */
   readonly fields: string[];
-  /** Of Content-Length, bytes; -1 without one. */
+  /** Content-Length in bytes; -1 if there is none. */
   length: number;
   chunked: boolean;
-  /** Of the server's version, HTTP/1.x. */
+  /** Minor version: the x of HTTP/1.x. */
   readonly minor: number;
   /** Whether the connection may be kept for another request. */
   keepAlive: boolean;
-  /** How long the server says it keeps it while idle, ms; 0 when it closes it. */
+  /** How long the server keeps it open while idle, ms; 0 if it closes it, Infinity if it does not say. */
   keepAliveMs: number;
 }
 
-/** A field name in lower case; empty when it is none. */
+/** Returns the field name in lower case; empty if it is not valid. */
 const fieldName = remembered((name) => (TOKEN.test(name) ? name.toLowerCase() : ''));
 
-/** Ms of a Keep-Alive field's `timeout`. */
+/** Returns the `timeout` of a Keep-Alive field in ms; Infinity if it has none. */
 const timeoutMs = remembered((value) => 1000 * Number(/(?:^|[\s,])timeout=(\d{1,6})/i.exec(value)?.[1] ?? Infinity));
 
 /**
- * Reads status line and fields. Strict, because whoever reads it differently finds the next answer somewhere else:
- * lines end in CRLF, nothing is folded, there is at most one length, and the one transfer coding is chunked.
- * @returns why not, when it is malformed
+ * Parses status line and fields. Strict, because a reader that parses them differently would find the next response
+ * elsewhere: lines end in CRLF and are not folded, there is at most one length, and the only coding is chunked.
+ * @returns the reason if it is malformed
  */
 export function parseHead(text: string, maxFields: number): ResponseHead | Unreadable {
   const head = parseStatusLine(text);
@@ -57,11 +57,11 @@ export function parseHead(text: string, maxFields: number): ResponseHead | Unrea
     if (problem !== null) return problem;
     at = next;
   }
-  // An HTTP/1.0 server knows no codings: its framing is not to be trusted (RFC 9112 §6.1).
+  // HTTP/1.0 has no transfer codings: such framing cannot be trusted (RFC 9112 §6.1).
   return head.chunked && head.minor === 0 ? 'transfer_encoding_invalid' : head;
 }
 
-/** Fields of a trailer (RFC 9112 §7.1.2); they mean nothing here, but must be some. */
+/** Whether a trailer line is a field (RFC 9112 §7.1.2): trailers are ignored, but must be valid. */
 export function isField(line: string): boolean {
   const colon = line.indexOf(':');
   return colon !== -1 && fieldName(line.slice(0, colon)) !== '' && !CONTROL.test(line);
@@ -84,7 +84,7 @@ function parseStatusLine(text: string): ResponseHead | null {
   };
 }
 
-/** Where the line that begins at `from` ends, at CRLF; -1 when at something else. */
+/** Returns where the line that begins at `from` ends with CRLF; -1 if it ends with anything else. */
 function lineEnd(text: string, from: number): number {
   const end = text.indexOf('\r', from);
   return text.indexOf('\n', from) === end + 1 ? end : -1;
@@ -113,7 +113,7 @@ function parseField(head: ResponseHead, text: string, from: number, to: number):
   }
 }
 
-/** Without the blanks around it (RFC 9110 §5.6.3). */
+/** Returns the value without surrounding blanks (RFC 9110 §5.6.3). */
 function trimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -141,7 +141,7 @@ function takeCoding(head: ResponseHead, value: string): Unreadable | null {
   return null;
 }
 
-/** `close` counts, whatever else is said (RFC 9112 §9.3). */
+/** `close` wins over any other option (RFC 9112 §9.3). */
 function takeOptions(head: ResponseHead, value: string): void {
   if (value === 'keep-alive') head.keepAlive = true;
   else {

@@ -2,17 +2,17 @@ import { constants } from 'node:crypto';
 import { isIP, type ConnectOpts } from 'node:net';
 import { connect, createSecureContext, type ConnectionOptions, type SecureContext, type TLSSocket } from 'node:tls';
 
-/** For so long a session is taken up again, and the server's certificate not checked anew. */
+/** For this long, connections may resume an earlier one, and the server's certificate is not checked again. */
 const SESSION_MS = 600_000;
 
-/** PEM texts; null: the certificate authorities of the system, no certificate of our own. */
+/** PEM texts. Null: Node's certificate authorities, and no client certificate. */
 export interface TlsFiles {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;
 }
 
-/** What all connections to an upstream share. TLS 1.2 at least, and nothing is negotiated twice. */
+/** Returns what all connections to an upstream share: TLS 1.2 or newer, no renegotiation. */
 export function secureContextOf({ ca, cert, key }: TlsFiles): SecureContext {
   return createSecureContext({
     ...(ca === null ? {} : { ca }),
@@ -22,7 +22,7 @@ export function secureContextOf({ ca, cert, key }: TlsFiles): SecureContext {
   });
 }
 
-/** Encrypts the connections to one address. Later ones take up the session of an earlier one: that costs less. */
+/** Opens the TLS connections to one address. Later ones resume an earlier one, which costs less. */
 export class TlsClient {
   readonly #context: SecureContext;
   readonly #name: string;
@@ -32,7 +32,7 @@ export class TlsClient {
 
   /**
    * @param name the host name, or address, that the server's certificate must be for
-   * @param onFailure called for each connection that TLS kept from being made, or ended; with a code of Node or OpenSSL
+   * @param onFailure called for each connection that TLS prevented or ended, with a code of Node or OpenSSL
    */
   constructor(context: SecureContext, name: string, onFailure: (code: string) => void) {
     this.#context = context;
@@ -40,13 +40,13 @@ export class TlsClient {
     this.#onFailure = onFailure;
   }
 
-  /** A socket that is being connected. It says `secureConnect` once the certificate was found good, or it closes. */
+  /** Returns a connecting socket. It emits `secureConnect` once the certificate is found valid, or it closes. */
   connect(options: ConnectionOptions & ConnectOpts): TLSSocket {
     const session = performance.now() - this.#checkedMs < SESSION_MS ? this.#session : null;
     const socket = connect({
       ...options,
       secureContext: this.#context,
-      // An address has no place in SNI (RFC 6066 §3); Node then checks the certificate against the host.
+      // SNI must not contain an IP address (RFC 6066 §3); Node then checks the certificate against the host.
       servername: isIP(this.#name) === 0 ? this.#name : '',
       ALPNProtocols: ['http/1.1'],
       ...(session === null ? {} : { session }),
@@ -59,12 +59,12 @@ export class TlsClient {
     let reached = false;
     socket.once('connect', () => (reached = true));
     socket.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
-      // With TLS 1.3 a server says only behind the handshake that it wants a certificate of ours.
+      // With TLS 1.3, a server reports a missing client certificate only after the handshake.
       if ((reached && !socket.authorized) || code.startsWith('ERR_SSL_')) this.#onFailure(code);
       socket.destroy();
     });
     let early: Buffer | null = null;
-    // With TLS 1.2 it comes before the certificate was looked at.
+    // With TLS 1.2, this event comes before the certificate is checked.
     socket.on('session', (next: Buffer) => {
       if (socket.authorized) this.#session = next;
       else early = next;

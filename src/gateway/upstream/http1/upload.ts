@@ -3,18 +3,18 @@ import { onceATurn } from '../../../shared/once-a-turn.js';
 import { Pieces } from '../../edge/body/pieces.js';
 import type { BodyRest, BodySink } from '../../exchange.js';
 
-/** Shorter pieces of one turn go out together: a chunk for each byte would cost six, and a write. */
+/** Shorter pieces of one turn are sent together: a chunk of one byte takes six bytes and its own write. */
 const WRITTEN_BYTES = 16 * 1024;
 
 /**
- * Sends a long body behind its head, as fast as the server takes it: in chunks of our own, or to the length that the
- * head says. Whoever ends it early must end the connection as well, or the server would wait for the rest.
+ * Sends a long body after its head, as fast as the server takes it: in our own chunks, or up to the length in the head.
+ * After stopping it early, close the connection: the server would wait for the rest.
  */
 export class Upload implements BodySink {
   isSent = false;
   readonly #socket: Socket;
   readonly #rest: BodyRest;
-  /** Bytes that are missing of the length; null: it goes in chunks. */
+  /** Bytes left of the length; null if sent in chunks. */
   #left: number | null;
   #pieces = new Pieces();
   readonly #schedule = onceATurn(() => this.#flush());
@@ -32,7 +32,7 @@ export class Upload implements BodySink {
     this.#rest.readInto(this);
   }
 
-  /** Of a long piece nothing is copied. */
+  /** Long pieces are written without copying them. */
   take(piece: Buffer): void {
     if (piece.length >= WRITTEN_BYTES) {
       this.#flush();
@@ -52,7 +52,7 @@ export class Upload implements BodySink {
     if (!this.isSent) this.#socket.destroy();
   }
 
-  /** The server will not get the rest. */
+  /** Stops sending: the server will not get the rest. */
   stop(): void {
     if (this.isSent) return;
     this.#pieces = new Pieces();
@@ -63,7 +63,7 @@ export class Upload implements BodySink {
   #flush(): void {
     const bytes = this.#pieces.whole();
     this.#pieces = new Pieces();
-    // An empty chunk would be the last.
+    // An empty chunk would end the body.
     if (bytes.length > 0) this.#write(bytes);
   }
 
@@ -77,11 +77,11 @@ export class Upload implements BodySink {
       socket.uncork();
     } else {
       this.#left -= bytes.length;
-      // No client can say more than it declared; but if one could, the rest would be a request of its own.
+      // No client can send more than it declared; if one could, the server would read the excess as another request.
       if (this.#left < 0) socket.destroy();
       else socket.write(bytes);
     }
-    // What the system took at once does not wait, whatever Node says of its own queue.
+    // If the system took everything immediately, nothing waits, even if Node asks for a drain.
     if (socket.writableNeedDrain && socket.writableLength > 0) this.#rest.pause();
   }
 }
