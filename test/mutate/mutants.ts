@@ -66,7 +66,7 @@ function mutate(node: ts.Node, file: ts.SourceFile, add: (node: ts.Node, text: s
     for (const value of ['true', 'false']) add(condition, value);
   } else if (ts.isPrefixUnaryExpression(node) && node.operator === SyntaxKind.ExclamationToken)
     add(node, node.operand.getText(file));
-  else if (ts.isNumericLiteral(node))
+  else if (ts.isNumericLiteral(node) && !ts.isVoidExpression(node.parent))
     add(
       node,
       `${node.text}+1`.replace(/^(\d+)\+1$/, (_, n: string) => `${Number(n) + 1}`),

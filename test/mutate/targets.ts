@@ -9,13 +9,19 @@ const ADMISSION = ['bucket', 'decide', 'admit', 'batch', 'plan', 'headers', 'for
 export const TARGETS: readonly Target[] = [
   {
     sources: ['gateway/edge/open', 'gateway/edge/credentials'],
-    tests: ['gateway/edge/open', 'gateway/edge/credentials', 'gateway/edge/strip', 'answers/every-answer'],
+    tests: [
+      ...['open', 'credentials', 'strip', 'trace', 'client-address'].map((name) => `gateway/edge/${name}`),
+      'attacks/smuggling',
+      'answers/every-answer',
+    ],
   },
   {
     sources: ['accounts', 'bill', 'money', 'month', 'rows', 'stream'].map((name) => `gateway/usage/amounts/${name}`),
     tests: [
       ...['bill', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
-      ...['gateway/usage/report', 'gateway/actions/usage/amounts', 'gateway/usage/own'],
+      ...['gateway/usage/report', 'gateway/usage/own', 'gateway/usage/so-far'],
+      ...['amounts', 'corrections', 'reports'].map((name) => `gateway/actions/usage/${name}`),
+      'cli/usage/push/money',
     ],
   },
   {

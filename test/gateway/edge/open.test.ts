@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { createAddressReader } from '../../../src/gateway/edge/client-address.js';
-import { headOf, open } from '../../../src/gateway/edge/open.js';
+import { headOf, newLogEntry, open, type Head } from '../../../src/gateway/edge/open.js';
 import type { Exchange } from '../../../src/gateway/exchange.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { makeExchange } from '../exchange.js';
@@ -136,4 +136,73 @@ t.test('what two readers could read in two ways is a fault, and which', async (t
     const exchange = await opening(line, ...fields);
     t.equal(exchange.fault?.code, code, `${line.slice(0, 40)} ${fields.join(' ').slice(0, 40)}`);
   }
+});
+
+const PLAIN = { method: 'GET', target: '/', version: '1.1', remote: '192.0.2.7', goesOn: false } as const;
+
+/** What `open` makes of these fields. */
+function openedWith(fields: readonly string[], head: Partial<Head> = {}, isEncrypted = false): Exchange {
+  const { client } = makeExchange().exchange;
+  const trusted = createAddressReader(['192.0.2.7']);
+  return open({ ...PLAIN, fields: ['Host', 'gw', ...fields], ...head }, { ...client, isEncrypted }, trusted, limits);
+}
+
+t.test('one forwarded field is enough, and says nothing of the other', (t) => {
+  t.match(openedWith(['X-Forwarded-Proto', 'https']), { scheme: 'https', publicHost: 'gw' });
+  t.match(openedWith(['X-Forwarded-Host', 'api.example']), { scheme: 'http', publicHost: 'api.example' });
+  t.match(openedWith([], {}, true), { scheme: 'https', publicHost: 'gw' }, 'the connection is encrypted');
+  t.match(openedWith(['X-Forwarded-Host', 'api.example'], {}, true), { scheme: 'https' });
+  t.end();
+});
+
+t.test('a trace goes on, unless it was named twice', (t) => {
+  const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  t.match(openedWith(['traceparent', trace]), { traceContinued: true });
+  t.match(openedWith(['traceparent', trace, 'traceparent', trace]), { traceContinued: false });
+  t.end();
+});
+
+t.test('addresses in several X-Forwarded-For are one list, of which the last untrusted is the client', (t) => {
+  const fields = ['X-Forwarded-For', '198.51.100.1', 'X-Forwarded-For', '203.0.113.9, 192.0.2.7'];
+  t.equal(openedWith(fields).address, '203.0.113.9');
+  t.equal(openedWith(['X-Forwarded-For', '198.51.100.1', 'X-Forwarded-For', '192.0.2.7']).address, '198.51.100.1');
+  t.equal(openedWith(['X-Request-Id', 'a', 'X-Request-Id', 'b']).id, 'b', 'of others the last');
+  t.end();
+});
+
+t.test('as many fields and as long a target as are allowed pass, and one more does not', (t) => {
+  const fields = (count: number) => Array.from({ length: 2 * count }, () => 'a');
+  t.equal(openedWith(fields(limits.headerFields - 1)).fault, null);
+  t.equal(openedWith(fields(limits.headerFields)).fault?.code, 'headers_too_large');
+  const target = (length: number): Partial<Head> => ({ target: `/${'x'.repeat(length - 1)}` });
+  t.equal(openedWith([], target(limits.urlBytes)).fault, null);
+  t.equal(openedWith([], target(limits.urlBytes + 1)).fault?.code, 'uri_too_long');
+  t.end();
+});
+
+t.test('a framing that is said twice is a fault, even where both say the same', (t) => {
+  for (const fields of [
+    ['Content-Length', '3', 'Content-Length', '3'],
+    ['Transfer-Encoding', 'chunked', 'Transfer-Encoding', 'chunked'],
+    ['Content-Length', '3', 'Transfer-Encoding', 'chunked'],
+  ])
+    t.equal(openedWith(fields).fault?.code, 'malformed_request', fields.join());
+  t.end();
+});
+
+t.test('a character that no target has is named, and another fault is not', (t) => {
+  const messageOf = (target: string): string =>
+    (JSON.parse(openedWith([], { target }).fault!.body) as { message: string }).message;
+  t.match(messageOf('/a#b'), '#');
+  t.not(messageOf('*'), messageOf('/a#b'));
+  t.end();
+});
+
+t.test('nothing is known of an exchange at first', (t) => {
+  const { operation, contractCost, headers, counted, ...others } = newLogEntry();
+  t.strictSame([operation, contractCost, headers, counted], ['malformed', 0, [], false]);
+  const { decidedMs, admissionMs, upstreamMs, ...none } = others;
+  t.strictSame([decidedMs, admissionMs, upstreamMs], [0, 0, 0]);
+  for (const [name, value] of Object.entries(none)) t.equal(value, null, name);
+  t.end();
 });
