@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startGateway } from '../servers/gateway.js';
+import { scrape } from '../servers/exposition.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { handshake, KEY, openTunnel, type TunnelClient } from '../servers/tunnel.js';
 import { startTunnelFront } from '../servers/tunnel-front.js';
@@ -100,6 +101,9 @@ t.test('a service that is unavailable, silent or full of nonsense is 503, 504 an
     await refused(`says ${status} about the gateway`, 502, 'upstream_failed');
   }
   await until('no connection to the service is left', () => upstream.sockets.size === 0);
+  const metrics = await scrape(front.gateway.adminUrl);
+  for (const [reason, count] of Object.entries({ handshake_refused: 2, protocol_switched: 1, status_refused: 3 }))
+    t.equal(metrics.value('petgate_upstream_unusable_total', { upstream: 'pets', reason }), count, reason);
 
   const away = await startTunnelFront(t, { addresses: ['http://127.0.0.1:1'] });
   const { answer } = await away.open(away.key);

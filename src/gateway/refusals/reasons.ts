@@ -21,6 +21,7 @@ export const REASONS = {
   ...UNREADABLE,
   connection_closed: 'the connection closed before a response',
   response_cut: 'the connection closed in the middle of the response',
+  handshake_refused: 'a 101 that does not accept this WebSocket handshake',
   status_refused: 'a status about the gateway (401, 403, 407, 429), or above 599',
 } as const;
 export type UpstreamReason = keyof typeof REASONS;

@@ -7,7 +7,7 @@ import type ProxyServer from 'http-proxy';
 import { commonHeaders } from '../answer.js';
 import { lowerName } from '../edge/fields.js';
 import type { Admitted, ClientEnd, Handshake } from '../exchange.js';
-import { REFUSALS } from '../refusal.js';
+import { upstreamFailed } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import { Attempt, type ResponseRules } from './attempt.js';
 import type { Carry } from './deliver.js';
@@ -93,6 +93,7 @@ interface Followed {
 /** Listens to the request before http-proxy does, so that each event is handled here first. */
 function follow(followed: Followed): Controller {
   const { attempt, outgoing } = followed;
+  const { upstream } = followed.exchange.operation;
   let opened = false;
   let answer: IncomingMessage | null = null;
   const controller: Controller = {
@@ -107,21 +108,21 @@ function follow(followed: Followed): Controller {
   outgoing.on('response', (response) => {
     // http-proxy also writes this response, unchanged, but to an end that is not open: nobody receives it.
     answer = response;
-    pass(response, controller, attempt);
+    pass(response, controller, attempt, upstream);
   });
   outgoing.on('upgrade', (response, socket) => {
     opened = join(followed, response, socket);
     if (opened) attempt.stop('answered');
-    else attempt.stop(REFUSALS.upstream_failed);
+    else attempt.stop(upstreamFailed('handshake_refused', upstream));
   });
   return controller;
 }
 
-function pass(response: IncomingMessage, controller: Controller, attempt: Attempt): void {
+function pass(response: IncomingMessage, controller: Controller, attempt: Attempt, upstream: string): void {
   const { statusCode = 0 } = response;
   if (statusCode < 200) {
     // A protocol switch that was not requested.
-    attempt.stop(REFUSALS.upstream_failed);
+    attempt.stop(upstreamFailed('protocol_switched', upstream));
     return;
   }
   attempt.onResponseStart(controller, statusCode, receivedFields(response));
