@@ -252,7 +252,7 @@ export function takeCredential(exchange: Exchange, without: WithoutCredential): 
 }
 
 /** Drops what is no longer needed once the response or the forwarded request is being sent. */
-export function releaseRequest(exchange: Exchange): void {
+export function releaseFields(exchange: Exchange): void {
   const done = exchange as Mutable<Exchange>;
   done.headers = NOTHING;
   done.received = NOTHING;

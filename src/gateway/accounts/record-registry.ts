@@ -122,7 +122,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   }
 
   /** The record with its effective plan and limits: a customer's key has the customer's. */
-  asItHolds(record: R): Promise<R> {
+  effective(record: R): Promise<R> {
     return Promise.resolve(record);
   }
 

@@ -114,7 +114,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return { record, token };
   }
 
-  override async asItHolds(record: KeyRecord): Promise<HeldKey> {
+  override async effective(record: KeyRecord): Promise<HeldKey> {
     const [held = record] = await withTerms(this.#parts.engine.customers, [record]);
     return held;
   }
@@ -256,7 +256,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   }
 
   protected override async write({ before, record, entry, ban }: Written<KeyRecord>): Promise<void> {
-    const events = this.emitsEvents ? outboxChange(before, await this.asItHolds(record), entry, ban) : NO_CHANGE;
+    const events = this.emitsEvents ? outboxChange(before, await this.effective(record), entry, ban) : NO_CHANGE;
     return this.#parts.engine.keys.write(record, entry, { ...events, ban });
   }
 

@@ -6,7 +6,7 @@ import { groupIn } from './served/group.js';
 import type { Written } from './served/parts.js';
 import { createPieces } from './served/piece.js';
 
-/** OPTIONS: the methods of the path, free of charge; a preflight (Fetch, "CORS-preflight request") gets its answer. */
+/** Responds to OPTIONS with the methods of the path, at no cost; to a CORS preflight (Fetch) also with CORS fields. */
 export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => undefined {
   return (exchange) => {
     const { match } = exchange.requirements;
@@ -19,7 +19,7 @@ export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => 
   };
 }
 
-/** The document, or of it the operations of one tag with all that they refer to (`?tag=pets`). */
+/** Serves the document, or only one tag's operations (`?tag=pets`) with everything they refer to. */
 export function createDocumentAnswer(written: Written): (exchange: Admitted) => Refusal | undefined {
   const pieces = createPieces(written);
   return (exchange) => {

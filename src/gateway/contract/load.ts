@@ -18,49 +18,48 @@ import { findOperations, sharedPath, type LoadedOperation } from './read.js';
 import { aboutOf, type About } from './served/about.js';
 import type { Written } from './served/parts.js';
 
-/** With the document as it is served. */
+/** The routes, and the document as it is served. */
 export interface Contract extends Written {
   readonly routes: RouteTable;
   readonly about: About;
-  /** Plain, as `routes` are not: to make them again elsewhere. */
+  /** Plain data, unlike `routes`, so that another thread can rebuild the routes from it. */
   readonly pathRules: PathRules;
-  /** Short, of the document. */
+  /** A short hash of the served document. */
   readonly hash: string;
 }
 
 export interface LoadedContract extends Contract {
-  /** What can be lived with, a line each. */
+  /** One line each. */
   readonly warnings: readonly string[];
-  /** Every file that was read. */
   readonly files: readonly string[];
-  /** Where keys are sent by its securitySchemes: what `credentials` in the settings could say. */
+  /** Where clients send keys according to its securitySchemes: a proposal for `credentials` in the settings. */
   readonly credentials: CredentialLocations;
 }
 
-/** That of the animal store. */
+/** The contract of the animal store. */
 const SHIPPED = join(packageRoot, 'config/openapi.yaml');
 
-/** What the settings say of a contract. */
+/** The settings that affect a contract. */
 export interface ContractSettings {
   /** OpenAPI Overlay documents, applied in this order. */
   readonly overlays?: readonly string[];
-  /** Instead of the path of the document's servers. */
+  /** Replaces the path of the document's servers. */
   readonly basePath?: string | null;
-  /** Where clients send their key; Bearer when left out. */
+  /** Where clients send their key; defaults to Bearer. */
   readonly credentials?: CredentialLocations;
-  /** Where the gateway's own operations are that the document doesn't name; null: nowhere. */
+  /** The path prefix of the gateway's own operations that the document does not name; null: they are not served. */
   readonly ownPaths?: string | null;
-  /** What becomes of paths that upstreams may read as others; `refuse` when left out. */
+  /** What to do with paths that upstreams may read as others; defaults to `refuse`. */
   readonly similarPaths?: PathRules['similar'];
-  /** Whether there are pages for holders of keys; null: of the shipped one alone. */
+  /** Whether to serve pages for key holders; null: only with the shipped contract. */
   readonly account?: boolean | null;
-  /** No operation may take longer than its upstream's. */
+  /** The configured upstreams. No operation may have a longer deadline than its upstream. */
   readonly upstreams?: Readonly<Record<string, { readonly deadlineMs: number }>>;
 }
 
 /**
  * Reads the OpenAPI document with its overlays, and derives the routes from it.
- * @param path null: there is none, and every path is forwarded
+ * @param path null: no contract, every path is forwarded
  * @throws ConfigError with every problem, each with file, line and column
  */
 export function loadContract(path: string | null = SHIPPED, settings: ContractSettings = {}): LoadedContract {
@@ -84,11 +83,11 @@ function deriveContract(path: string | null, settings: ContractSettings, finding
   const stated = findOperations(document, base, findings);
   if (stated.length === 0) findings.warning(['paths'], 'key', 'there is no operation here: every request gets 404');
   const own = ownPaths === null ? {} : ownItems(ownPaths, stated, account, findings.problem);
-  const found = withoutTwins([...stated, ...findOperations({ paths: own }, '', findings)], findings);
+  const found = dropDuplicates([...stated, ...findOperations({ paths: own }, '', findings)], findings);
   if (upstreams !== undefined) checkUpstreams(found, upstreams, findings);
   const names = nameOperations(found, findings.warning);
   const warnings = findings.end();
-  // Before it is served, with our own.
+  // Before `serve` replaces the document's security schemes with the gateway's.
   const proposed = locationsIn(document);
   const served = serve(document, base, own, credentials);
   const operations = found.map(({ operation, template }, index) => ({
@@ -112,8 +111,8 @@ function deriveContract(path: string | null, settings: ContractSettings, finding
   };
 }
 
-/** Of two operations of one method, whose paths differ in names of parameters at most, the first counts. */
-function withoutTwins(found: readonly LoadedOperation[], findings: Findings): readonly LoadedOperation[] {
+/** Drops operations whose method and path, except for parameter names, equal those of an earlier one. */
+function dropDuplicates(found: readonly LoadedOperation[], findings: Findings): readonly LoadedOperation[] {
   const first = new Map<string, LoadedOperation>();
   return found.filter((each) => {
     const key = `${each.method} ${shapeOf(each.operation.path)}`;
@@ -124,7 +123,7 @@ function withoutTwins(found: readonly LoadedOperation[], findings: Findings): re
   });
 }
 
-/** Upstreams that nobody configured, and deadlines that are longer than those of their upstream. */
+/** Reports upstreams that are not configured, and deadlines longer than their upstream's. */
 function checkUpstreams(
   found: readonly LoadedOperation[],
   upstreams: NonNullable<ContractSettings['upstreams']>,
@@ -152,7 +151,7 @@ function checkUpstreams(
     );
 }
 
-/** Where a field of the policy of an operation is said: by itself, by its path, or by the document; or nowhere. */
+/** Returns where an operation's policy field is set: on itself, its path or the document; undefined if nowhere. */
 function policyPath(at: Path, field: string, findings: Findings): Path | undefined {
   const locations = [at, at.slice(0, 2), []].map((holder) => [...holder, 'x-petgate', field]);
   return locations.find((location) => findings.locate(location, 'value') !== undefined);

@@ -6,22 +6,22 @@ import type { Report } from './document/findings.js';
 import { OWN_IDS } from './own.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from './route.js';
 
-/** What metrics call operations beyond those that have series of their own. */
+/** The name in metrics for operations without series of their own. */
 export const OTHER = 'other';
 const OURS: ReadonlySet<unknown> = new Set([UNMATCHED, MALFORMED, OPTIONS, OTHER, EVERY_OPERATION]);
-/** Characters that are kept of a name that is too long. */
+/** Number of characters kept of a name that is too long. */
 const KEPT = 150;
 
 interface Unnamed {
   readonly operationId: unknown;
   readonly method: string;
   readonly template: string;
-  /** `gateway`: answered here. */
+  /** `gateway`: served by the gateway itself. */
   readonly upstream: string;
   readonly at: Path;
 }
 
-/** What each is called: by its operationId, or by method and path where that can't be, or would name two. */
+/** Returns each operation's name: its operationId, or method and path if that is missing, not valid or not unique. */
 export function nameOperations(operations: readonly Unnamed[], warn: Report): readonly string[] {
   const counts = new Map<unknown, number>();
   for (const operation of operations)
@@ -38,7 +38,7 @@ export function nameOperations(operations: readonly Unnamed[], warn: Report): re
   });
 }
 
-/** Names that what is answered here may have alone, and those that nothing may have. */
+/** Returns whether the name is reserved: for operations of the gateway itself, or not allowed for any operation. */
 function isOurs({ operationId, upstream }: Unnamed): boolean {
   return OURS.has(operationId) || (OWN_IDS.has(operationId) && upstream !== 'gateway');
 }
@@ -52,7 +52,7 @@ function reasonAgainst(operation: Unnamed, count: number): string | null {
   return isOurs(operation) || /^[A-Z]+ \//.test(operationId) ? `${name} is a name of Petgate's own` : null;
 }
 
-/** With a hash, so that names which begin alike stay different. */
+/** Shortens a name and adds a hash, so that names with the same beginning stay distinct. */
 function shortened(name: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
   return `${name.replace(/[^\x20-\x7e]/g, '_').slice(0, KEPT)}…${hash}`;

@@ -1,42 +1,42 @@
-/** One operation of the contract, with all that the gateway needs of it worked out at load time. */
+/** An operation of the contract, prepared at load time. */
 export interface Operation {
   /** `operationId`, or `GET /pets/{petId}`: the name in metrics, log, ledger and plans. May hold any character. */
   readonly id: string;
   readonly method: string;
-  /** Template with its base path, its text in the normal form of requests: `/v1/pets/{petId}`. */
+  /** Template with its base path, with its text in the normal form of requests: `/v1/pets/{petId}`. */
   readonly path: string;
-  /** Name of the upstream (a key of `upstreams`); `gateway` when the gateway answers itself. */
+  /** Name of the upstream (a key of `upstreams`); `gateway` if the gateway serves it itself. */
   readonly upstream: string;
-  /** True where the parameter at the end of `path` stands for any rest, `/` and nothing included. */
+  /** True if the last parameter of `path` matches any rest of the path: with slashes, or empty. */
   readonly anyPath?: boolean;
-  /** Units that a request takes, unless the key's plan says otherwise; 0 for what only shows figures. */
+  /** Cost in units, unless the key's plan overrides it; 0 if it only reads the figures. */
   readonly cost: number;
-  /** False: anyone may ask, with or without a key. */
+  /** False: no key is required. */
   readonly secured: boolean;
   readonly scope: string | null;
   readonly hasBody: boolean;
   readonly stability: 'experimental' | 'beta' | null;
-  /** True where a client may turn its connection into a tunnel to the upstream (RFC 6455). */
+  /** True if a client may turn its connection into a tunnel to the upstream (RFC 6455). */
   readonly websocket: boolean;
-  /** How long the upstream may take to begin its response; null: the upstream's own, which is never exceeded. */
+  /** How long the upstream may take to begin its response; null: the upstream's own deadline, the upper bound. */
   readonly deadlineMs: number | null;
-  /** The longest body of a request; null: that of the settings. */
+  /** The largest allowed request body; null: the limit of the settings. */
   readonly bodyBytes: number | null;
-  /** Whether responses are passed on piece by piece, or as far as they fit held until complete; null: by their type. */
+  /** Whether responses are streamed, or held until complete as far as they fit; null: depends on their type. */
   readonly stream: boolean | null;
-  /** Unix ms after which the operation answers 410; null for never. */
+  /** Unix ms from which requests get 410; null for never. */
   readonly sunsetAtMs: number | null;
-  /** Deprecation, Sunset, Link and X-Stability, flat `[name, value, …]`, put on every answer of the operation. */
+  /** Deprecation, Sunset, Link and X-Stability of every response of the operation, flat `[name, value, …]`. */
   readonly headers: readonly string[];
-  /** As the document says, for the reference. */
+  /** From the document, for the reference. */
   readonly tags: readonly string[];
-  /** Those of the path that have a schema; any other is text. */
+  /** The parameters in the path, in its order. */
   readonly parameters: readonly PathParameter[];
 }
 
 export interface PathParameter {
   readonly name: string;
-  /** JSON Schema without references, plain, so that it can be sent to workers; undefined: any text. */
+  /** JSON Schema without references, as plain data that can be sent to workers; undefined: any text. */
   readonly schema: unknown;
 }
 
@@ -46,17 +46,17 @@ export type Match =
   | {
       readonly kind: 'options';
       readonly allow: string;
-      /** Where it is forwarded unless it is a preflight; left out: the gateway answers it. */
+      /** Where to forward it, unless it is a preflight; if absent, the gateway responds itself. */
       readonly operation?: Operation;
     }
   | { readonly kind: 'method_not_allowed'; readonly allow: string }
-  /** @param setting that would let the path pass, if one would */
+  /** `setting` is the one that would let the path pass, if there is one. */
   | { readonly kind: 'not_found'; readonly setting?: string };
 
 export interface RouteTable {
   readonly operations: readonly Operation[];
-  /** `path` is normal form (no query, no dot segments, nothing escaped that need not be). HEAD is served as GET. */
+  /** `path` must be in normal form: no query, no dot segments, no needless escapes. HEAD matches GET. */
   match(method: string, path: string): Match;
-  /** Whether the parameters of a path that leads to the operation fit their schemas. */
+  /** Returns whether the parameters of a path that matched the operation fit their schemas. */
   fits(operation: Operation, path: string): boolean;
 }

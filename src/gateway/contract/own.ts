@@ -3,21 +3,21 @@ import type { Report } from './document/findings.js';
 import type { Mapping } from './document/references.js';
 import type { Operation } from './operation.js';
 
-/** Operations that the gateway answers itself. What it shows a key of all its windows: */
+/** Operations that the gateway serves itself. This one shows a key all its windows. */
 export const OWN_USAGE = 'getOwnUsage';
 export const OPENAPI = 'getOpenapi';
-/** The pages for holders of keys: what a key's holder sees of it, their files, and their forms. */
+/** The pages for key holders, with their files and forms. */
 export const ACCOUNT = 'getAccount';
 export const SIGN_IN = 'signIn';
 export const ACCOUNT_FILE = 'getAccountFile';
 export const ACCOUNT_FORM = 'sendAccountForm';
 export const ACCOUNT_IDS: readonly unknown[] = [ACCOUNT, SIGN_IN, ACCOUNT_FILE, ACCOUNT_FORM];
-/** What explains the others. */
+/** The reference. */
 export const DOCS = 'getDocs';
 export const DOCS_FILE = 'getDocsFile';
 export const OWN_IDS: ReadonlySet<unknown> = new Set([OWN_USAGE, OPENAPI, DOCS, DOCS_FILE, ...ACCOUNT_IDS]);
 
-/** The gateway's own operation of this name; undefined where there is none. */
+/** Returns the gateway's own operation with this name; undefined if there is none. */
 export function ownOperation(operations: readonly Operation[], wanted: string): Operation | undefined {
   return operations.find(({ id, upstream }) => id === wanted && upstream === 'gateway');
 }
@@ -30,8 +30,9 @@ interface Stated {
 }
 
 /**
- * Path items, below `prefix`, of all own operations that a document doesn't name; nothing of its own may be there.
- * @param account where the pages for holders of keys are; null: nowhere, for they share the origin of the API's answers
+ * Returns path items below `prefix` for all own operations that the document does not name. Reports operations of
+ * upstreams below `prefix`.
+ * @param account prefix of the pages for key holders; null: no pages (they share an origin with the API's responses)
  */
 export function ownItems(prefix: string, stated: readonly Stated[], account: string | null, report: Report): Mapping {
   const named = new Set<unknown>();
@@ -47,7 +48,7 @@ export function ownItems(prefix: string, stated: readonly Stated[], account: str
   const items: Record<string, Record<string, Mapping>> = {};
   const add = (below: string, all: readonly Item[]): void => {
     for (const [path, method, operation] of all)
-      // What serves the document takes from it what clients need not know.
+      // A copy, because `serve` removes what clients need not know.
       if (!named.has(operation['operationId'])) (items[below + path] ??= {})[method] = structuredClone(operation);
   };
   add(prefix, DOCUMENTED);

@@ -10,7 +10,7 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
 });
 const visible = /^[\x21\x23-\x3b\x3d\x3f-\x7e]+$/;
 
-/** `x-petgate` of a document, a path or an operation. What none of them says: an upstream called `default`, cost 1. */
+/** `x-petgate` of a document, a path or an operation. Defaults: the upstream `default`, cost 1. */
 const policy = mapping(
   {
     upstream: z
@@ -31,7 +31,7 @@ const policy = mapping(
 ).partial();
 export type Policy = z.output<typeof policy>;
 
-/** How long an operation stays, and what is to be used instead. */
+/** When an operation is deprecated and removed, and links to what replaces it. */
 const lifetime = z.object({
   'x-deprecated-at': time.optional(),
   'x-sunset': time.optional(),
@@ -47,7 +47,7 @@ type Lifetime = z.output<typeof lifetime>;
 const NO_POLICY: Policy = {};
 const NO_LIFETIME: Lifetime = {};
 
-/** What `x-petgate` says below `path`. */
+/** Reads `x-petgate` of the holder at `path`. */
 export function readPolicy(holder: Readonly<Record<string, unknown>>, path: Path, findings: Findings): Policy {
   const said = holder['x-petgate'];
   return said === undefined ? NO_POLICY : (checked(policy, said, [...path, 'x-petgate'], findings) ?? NO_POLICY);
@@ -70,13 +70,13 @@ function checked<T extends z.ZodType>(schema: T, said: unknown, path: Path, find
   return null;
 }
 
-/** Headers of every answer: Deprecation (RFC 9745), Sunset (RFC 8594), Link (RFC 8288), X-Stability; flat. */
+/** Returns headers of every response, flat: Deprecation (RFC 9745), Sunset (RFC 8594), Link (RFC 8288), X-Stability. */
 export function fixedHeaders(lifetime: Lifetime, { stability }: Policy): readonly string[] {
   const headers: string[] = [];
   const deprecatedAt = lifetime['x-deprecated-at'];
   if (deprecatedAt !== undefined) headers.push('Deprecation', `@${Math.floor(Date.parse(deprecatedAt) / 1000)}`);
   const sunset = lifetime['x-sunset'];
-  // Date's own text is the IMF-fixdate of RFC 9110.
+  // `toUTCString` returns the IMF-fixdate of RFC 9110.
   if (sunset !== undefined) headers.push('Sunset', new Date(sunset).toUTCString());
   const links = Object.entries(lifetime['x-links'] ?? {}).map(([relation, target]) => `<${target}>; rel="${relation}"`);
   if (links.length > 0) headers.push('Link', links.join(', '));

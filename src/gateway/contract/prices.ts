@@ -7,9 +7,9 @@ import type { Path } from '../config/files/yaml-file.js';
 import type { Operation } from './operation.js';
 import { UNMATCHED } from './route.js';
 
-/** Of each kind; more help nobody, and a hostile file has millions. */
+/** Limit for problems and for warnings: more help nobody, and a hostile file could cause millions. */
 const MAX_PROBLEMS = 1_000;
-/** So many unknown names get a suggestion: to find the nearest of all names takes a while. */
+/** At most this many unknown names per plan get a suggestion: finding the nearest name is slow. */
 const MAX_SUGGESTED = 20;
 const PERIODS = ['minute', 'day', 'month'] as const;
 
@@ -18,17 +18,17 @@ type PlanLocations = Pick<Layers, 'location' | 'files'>;
 type Costs = ReadonlyMap<string, number>;
 
 /**
- * Holds the plans against the contract: the operations they name exist and cost something, and none costs more than a
- * window holds, for it could never pass.
- * @returns warnings, a line each, of operations that don't exist: a contract that loses one must not prevent a start
- * @throws ConfigError with every problem, each with its location in the file of the plans
+ * Checks the plans against the contract: the operations they name must exist and have a cost, and no cost may exceed
+ * its window, because such a request could never pass.
+ * @returns warnings, one line each, for operations that do not exist: a contract without one must not prevent a start
+ * @throws ConfigError with every problem, each with its location in the plans file
  */
 export function checkPrices(
   { settings, plans: file }: { readonly settings: { readonly plans: Plans }; readonly plans: PlanLocations },
   operations: readonly (Pick<Operation, 'id' | 'cost'> & Partial<Pick<Operation, 'secured'>>)[],
 ): readonly string[] {
   const costs: Costs = new Map([...operations.map(({ id, cost }) => [id, cost] as const), [UNMATCHED, 1]]);
-  // An address pays for these, and one unit for each 401.
+  // On the anonymous plan an address pays only for these, and one unit for each 401.
   const publicCosts: Costs = new Map(
     operations.filter(({ secured }) => secured === false).map(({ id, cost }) => [id, cost]),
   );

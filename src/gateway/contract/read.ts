@@ -10,7 +10,7 @@ import { fixedHeaders, readLifetime, readPolicy, type Policy } from './policy.js
 import { tagsIn } from './served/group.js';
 import { normalTemplate } from './template.js';
 
-/** An operation, and what the document says of it where. */
+/** An operation, with its names and its location in the document. */
 export interface LoadedOperation {
   readonly operation: Omit<Operation, 'id'>;
   readonly operationId: unknown;
@@ -20,7 +20,7 @@ export interface LoadedOperation {
   readonly at: Path;
 }
 
-/** Every operation of the document that can be served, in its order. */
+/** Returns every operation of the document that can be served, in its order. */
 export function findOperations(document: Mapping, base: string, findings: Findings): readonly LoadedOperation[] {
   const found: LoadedOperation[] = [];
   const { paths = {} } = document;
@@ -46,7 +46,7 @@ export function findOperations(document: Mapping, base: string, findings: Findin
   return found;
 }
 
-/** What holds for all operations of a document. */
+/** The document, with the base path and policy that its operations inherit. */
 interface Context {
   readonly document: Mapping;
   readonly base: string;
@@ -86,12 +86,12 @@ function readOperation(
   at: Path,
 ): LoadedOperation {
   const own = readPolicy(source, at, findings);
-  // What is said for all is about what upstreams answer: nobody needs a scope to read the reference.
+  // Own operations inherit nothing: reading the reference must not require the scope of an upstream.
   const policy = own.upstream === 'gateway' ? own : { ...inherited, ...own };
   const lifetime = readLifetime(source, at, findings);
   const { upstream = 'default', cost = 1, scope = null, stability = null } = policy;
   const hasBody = source['requestBody'] !== undefined;
-  // A handshake is a GET (RFC 6455 §4.1), and the gateway itself has nothing to say in a tunnel.
+  // A handshake is a GET (RFC 6455 §4.1), and the gateway's own operations have no WebSocket.
   const maySwitch = method === 'GET' && upstream !== 'gateway';
   const refuse = (field: string, message: string): void =>
     findings.problem([...at, 'x-petgate', field], 'value', message);
@@ -125,7 +125,7 @@ function readOperation(
   return { operation, operationId: source['operationId'], method: operation.method, template, upstream, at };
 }
 
-/** The parameters in the path of path and operation, without references. */
+/** Returns the path parameters that the path and the operation declare, with references resolved. */
 function declaredIn(holders: readonly Mapping[], document: Mapping): readonly Mapping[] {
   const lists = holders.map(({ parameters }) => parameters).filter((list) => Array.isArray(list));
   const declared = lists.flat().map((each) => follow(each, document));
@@ -133,7 +133,7 @@ function declaredIn(holders: readonly Mapping[], document: Mapping): readonly Ma
   return inPath.map((each) => ({ ...each, schema: expand(each['schema'], document) }));
 }
 
-/** The path of the first of these servers; null without any. */
+/** Returns the path of the first of these servers; null if there are none. Warns if their paths differ. */
 export function sharedPath(servers: unknown, at: Path, findings: Findings): string | null {
   const [first, ...others] = serverPaths(servers);
   if (first === undefined) return null;

@@ -3,11 +3,11 @@ import { ConfigError } from '../config/files/problem.js';
 import { loadContract } from './load.js';
 import type { Order, Outcome } from './reader.js';
 
-/** A thread that loads one contract (reader.ts), and ends. */
+/** Loads one contract for `reader.ts`; then the thread ends. */
 function load({ path, settings }: Order): Outcome {
   try {
     const { routes, document, ...loaded } = loadContract(path, settings);
-    // Its own memory, which changes hands uncopied.
+    // In its own buffer, which is transferred without copying.
     return { loaded, operations: routes.operations, document: new Uint8Array(document) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

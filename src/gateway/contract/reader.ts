@@ -6,12 +6,12 @@ import type { Operation } from './operation.js';
 import { buildRoutes } from './path/routes.js';
 
 type Settings = ContractSettings & { readonly contract: string | null };
-/** What a thread gets: which contract to load. */
+/** The input of a thread: which contract to load. */
 export interface Order {
   readonly path: string | null;
   readonly settings: ContractSettings;
 }
-/** What it sends back: all but the routes, which are made of functions, or why there is none. */
+/** Its result: everything but the routes, which are functions and cannot be sent; or the problems. */
 export type Outcome =
   | {
       readonly loaded: Omit<LoadedContract, 'routes' | 'document'>;
@@ -20,10 +20,10 @@ export type Outcome =
     }
   | { readonly problems: readonly Problem[]; readonly files: readonly string[] };
 
-/** Loads the contract of settings, unless neither its files nor what the settings say of it have changed. */
+/** Returns a reader of the settings' contract. It loads again only if the files or the settings have changed. */
 export function createContractReader() {
   let last: { readonly known: string; readonly contract: LoadedContract } | undefined;
-  // Taken before it is read, so that what changes meanwhile is read the next time.
+  // Taken before reading, so that a change during the read is noticed next time.
   const knownOf = (order: Order): { readonly known: string; readonly files: readonly string[] } => {
     const { path, settings } = order;
     const files = last?.contract.files ?? [...(path === null ? [] : [path]), ...(settings.overlays ?? [])];
@@ -35,12 +35,12 @@ export function createContractReader() {
     return contract;
   };
   return {
-    /** On the event loop: nobody is served yet. */
+    /** Loads on the event loop: no requests are served yet. */
     first(settings: Settings): LoadedContract {
       const order = orderOf(settings);
       return keep(knownOf(order), loadContract(order.path, order.settings));
     },
-    /** In a thread, so that those who are served don't wait for it. */
+    /** Loads in a thread, so that requests do not wait for it. */
     async next(settings: Settings): Promise<LoadedContract> {
       const order = orderOf(settings);
       const before = knownOf(order);
@@ -88,18 +88,18 @@ function run(order: Order): Promise<Outcome> {
       resolve({ problems: [problem], files: order.path === null ? [] : [order.path] });
     };
     thread.on('message', resolve);
-    // Above all where it needs more memory than a thread may have.
+    // Mostly because it needs more memory than a thread may use.
     thread.on('error', (error) => fail(error.message));
     thread.on('exit', () => fail('the thread that read it ended'));
   });
 }
 
-/** A document that lost something so soon after one of its files was changed may not be whole yet. */
+/** A document with fewer operations this soon after a file changed may be incomplete. */
 const WRITING_MS = 1_000;
 
 /**
- * How long to wait before this contract is trusted, 0: not at all. A file that is written in place holds half of it for
- * a moment, and half of a YAML document is one too: with fewer operations, or fewer of them with a scope.
+ * Returns how long to wait before trusting this contract, in ms; 0: no wait. A file that is written in place is
+ * incomplete for a moment, and half a YAML document is still valid: with fewer operations, or fewer scopes.
  */
 export function unsettledMs(next: LoadedContract, inForce: LoadedContract): number {
   const counts = ({ routes: { operations } }: LoadedContract): readonly [number, number] => [

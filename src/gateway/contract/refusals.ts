@@ -6,7 +6,7 @@ const CODES = ['components', 'schemas', 'Error', 'properties', 'code', 'enum'];
 const RESPONSES = ['components', 'responses'];
 const EXAMPLES = ['content', 'application/json', 'examples'];
 
-/** The contract with every refusal of the catalogue in `Error` and in the examples; the rest stays as written. */
+/** Returns the contract with every refusal of the catalogue in `Error` and in the examples; the rest is unchanged. */
 export function withRefusals(contract: string): string {
   const document = parseDocument(contract);
   listCodes(document);
@@ -22,7 +22,7 @@ export function withRefusals(contract: string): string {
   return document.toString({ lineWidth: 0 }).replaceAll(/(: |- )\[ ([^[\]\n]*) \]/g, '$1[$2]');
 }
 
-/** Puts new codes before those of the upstream, which stand behind a comment of their own. */
+/** Inserts new codes before the upstream's, which begin with a comment of their own. */
 function listCodes(document: Document): void {
   const codes = document.getIn(CODES) as YAMLSeq<{ value: string; commentBefore?: string }>;
   const known = new Set(codes.items.map(({ value }) => value));
@@ -31,14 +31,14 @@ function listCodes(document: Document): void {
   codes.items.splice(upstream, 0, ...added.map((code) => document.createNode(code) as unknown as { value: string }));
 }
 
-/** The errors that a response shows: one, or several by name. */
+/** Returns the errors that a response shows: one example, or several named ones. */
 function examplesOf(response: YAMLMap): readonly YAMLMap[] {
   const [one, several] = [response.getIn(EXAMPLES.with(-1, 'example')), response.getIn(EXAMPLES)];
   if (isMap(one)) return [one];
   return isMap(several) ? several.items.map(({ value }) => (value as YAMLMap).get('value') as YAMLMap) : [];
 }
 
-/** Shows an error that no response shows yet: where operations have its status, else beside all that have none. */
+/** Adds an example to the response that operations refer to for its status, or else to `Refused`. */
 function addExample(document: Document, error: ErrorBody): void {
   const path = [...RESPONSES, responseOf(document, error.status), ...EXAMPLES];
   const single = path.with(-1, 'example');

@@ -5,18 +5,18 @@ import { REFUSALS, withHeaders, type Refusal } from '../refusal.js';
 import type { Match, Operation, RouteTable } from './operation.js';
 import { DOCS, OWN_USAGE, ownOperation } from './own.js';
 
-/** What the ledger calls a request for which the contract has no operation. */
+/** The name in the ledger for a request that matches no operation of the contract. */
 export const UNMATCHED = 'unmatched';
-/** What metrics and log call a request that was wrong before it could be routed. */
+/** The name in metrics and the log for a request that was faulty before it could be routed. */
 export const MALFORMED = 'malformed';
 export const OPTIONS = 'options';
-/** Of a path that an upstream may read as another template's. */
+/** For a path that an upstream may read as another template's. */
 const SIMILAR: Refusal = { ...REFUSALS.not_found, setting: 'similar_paths' };
 
 /**
- * Third step: names the operation, or the refusal that stands unless admission says 401 or 429.
- * @param isServed false for what the contract announces but nobody answers yet
- * @param answersPreflights whether CORS preflights for the operation are its upstream's to answer
+ * Third step: names the operation, or the refusal to send unless admission answers 401 or 429 first.
+ * @param isServed returns false if the contract announces the operation, but nothing serves it yet
+ * @param answersPreflights returns whether the operation's upstream responds to its CORS preflights
  */
 export function createRoute(
   table: RouteTable,
@@ -60,7 +60,7 @@ export function createRoute(
     }
   };
 
-  /** Null for an OPTIONS that is no preflight (Fetch, "CORS-preflight request"), or one for the gateway. */
+  /** Returns null unless it is a preflight (Fetch, "CORS-preflight request") that an upstream responds to. */
   const preflightRequirements = ({ path, headers, hasBody }: Stripped): RouteRequirements | null => {
     const method = onlyValueOf(headers, 'access-control-request-method');
     if (method === null || hasBody || onlyValueOf(headers, 'origin') === null) return null;
@@ -82,19 +82,19 @@ export function createRoute(
     if (!table.fits(operation, exchange.path)) return REFUSALS.not_found;
     if (!exchange.hasBody) return null;
     if (isGrpc(exchange)) return REFUSALS.grpc_not_supported;
-    // Of one without a length only its end tells whether it is empty (`upstream/forward.ts`).
+    // Without Content-Length, only the end of a body shows whether it is empty (`upstream/forward.ts`).
     return operation.hasBody || exchange.contentLength === null ? null : REFUSALS.unexpected_body;
   };
 
   return (exchange) => toRouted(exchange, requirementsOf(exchange));
 }
 
-/** gRPC-Web is plain HTTP/1.1, and passes. */
+/** Returns false for gRPC-Web, which is plain HTTP/1.1 and passes. */
 function isGrpc({ headers }: Stripped): boolean {
   return /^application\/grpc(?:$|[+; ])/i.test(onlyValueOf(headers, 'content-type') ?? '');
 }
 
-/** A browser asks whether a page may send a request (Fetch, "CORS-preflight request"), without a key. */
+/** Returns whether an OPTIONS asks if a page may send a request (Fetch, "CORS-preflight request"); it has no key. */
 function isPreflight({ headers }: Stripped): boolean {
   return onlyValueOf(headers, 'access-control-request-method') !== null;
 }
@@ -103,7 +103,7 @@ function isBrowserAtRoot({ method, path, headers }: Stripped): boolean {
   return path === '/' && (method === 'GET' || method === 'HEAD') && wantsHtml(onlyValueOf(headers, 'accept') ?? '');
 }
 
-/** Of what is none of the contract's operations: only one that it has no name for costs, and wants a key. */
+/** Returns requirements for a request without an operation. Only an unmatched one costs a unit and requires a key. */
 function requirementsWithout(operation: string, match: Match | null, refusal: Refusal | null): RouteRequirements {
   const secured = operation === UNMATCHED;
   return { operation, reportsAs: operation, scope: null, cost: Number(secured), secured, match, refusal };

@@ -1,9 +1,9 @@
 import { normalPath } from '../edge/target.js';
 
-/** What only stands escaped in a path of HTTP. */
+/** Characters that must be escaped in an HTTP path. */
 const ODD = /[^\x21-\x7e]|["<>\\^`{|}]/gu;
 
-/** The template with its text in the normal form of requests; null when no request has such a path. */
+/** Returns the template with its text in the normal form of requests; null if no request can have such a path. */
 export function normalTemplate(template: string): string | null {
   if (!template.startsWith('/')) return null;
   const parts = template

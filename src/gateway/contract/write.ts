@@ -4,7 +4,7 @@ import { packageRoot } from '../../shared/package-root.js';
 import { withErrorTable, withRefusals } from './refusals.js';
 import { jsonPath, renderJson } from './document/source.js';
 
-/** Run after a change to the contract or to the catalogue of refusals: `node dist/src/gateway/contract/write.js`. */
+/** Run this file after changes to the contract or the refusal catalogue: `node dist/src/gateway/contract/write.js`. */
 function rewrite(path: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, 'utf8')));
 }

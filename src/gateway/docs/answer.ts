@@ -11,7 +11,7 @@ import { groupIn, type Group } from '../contract/served/group.js';
 import { addVary, lowerName } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
-import type { OwnAnswer } from '../upstream/forward.js';
+import type { OwnResponse } from '../upstream/forward.js';
 import { isKnown, takesGzip } from './negotiate.js';
 import { renderGroup, renderPage } from './page.js';
 import { referenceOf, type Reference } from './reference.js';
@@ -49,9 +49,9 @@ const FILES = swaggerFiles();
 export function createDocsAnswers(
   contract: Pick<Contract, 'routes' | 'about'>,
   settings: Pick<Settings, 'plans' | 'credentials'>,
-): ReadonlyMap<string, OwnAnswer> {
+): ReadonlyMap<string, OwnResponse> {
   const pages = once(() => createPages(referenceOf(contract, settings)));
-  return new Map<string, OwnAnswer>([
+  return new Map<string, OwnResponse>([
     [
       DOCS,
       (exchange) => {

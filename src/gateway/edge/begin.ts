@@ -1,5 +1,5 @@
 import { refuse } from '../answer.js';
-import { releaseRequest, type Exchange } from '../exchange.js';
+import { releaseFields, type Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
 import type { ServedClient } from './client.js';
 import type { Handler } from './handler.js';
@@ -54,7 +54,7 @@ async function run(exchange: Exchange, handler: Handler, overloaded: boolean): P
     refuseOrCut(exchange, handler);
   }
   // The response may wait a long time for its client.
-  releaseRequest(exchange);
+  releaseFields(exchange);
   if (exchange.logEntry.tunnel !== null) handler.tunnelOpened(exchange);
 }
 

@@ -17,11 +17,18 @@ export interface Head {
   /** The socket's peer; undefined after a reset. */
   readonly remote: string | undefined;
   /** Whether a body follows the head; null for HTTP/1, where the fields decide. */
-  readonly goesOn: boolean | null;
+  readonly endsLater: boolean | null;
 }
 
 export function headOf({ method = '', url = '', httpVersion, rawHeaders, socket }: IncomingMessage): Head {
-  return { method, target: url, version: httpVersion, fields: rawHeaders, remote: socket.remoteAddress, goesOn: null };
+  return {
+    method,
+    target: url,
+    version: httpVersion,
+    fields: rawHeaders,
+    remote: socket.remoteAddress,
+    endsLater: null,
+  };
 }
 
 /** The fields for framing, identity and tracing. */
@@ -83,7 +90,7 @@ export function open(
     // Two credentials count as none: servers differ in which one they use.
     authorization: isDoubled(seen, 'authorization') ? '' : seen.authorization,
     clientAuthorization: null,
-    hasBody: (head.goesOn ?? (seen['transfer-encoding'] !== null || length !== null)) && !isZero(length),
+    hasBody: (head.endsLater ?? (seen['transfer-encoding'] !== null || length !== null)) && !isZero(length),
     contentLength: length === null ? null : Number(length),
     address,
     addressBucket: bucketOf(address),

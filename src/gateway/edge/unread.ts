@@ -26,5 +26,5 @@ export function unreadExchange(
   { addresses, limits }: Handler,
   version: string | null = null,
 ): Exchange {
-  return open({ method: '', target: '', version, fields: [], remote, goesOn: false }, NOBODY, addresses, limits);
+  return open({ method: '', target: '', version, fields: [], remote, endsLater: false }, NOBODY, addresses, limits);
 }

@@ -11,7 +11,7 @@ import { STYLE_FILE } from '../pages/files.js';
 import { isOwnForm } from '../pages/session.js';
 import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
 import { ChangeUncertain } from '../store/records/conflicts.js';
-import type { OwnAnswer } from '../upstream/forward.js';
+import type { OwnResponse } from '../upstream/forward.js';
 import { createOwnAllowance } from '../usage/own.js';
 import { overviewPage } from './overview/page.js';
 import { readOverview, type OverviewParts } from './overview/read.js';
@@ -36,10 +36,10 @@ interface HolderParts extends OverviewParts {
 }
 
 /** The pages for holders of keys, each an own answer of the gateway. */
-export function createHolderAnswers(parts: HolderParts): ReadonlyMap<string, OwnAnswer> {
+export function createHolderAnswers(parts: HolderParts): ReadonlyMap<string, OwnResponse> {
   const pages = new HolderPages(parts);
   const decided =
-    (answer: (exchange: Admitted) => Promise<Refusal | null>): OwnAnswer =>
+    (answer: (exchange: Admitted) => Promise<Refusal | null>): OwnResponse =>
     async (exchange) => {
       try {
         return (await answer(exchange)) ?? undefined;
@@ -48,7 +48,7 @@ export function createHolderAnswers(parts: HolderParts): ReadonlyMap<string, Own
         throw error;
       }
     };
-  return new Map<string, OwnAnswer>([
+  return new Map<string, OwnResponse>([
     [ACCOUNT, decided((exchange) => pages.show(exchange))],
     [SIGN_IN, decided((exchange) => pages.signIn(exchange))],
     [ACCOUNT_FILE, (exchange) => pages.file(exchange) ?? undefined],

@@ -9,7 +9,7 @@ import { createAddressReader } from '../edge/client-address.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { ServingEngine } from '../store/port.js';
 import type { BillsSoFar } from '../usage/so-far.js';
-import type { OwnAnswer } from '../upstream/forward.js';
+import type { OwnResponse } from '../upstream/forward.js';
 import { createHolderAnswers } from './answers.js';
 import { createRefusalPage } from './refusal.js';
 import { Visitors } from './visitors.js';
@@ -25,7 +25,7 @@ interface OpenParts {
 }
 
 interface OpenPages {
-  readonly answers: ReadonlyMap<string, OwnAnswer>;
+  readonly answers: ReadonlyMap<string, OwnResponse>;
   readonly refusal: RefusalPage;
 }
 

@@ -24,7 +24,7 @@ import { createFinish, createTunnelOpened, type AccessLog } from '../observe/fin
 import { TextLine } from '../observe/text-line.js';
 import { pipeline } from '../pipeline.js';
 import type { OnReplaced } from '../upstream/attempt.js';
-import { createForward, createReserve, type OwnAnswer } from '../upstream/forward.js';
+import { createForward, createReserve, type OwnResponse } from '../upstream/forward.js';
 import type { Upstreams } from '../upstream/pools.js';
 import type { BillsSoFar } from '../usage/so-far.js';
 import type { Log } from '../../shared/log.js';
@@ -44,7 +44,7 @@ export interface Lasting {
   readonly admission: Admission;
   readonly failures: Failures;
   readonly bills: BillsSoFar;
-  readonly ownUsage: OwnAnswer;
+  readonly ownUsage: OwnResponse;
   /** Opens an upstream with these secrets. */
   readonly onReplaced: (secrets: readonly string[]) => OnReplaced;
 }
@@ -54,7 +54,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   const { log, metrics, admission, failures, recent } = parts;
   const holder = openHolderPages(parts, contract, settings);
   const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
-  const ownAnswers = new Map<string, OwnAnswer>([
+  const ownAnswers = new Map<string, OwnResponse>([
     ['options', createOptionsAnswer(cors)],
     [OPENAPI, createDocumentAnswer(contract)],
     ...createDocsAnswers(contract, settings),
@@ -84,7 +84,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
       settings.limits,
       metrics.upstreamFailed,
       parts.onReplaced,
-      (exchange) => mayGoOn(admission, exchange),
+      (exchange) => stillAllowed(admission, exchange),
     ),
   });
   const finish = createFinish(metrics, accessLogOf(settings.log, log), (failure) => failures.add(failure), recent);
@@ -101,7 +101,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
     readVerdict: (exchange) => readVerdict(admission, exchange),
     allowsTunnel: (path) => allowsTunnel(contract, path),
     tunnelOpened: createTunnelOpened(metrics),
-    mayKeepTunnel: (exchange) => mayGoOn(admission, exchange as Identified),
+    mayKeepTunnel: (exchange) => stillAllowed(admission, exchange as Identified),
     finish,
     onBug: (error, exchange) =>
       log.error(
@@ -133,7 +133,7 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
 }
 
 /** Whether the key of an open tunnel or stream is still allowed. Yes while the store is unavailable. */
-async function mayGoOn(
+async function stillAllowed(
   admission: Admission,
   { subject, requirements: { operation, scope } }: Identified,
 ): Promise<boolean> {

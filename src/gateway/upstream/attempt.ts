@@ -117,7 +117,7 @@ export class Attempt implements ResponseHandler {
     if (this.#ended) return;
     const { internalToken: token } = this.#rules;
     if (token !== null && token.refused !== (status === 401)) token.set(status === 401);
-    if (!answersClient(status, this.#passesErrors)) {
+    if (!respondsToClient(status, this.#passesErrors)) {
       this.#finish(this.#failed('status_refused'));
       controller.abort();
       return;
@@ -254,7 +254,7 @@ export class Attempt implements ResponseHandler {
  * 401, 403, 407 and 429 of an upstream are about the gateway, not the client. With `errors: pass` they are forwarded,
  * except 407, which belongs to proxies.
  */
-function answersClient(status: number, passesErrors: boolean): boolean {
+function respondsToClient(status: number, passesErrors: boolean): boolean {
   if (status > 599 || status === 407) return false;
   return passesErrors || (status !== 401 && status !== 403 && status !== 429);
 }

@@ -41,7 +41,7 @@ interface DeadlineRules {
   /** The upstream was silent for too long. */
   readonly onOver: (limit: TimeLimit) => void;
   /** Whether its key is still allowed. */
-  readonly mayGoOn: () => Promise<boolean>;
+  readonly stillAllowed: () => Promise<boolean>;
   /** It exceeded the limit of this setting, or its key is no longer allowed: not the upstream's fault. */
   readonly cut: (setting: string | null) => void;
 }
@@ -82,11 +82,11 @@ export class Deadline {
   /** Limits the total time, and checks the key repeatedly. Another call restarts both. */
   #lasts(onTooLong: () => void): void {
     this.#stopLasting();
-    const { mayGoOn, cut } = this.#rules;
+    const { stillAllowed, cut } = this.#rules;
     this.#lifetime = setTimeout(onTooLong, this.#limits.lifetime.ms);
     this.#recheck = setInterval(() => {
-      void mayGoOn().then((goesOn) => {
-        if (!goesOn && this.#recheck !== null) cut(null);
+      void stillAllowed().then((isAllowed) => {
+        if (!isAllowed && this.#recheck !== null) cut(null);
       });
     }, RECHECK_MS);
   }

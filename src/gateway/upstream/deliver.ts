@@ -26,12 +26,12 @@ interface Delivery {
 /**
  * Tries once, and again if nothing was sent or the method only reads, while retries are left. Returns the refusal or
  * the exchange.
- * @param mayGoOn whether the key of a stream is still allowed
+ * @param stillAllowed whether the key of a stream is still allowed
  */
 export function deliver(
   { exchange, upstream, asking, asking: { caller }, rest, carry }: Delivery,
   onFailure: OnUpstreamFailure,
-  mayGoOn: (exchange: Admitted) => Promise<boolean>,
+  stillAllowed: (exchange: Admitted) => Promise<boolean>,
 ): Promise<Admitted | Refusal> {
   if (exchange.client.gone) return Promise.resolve(exchange);
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ export function deliver(
         if (rest?.awaitsClient === true || attempt?.awaitsClient === true) deadline.moved();
         else attempt?.stop(upstreamTimeout(limit));
       },
-      mayGoOn: () => mayGoOn(exchange),
+      stillAllowed: () => stillAllowed(exchange),
       cut: (setting) => {
         exchange.logEntry.setting = setting;
         client.abort();

@@ -12,7 +12,7 @@ import { noSlot, type Upstream, type Upstreams } from './pools.js';
 import { carryHandshake } from './upgrade.js';
 
 /** Responds to an operation that the gateway serves itself. */
-export type OwnAnswer = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
+export type OwnResponse = (exchange: Admitted) => Refusal | undefined | Promise<Refusal | undefined>;
 
 /** An upstream with its rules for requests and responses, built once. */
 interface Rules extends ResponseRules {
@@ -26,12 +26,12 @@ interface Rules extends ResponseRules {
  */
 export function createForward(
   upstreams: Upstreams,
-  ownAnswers: ReadonlyMap<string, OwnAnswer>,
+  ownAnswers: ReadonlyMap<string, OwnResponse>,
   internalToken: string,
   { callerShare: share }: Pick<EdgeLimits, 'callerShare'>,
   onFailure: OnUpstreamFailure,
   onReplaced: (secrets: readonly string[]) => OnReplaced,
-  mayGoOn: (exchange: Admitted) => Promise<boolean>,
+  stillAllowed: (exchange: Admitted) => Promise<boolean>,
 ): (exchange: Admitted) => Promise<Admitted | Refusal> {
   const rulesOf = new Map<string, Rules>();
   for (const [name, upstream] of upstreams) {
@@ -42,7 +42,7 @@ export function createForward(
     const replaced = onReplaced(credentials.secrets);
     rulesOf.set(name, { upstream, credentials, errors, own, onReplaced: replaced, internalToken: token });
   }
-  const answerItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
+  const respondItself = async (exchange: Admitted): Promise<Admitted | Refusal> =>
     (await ownAnswers.get(exchange.operation.id)!(exchange)) ?? exchange;
 
   /** The operation has no body. A chunked body or an open HTTP/2 stream may be empty: only its end shows it. */
@@ -52,7 +52,7 @@ export function createForward(
     const body = noRoom ?? (await client.readBody(null, 0));
     if (body === 'gone') return exchange;
     if (isRefusal(body)) return body.code === 'body_too_large' ? REFUSALS.unexpected_body : body;
-    return rules === null ? answerItself(exchange) : send(exchange, rules, null);
+    return rules === null ? respondItself(exchange) : send(exchange, rules, null);
   };
 
   const sendWithBody = async (exchange: Admitted, rules: Rules): Promise<Admitted | Refusal> => {
@@ -89,7 +89,7 @@ export function createForward(
     const carry: Carry = ({ pool }, onEnd) =>
       new Attempt(exchange, rules, onEnd, (attempt) => pool.dispatch(request, attempt));
     const asking = whoAsks(exchange, share);
-    return deliver({ exchange, upstream, asking, rest: body?.rest ?? null, carry }, onFailure, mayGoOn);
+    return deliver({ exchange, upstream, asking, rest: body?.rest ?? null, carry }, onFailure, stillAllowed);
   };
 
   // No `await` for most requests: each costs as much as the rest of this step.
@@ -97,7 +97,7 @@ export function createForward(
     const { operation, client, logEntry } = exchange;
     if (operation.upstream === 'gateway') {
       const isEmpty = !exchange.hasBody || operation.hasBody || exchange.requirements.match?.kind !== 'operation';
-      return isEmpty ? answerItself(exchange) : sendWithoutBody(exchange, null);
+      return isEmpty ? respondItself(exchange) : sendWithoutBody(exchange, null);
     }
     // Sent in this turn; otherwise its body is still arriving, and a slow one must not block others.
     exchange.slot?.free();
@@ -108,7 +108,7 @@ export function createForward(
       const request = outgoingRequest(exchange, upstream, credentials, null);
       const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);
       const asking = whoAsks(exchange, share);
-      return deliver({ exchange, upstream, asking, rest: null, carry }, onFailure, mayGoOn);
+      return deliver({ exchange, upstream, asking, rest: null, carry }, onFailure, stillAllowed);
     }
     return exchange.hasBody ? sendWithBody(exchange, rules) : send(exchange, rules, null);
   };

@@ -27,7 +27,7 @@ const OWN_PREFIXES = ['x-ratelimit-', 'x-petgate-'] as const;
 
 /**
  * A cookie of the gateway's own pages: no upstream may set one, because cookies ignore ports. Browsers also read a
- * nameless cookie by its value.
+ * redacted cookie by its value.
  */
 const OWN_COOKIE = /^[\s=]*(?:__(?:secure|host)-)?petgate-/i;
 

@@ -158,7 +158,7 @@ function join(
     if (!end.writableEnded) end.destroy();
   });
   end.on('close', leave);
-  response.headers = answerFields(exchange, response, rules);
+  response.headers = responseFields(exchange, response, rules);
   end.open();
   return true;
 }
@@ -184,7 +184,7 @@ function receivedFields({ rawHeaders }: IncomingMessage, left: string | null = n
 }
 
 /** Returns the fields of the client's 101; without Content-Length, because it has no body. */
-function answerFields(exchange: Admitted, response: IncomingMessage, rules: ResponseRules): Fields {
+function responseFields(exchange: Admitted, response: IncomingMessage, rules: ResponseRules): Fields {
   const headers = commonHeaders(exchange);
   appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange, rules);
   headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');

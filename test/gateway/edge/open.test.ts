@@ -53,7 +53,7 @@ t.test('scheme and host are those of the listener and of Host, unless a trusted 
     fields: ['Host', 'gw', 'X-Forwarded-Proto', 'https', 'X-Forwarded-Host', 'evil'],
   };
   const untrusted = open(
-    { ...head, remote: '192.0.2.7', goesOn: false },
+    { ...head, remote: '192.0.2.7', endsLater: false },
     exchange.client,
     createAddressReader([]),
     limits,
@@ -138,7 +138,7 @@ t.test('what two readers could read in two ways is a fault, and which', async (t
   }
 });
 
-const PLAIN = { method: 'GET', target: '/', version: '1.1', remote: '192.0.2.7', goesOn: false } as const;
+const PLAIN = { method: 'GET', target: '/', version: '1.1', remote: '192.0.2.7', endsLater: false } as const;
 
 /** What `open` makes of these fields. */
 function openedWith(fields: readonly string[], head: Partial<Head> = {}, isEncrypted = false): Exchange {

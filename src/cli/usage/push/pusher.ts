@@ -80,14 +80,14 @@ export class Pusher {
     const finalDay = earlier(dayOf(Date.now() - SETTLE_MS - DAY_MS), dayBefore(growing.openFrom));
     const last = earlier(to ?? finalDay, finalDay);
     const { running, days } = file.state;
-    const goesOn = running !== null && (from ?? running.from) === running.from && (to ?? running.to) === running.to;
-    if (goesOn) {
+    const continues = running !== null && (from ?? running.from) === running.from && (to ?? running.to) === running.to;
+    if (continues) {
       if (days[running.day] !== undefined) await this.#pushDay(running.day, growing);
       await this.#push(running, dayAfter(running.day), growing);
     }
     const { doneThrough } = file.state;
     const asked = from ?? (doneThrough === null ? firstOfLastMonth() : dayAfter(doneThrough));
-    const first = goesOn && from !== undefined ? dayAfter(running.to) : asked;
+    const first = continues && from !== undefined ? dayAfter(running.to) : asked;
     if (first <= last) await this.#push({ from: first, to: last }, first, growing);
     const late = Object.keys(days).filter((day) => day >= (from ?? day) && day <= (to ?? day));
     for (const day of late.sort())

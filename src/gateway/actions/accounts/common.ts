@@ -14,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 interface Registry<R extends Account> extends Pick<
   RecordRegistry<R, object>,
-  'get' | 'asItHolds' | 'history' | 'grant' | 'withdraw'
+  'get' | 'effective' | 'history' | 'grant' | 'withdraw'
 > {
   change(id: string, body: Body, actor: string): Promise<R>;
 }
@@ -51,7 +51,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
     ...(prints && { prints }),
   });
   const shown = async (parts: AdminParts, record: R): Promise<Answer> => ({
-    json: await view(parts, await registry(parts).asItHolds(record)),
+    json: await view(parts, await registry(parts).effective(record)),
   });
   return [
     action(`GET ${path}`, reader, `Show one ${name}`, {
@@ -119,7 +119,7 @@ function grantActions<R extends Account>({ name, example, path, reader, registry
       commands: [{ usage: `${name}s grants <id>`, example, prints: GRANTS_TABLE }],
       gives: GrantList,
       handle: async ({ parts, id }) => {
-        const { grants } = await registry(parts).asItHolds(await registry(parts).get(id));
+        const { grants } = await registry(parts).effective(await registry(parts).get(id));
         return { json: { grants: grantsView(grants, await parts.registry.nowMs()) } };
       },
     }),

@@ -37,7 +37,7 @@ export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecor
 async function keyPart(parts: AdminParts, record: KeyRecord, events: readonly OutboxEntry[]): Promise<object> {
   const { registry, engine } = parts;
   const [key, history, ban] = await Promise.all([
-    registry.asItHolds(record),
+    registry.effective(record),
     registry.history(record.id),
     engine.bans.read(record.id),
   ]);

@@ -168,6 +168,6 @@ async function issued(
   { record, token }: { readonly record: KeyRecord; readonly token: string },
   ban?: Ban,
 ): Promise<Answer> {
-  const [key, nowMs] = [await registry.asItHolds(record), await registry.nowMs()];
+  const [key, nowMs] = [await registry.effective(record), await registry.nowMs()];
   return { json: { key: token, ...keyView(registry, key, ban, nowMs) } };
 }

@@ -1,15 +1,15 @@
 import type { Mapping } from './references.js';
 
-/** The template that stands for any path. */
+/** The template that matches any path. */
 export const ANY_PATH = '/{path}';
 
-/** In `additionalOperations`, the method that stands for all that have no operation of their own. */
+/** In `additionalOperations`: all methods without an operation of their own. */
 export const ANY_METHOD = '*';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const ANY_BODY = { content: { '*/*': {} } };
 
-/** The document of a gateway without a contract: any path is forwarded, and an operation is its method, or ANY. */
+/** Returns the document of a gateway without a contract: it forwards any path; operations are its methods, or ANY. */
 export function anyPathDocument(): Mapping {
   const path = {
     name: 'path',

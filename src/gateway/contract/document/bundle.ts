@@ -7,13 +7,13 @@ import { ADDITIONAL, METHODS, POLICY } from './operations.js';
 import { follow, isMapping, type Mapping } from './references.js';
 import { readDocument } from './source.js';
 
-/** Where other files stand in the document, by their path in its folder. */
+/** The member of the document that holds the other files, by their path within its folder. */
 export const FILES = 'x-files';
 const ADDRESS = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/;
 
 /**
- * Takes the files that a document refers to into it, so that all references are within it. What lies outside its
- * folder, or elsewhere in the network, is never read: such a reference stays as it is.
+ * Copies the files that a document refers to into it, so that all references are internal. Never reads files outside
+ * the document's folder or URLs: such references stay as they are.
  */
 export function bundle(path: string, document: Mapping, findings: Findings): void {
   const root = realpathSync(path);
@@ -29,7 +29,7 @@ export function bundle(path: string, document: Mapping, findings: Findings): voi
     }
     return real;
   };
-  // Files that are added meanwhile are walked too.
+  // Also visits the files that are added during the loop.
   for (const [file, tree] of trees) {
     eachReference(tree, (node, reference) => {
       const [name = '', pointer = ''] = reference.split('#', 2);
@@ -46,7 +46,7 @@ export function bundle(path: string, document: Mapping, findings: Findings): voi
   if (others.length > 0) document[FILES] = Object.fromEntries(others);
 }
 
-/** Puts paths and operations that stand elsewhere into their place, each one of its own. */
+/** Replaces references in place of paths and operations with copies of what they refer to. */
 export function inlinePaths(document: Mapping, findings: Findings): void {
   const { paths } = document;
   if (!isMapping(paths)) return;
@@ -62,7 +62,7 @@ export function inlinePaths(document: Mapping, findings: Findings): void {
   }
 }
 
-/** What stands beside a reference counts before what it leads to; of our policy, each field by itself. */
+/** Members next to a reference override those of its target; in `x-petgate`, field by field. */
 function inline(
   holder: Mapping,
   name: string,
@@ -86,7 +86,7 @@ function inline(
   holder[name] = copy;
 }
 
-/** Calls `visit` for all that refers to another place of this or another file. Nested as deep as may be. */
+/** Calls `visit` for each reference within this file or to another one, but not to URLs. Safe for any nesting depth. */
 function eachReference(tree: unknown, visit: (node: Mapping, reference: string) => void): void {
   const open: unknown[] = [tree];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {

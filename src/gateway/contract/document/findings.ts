@@ -1,14 +1,14 @@
 import { ConfigError, renderProblem, type Problem, type SourceLocation } from '../../config/files/problem.js';
 import type { Path, YamlFile } from '../../config/files/yaml-file.js';
 
-/** Something about what stands at `path` of the document; `key`: about its name. */
+/** Reports a finding about the value at `path` of the document; `key`: about its name. */
 export type Report = (path: Path, part: 'key' | 'value', message: string) => void;
 
-/** Collects what is wrong with a contract, and what can be lived with. */
+/** Collects the problems and the warnings of a contract. */
 export class Findings {
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
-  /** Every file that was read, and may be put right. */
+  /** Every file that was read, so that a correction in any of them is noticed. */
   readonly files: string[] = [];
   locate: YamlFile['locate'] = () => undefined;
 
@@ -20,19 +20,19 @@ export class Findings {
     this.#problems.push(...problems);
   }
 
-  /** About another file than the document. */
+  /** Adds a warning about a file other than the document. */
   addWarning(warning: Problem): void {
     this.#warnings.push(warning);
   }
 
-  /** The warnings, a line each. Throws ConfigError when anything is wrong. */
+  /** Returns the warnings, one line each. Throws ConfigError if there are problems. */
   end(): readonly string[] {
     const problems = [...new Map(this.#problems.map((problem) => [renderProblem(problem), problem])).values()];
     if (problems.length > 0) throw new ConfigError(problems, this.files);
     return [...new Set(this.#warnings.map(renderProblem))];
   }
 
-  /** Where `path` stands; where what holds it stands, when the document doesn't say it. */
+  /** Returns the location of `path`, or of the nearest member above it that the document has. */
   location(path: Path, part: 'key' | 'value'): SourceLocation {
     const location = this.locate(path, part);
     if (location !== undefined) return location;

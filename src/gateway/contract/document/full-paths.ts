@@ -5,12 +5,12 @@ import { serverPaths } from './servers.js';
 const REFERENCE = /("(?:\$ref|operationRef)":"#\/paths\/)([^"\\/]*)(?:\/([a-z]+))?(?=[/"])/g;
 
 /**
- * Paths as clients ask for them, and without servers of their own, which generated clients don't read.
- * @param base of those that have none
+ * Paths as clients request them, with the base path included: generated clients ignore servers of paths and operations.
+ * @param base base path of those without servers of their own
  */
 export class FullPaths {
   readonly paths: Mapping = {};
-  /** Of `template`, and of `template method`. */
+  /** New paths, by `template` and by `template method`. */
   readonly #moved = new Map<string, string>();
 
   constructor(paths: Mapping, base: string) {
@@ -20,7 +20,7 @@ export class FullPaths {
     }
   }
 
-  /** The document's text, with references to paths as they are now. */
+  /** Returns the document's text with references to paths updated. */
   rewrite(text: string): string {
     return text.replaceAll(REFERENCE, (all: string, before: string, token: string, method: string | undefined) => {
       const template = pointerName(token);
@@ -49,7 +49,7 @@ export class FullPaths {
     for (const [path, operations] of byPath) this.#put(path, { ...shared, ...operations });
   }
 
-  /** Of two operations the first one counts, as it does for requests. */
+  /** If two operations have the same path and method, the first one wins, as in routing. */
   #put(path: string, item: Mapping): void {
     const before = this.paths[path];
     this.paths[path] = isMapping(before) ? { ...item, ...before } : item;

@@ -1,12 +1,12 @@
 import type { SourceLocation } from '../../config/files/problem.js';
 import type { YamlFile } from '../../config/files/yaml-file.js';
 
-/** A member of an object or a list: where its name stands, and its value. */
+/** A member of an object or list: the offsets of its name and of its value. */
 type Member = readonly [keyAt: number, valueAt: number];
 
 /**
- * Where things stand in a JSON text that was read without fault. Searched only when there is something to report: an
- * object that is on the way is searched once, what is beside it is passed over.
+ * Returns a function that locates paths in a valid JSON text. It searches only when called: each object on the way is
+ * scanned once, and values next to the path are skipped.
  */
 export function createLocate(text: string, file: string): YamlFile['locate'] {
   const known = new Map<number, ReadonlyMap<string, Member>>();
@@ -34,8 +34,8 @@ export function createLocate(text: string, file: string): YamlFile['locate'] {
 }
 
 /**
- * Where a name stands for the second time in its object: JSON.parse keeps the last of both, and other readers the
- * first. Null where none does. Of a text that was read without fault.
+ * Returns the first name that occurs twice in its object, and the offset of the second one; null if there is none.
+ * JSON.parse keeps the last value, other parsers the first. The text must be valid JSON.
  */
 export function duplicateName(text: string): { readonly name: string; readonly at: number } | null {
   const open: (Set<string> | null)[] = [];
@@ -58,7 +58,7 @@ export function duplicateName(text: string): { readonly name: string; readonly a
   return null;
 }
 
-/** The line and column of a place, from 1. */
+/** Converts an offset to line and column, counted from 1. */
 export function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, offset);
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
@@ -78,7 +78,7 @@ function* membersOf(text: string, start: number): Generator<readonly [string, Me
   }
 }
 
-/** Behind the value that begins at `start`. */
+/** Returns the offset after the value that begins at `start`. */
 function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; ; at += 1) {
@@ -91,7 +91,7 @@ function valueEnd(text: string, start: number): number {
   }
 }
 
-/** Behind the string that begins at `start`. */
+/** Returns the offset after the string that begins at `start`. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);

@@ -7,9 +7,9 @@ import { rememberPaths, type RemovedPath } from './removed.js';
 import { readContract } from './source.js';
 
 /**
- * The document in one piece: with the files that it refers to, with the overlays over it, and as OpenAPI 3.
- * @param source where its file is, or what it says
- * @throws ConfigError for a file that can't be read, or is none of this kind
+ * Returns the complete document as OpenAPI 3: with the files that it refers to, and with the overlays applied.
+ * @param source the path of its file, or the document itself
+ * @throws ConfigError for a file that cannot be read or is not an OpenAPI document
  */
 export function openDocument(
   source: string | Mapping,
@@ -34,7 +34,7 @@ function openFile(path: string, findings: Findings): Mapping {
 
 function toOpenApi3(document: Mapping, findings: Findings): Mapping {
   const { openapi, swagger } = document;
-  // Without quotes YAML reads a number.
+  // Without quotes, YAML reads the version as a number.
   if (/^3(?:\.[012]|$)/.test(String(openapi))) return document;
   if (/^2(?:\.0|$)/.test(String(swagger))) return upgradeFromTwoToThree({ ...document, swagger: '2.0' }) as Mapping;
   findings.problem(

@@ -26,14 +26,14 @@ const overlay = z.looseObject({
   actions: z.array(action, { error: 'must list actions, each a target with update, copy or remove' }),
 });
 
-/** What an overlay wrote, and where. */
+/** Where an overlay wrote, and the file and index of the action that did. */
 interface Written {
   readonly at: Path;
   readonly file: YamlFile;
   readonly index: number;
 }
 
-/** Applies one after the other to the document; what they wrote is located in them from then on. */
+/** Applies the overlays in order. From then on, `findings` locates what they wrote in their files. */
 export function applyOverlays(document: Mapping, files: readonly string[], findings: Findings): void {
   const written: Written[] = [];
   for (const path of files) {
@@ -58,7 +58,7 @@ function readActions(file: YamlFile): readonly Action[] {
   );
 }
 
-/** The places it wrote to. */
+/** Applies one action and returns the paths it wrote to. */
 function applyAction(
   document: Mapping,
   { target, update, copy, remove }: Action,
@@ -79,7 +79,7 @@ function applyAction(
   if (found.length === 0) findings.addWarning(problemAt('target', `${target} matches nothing`));
   if (remove === true) {
     if (found.some((path) => path.length === 0)) return refuse('target', 'the whole document can not be removed');
-    // From the end, so that the places of a list before it stay what they are.
+    // From the end, so that removing a list member does not shift those still to be removed.
     for (const path of [...found].reverse()) removeAt(document, path);
     return [];
   }
@@ -95,7 +95,7 @@ function applyAction(
   return found;
 }
 
-/** What `copy` selects, which must be one thing; or why there is none. */
+/** Returns a copy of the one value that `copy` selects, or why there is none. */
 function onlyValueAt(document: Mapping, path: string): { readonly value: unknown } | string {
   const found = findTargets(document, path);
   if (typeof found === 'string') return `no JSONPath of RFC 9535: ${found}`;
@@ -104,7 +104,7 @@ function onlyValueAt(document: Mapping, path: string): { readonly value: unknown
   return { value: structuredClone(valueAt(document, found[0]!)) };
 }
 
-/** Merges into a mapping, appends to a list (of a list that is copied, its members), replaces anything else. */
+/** Merges into a mapping, appends to a list (`copy` of a list: its members), replaces anything else; false if unfit. */
 function put(document: Mapping, path: Path, update: unknown, isCopy: boolean): boolean {
   const value = valueAt(document, path);
   if (Array.isArray(value)) {
@@ -123,7 +123,7 @@ function put(document: Mapping, path: Path, update: unknown, isCopy: boolean): b
   return true;
 }
 
-/** Where the targets stand, or why there can be none. */
+/** Returns the paths that a JSONPath selects, or why it is not valid. */
 function findTargets(document: Mapping, target: string): readonly Path[] | string {
   try {
     return pathsOf(document as Parameters<typeof pathsOf>[0], target).map(pathIn);
@@ -132,14 +132,14 @@ function findTargets(document: Mapping, target: string): readonly Path[] | strin
   }
 }
 
-/** From a normalized path (RFC 9535 §2.7): `$['paths']['/pets'][0]`. */
+/** Parses a normalized path (RFC 9535 §2.7): `$['paths']['/pets'][0]`. */
 function pathIn(normalized: string): Path {
   return [...normalized.matchAll(/\[(?:(\d+)|'((?:[^'\\]|\\.)*)')\]/g)].map(([, index, name = '']) =>
     index === undefined ? unquoted(name) : Number(index),
   );
 }
 
-/** Its escapes are those of JSON, but for the quotes. */
+/** Unescapes a name in a normalized path: its escapes are those of JSON, except for quotes. */
 function unquoted(name: string): string {
   const json = name.replace(/\\'|"/g, (quote) => (quote === '"' ? '\\"' : "'"));
   return JSON.parse(`"${json}"`) as string;
@@ -156,7 +156,7 @@ function removeAt(document: Mapping, path: Path): void {
   else if (isMapping(holder)) leaveOut(holder, String(name));
 }
 
-/** Mappings are merged member by member, lists are appended to, anything else is replaced. */
+/** Merges mappings member by member, appends to lists, and replaces anything else. */
 function merge(into: Mapping, update: Mapping): void {
   for (const [name, value] of Object.entries(update)) {
     const before = Object.hasOwn(into, name) ? into[name] : undefined;
@@ -166,7 +166,7 @@ function merge(into: Mapping, update: Mapping): void {
   }
 }
 
-/** `__proto__` becomes a member like any other. */
+/** For `defineProperty`, which makes `__proto__` an ordinary member. */
 const PLAIN = { configurable: true, enumerable: true, writable: true };
 
 function locateIn(written: readonly Written[], path: Path, part: 'key' | 'value'): SourceLocation | undefined {

@@ -1,20 +1,19 @@
 export type Mapping = Record<string, unknown>;
 
-/** Longer chains of references are taken for circles. */
+/** A longer chain of references is treated as a cycle. */
 const MAX_STEPS = 100;
-/** A schema with more parts than this, its references followed, is not worth holding a path to. */
+/** A schema with more parts than this, with references resolved, is not checked in paths. */
 const MAX_PARTS = 1_000;
 
 export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Removes a member, if it is there. */
 export function leaveOut(holder: Mapping, name: string): void {
   Reflect.deleteProperty(holder, name);
 }
 
-/** The value itself, or what the references that stand in its place lead to; undefined when that is nothing. */
+/** Returns the value, or what it refers to if it is a reference; undefined if that leads nowhere. */
 export function follow(value: unknown, document: Mapping): unknown {
   let found = value;
   for (let step = 0; step < MAX_STEPS; step += 1) {
@@ -25,7 +24,7 @@ export function follow(value: unknown, document: Mapping): unknown {
   return undefined;
 }
 
-/** A copy without references; undefined when one leads nowhere, or they never end. */
+/** Returns a copy with all references resolved; undefined if one leads nowhere, or there are too many parts. */
 export function expand(value: unknown, document: Mapping): unknown {
   let left = MAX_PARTS;
   const copyOf = (part: unknown): unknown => {
@@ -40,7 +39,7 @@ export function expand(value: unknown, document: Mapping): unknown {
   return left <= 0 ? undefined : copy;
 }
 
-/** What a JSON pointer names (RFC 6901), such as `#/components/schemas/PetId`. */
+/** Resolves a JSON pointer (RFC 6901) such as `#/components/schemas/PetId`; undefined if it leads nowhere. */
 function targetOf(reference: string, document: Mapping): unknown {
   if (reference === '#') return document;
   if (!reference.startsWith('#/')) return undefined;
@@ -53,7 +52,7 @@ function targetOf(reference: string, document: Mapping): unknown {
   return found;
 }
 
-/** What a part of a JSON pointer in a reference names. */
+/** Decodes a part of a JSON pointer in a reference. */
 export function pointerName(part: string): string {
   return decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -3,15 +3,15 @@ import { operationsOf } from './operations.js';
 import { follow, isMapping, type Mapping } from './references.js';
 import { serverPaths } from './servers.js';
 
-/** A path that the document had before overlays, and has no operation of any more. */
+/** A path that the document had before overlays, and for which it now has no operation. */
 export interface RemovedPath {
-  /** Of its own servers; null: that of the document. */
+  /** Base path of its own servers; null: the document's. */
   readonly base: string | null;
-  /** Its template, in the normal form of requests. */
+  /** In the normal form of requests. */
   readonly template: string;
 }
 
-/** Remembers the paths of a document: what is returned finds those that are gone later. */
+/** Remembers the paths of a document, and returns a function that finds those missing from it later. */
 export function rememberPaths(document: Mapping): (later: Mapping) => readonly RemovedPath[] {
   const before = new Map<string, readonly (string | null)[]>(
     Object.entries(pathsIn(document)).map(([name, item]) => [name, basesOf(follow(item, document))]),
@@ -33,7 +33,7 @@ function hasOperation(item: unknown): boolean {
   return isMapping(item) && [...operationsOf(item)].some(([, operation]) => isMapping(operation));
 }
 
-/** Where the operations of a path are; a path item and each operation may have servers of their own. */
+/** Returns the base paths of a path's operations: the path and each operation may have servers of their own. */
 function basesOf(item: unknown): readonly (string | null)[] {
   if (!isMapping(item)) return [null];
   const own = serverPaths(item['servers'])[0] ?? null;

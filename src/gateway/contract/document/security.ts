@@ -2,7 +2,7 @@ import { credentialLocation } from '../../config/schema/credentials.js';
 import type { CredentialLocation, CredentialLocations } from '../../refusals/credential-location.js';
 import { follow, isMapping, type Mapping } from './references.js';
 
-/** The security schemes of clients, by name; those of the document where it has one like it, which may say more. */
+/** Returns security schemes for these locations, by name. The document's own are preferred: they may contain more. */
 export function schemesOf(document: Mapping, locations: CredentialLocations): Mapping {
   const own = Object.entries(schemesIn(document));
   const schemes: Mapping = {};
@@ -14,7 +14,7 @@ export function schemesOf(document: Mapping, locations: CredentialLocations): Ma
   return schemes;
 }
 
-/** Where the document's clients send their key, in its order. Of tokens it is Bearer, whoever issues them. */
+/** Returns where the document's clients send their key, in its order. Tokens of any issuer count as Bearer. */
 export function locationsIn(document: Mapping): CredentialLocations {
   const found = new Map<string, CredentialLocation>();
   for (const scheme of Object.values(schemesIn(document)))
@@ -31,7 +31,7 @@ function locationsOf({ type, in: where, name, scheme }: Mapping): readonly unkno
   if (type === 'http') return [word === 'bearer' ? word : word === 'basic' ? { basic: 'username' } : { scheme }];
   if (type !== 'apiKey' || (where !== 'header' && where !== 'query')) return [];
   const location = { [where]: name };
-  // Most of these documents mean a scheme before the key, and have no better word for it.
+  // Most documents with an apiKey in Authorization mean a scheme before the key, but could not express it otherwise.
   return where === 'header' && String(name).toLowerCase() === 'authorization' ? ['bearer', location] : [location];
 }
 

@@ -2,14 +2,14 @@ import { normalPath } from '../../edge/target.js';
 import { isMapping } from './references.js';
 
 const ORIGIN = /^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i;
-/** `localhost:8080/api`, `api.example.com/v1`: by RFC 3986 another scheme, or a relative path, which nobody means. */
+/** `localhost:8080/api`, `api.example.com/v1`: for RFC 3986 a scheme or a relative path, but never meant as one. */
 const HOST_ALONE = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d{1,5}|(?:[a-z0-9-]+\.)+[a-z]{2,})(?:[/?#]|$)/i;
 
 export function isHostAlone(url: unknown): boolean {
   return typeof url === 'string' && HOST_ALONE.test(url);
 }
 
-/** The paths that servers have, without a slash at their end. Variables stand for their defaults. */
+/** Returns the paths of servers, without a trailing slash. Variables are replaced by their defaults. */
 export function serverPaths(servers: unknown): readonly string[] {
   if (!Array.isArray(servers)) return [];
   return servers.flatMap((server: unknown) => {

@@ -4,13 +4,13 @@ import { displayName, readText, readYaml, type YamlFile } from '../../config/fil
 import { ConfigError } from '../../config/files/problem.js';
 import { createLocate, duplicateName, lineAndColumn } from './json.js';
 
-/** Names the bytes of YAML that a JSON form was made of. */
+/** The member with the SHA-256 of the YAML file that a JSON form was made from. */
 const SOURCE = 'x-petgate-source';
 
 /**
- * The contract. An `openapi.json` made of the very bytes of `openapi.yaml` is read instead: parsing so much YAML takes
- * a quarter of the time in which a gateway starts.
- * @throws ConfigError with every syntax problem, or why the file can't be read
+ * Reads the contract. An `openapi.json` made from exactly these bytes of `openapi.yaml` is read instead: parsing that
+ * much YAML takes a quarter of a gateway's start time.
+ * @throws ConfigError with every syntax problem, or why the file cannot be read
  */
 export function readContract(path: string): YamlFile {
   const value = jsonForm(path);
@@ -23,7 +23,7 @@ export function readContract(path: string): YamlFile {
   };
 }
 
-/** A file of JSON or YAML. Throws ConfigError as `readContract` does. */
+/** Reads a JSON or YAML file. Throws ConfigError like `readContract`. */
 export function readDocument(path: string): YamlFile {
   const file = displayName(path);
   const text = readText(path, file);
@@ -35,11 +35,11 @@ export function readDocument(path: string): YamlFile {
     throw new ConfigError([{ file, ...lineAndColumn(text, twice.at), path: twice.name, message }]);
   }
   const yaml = readYaml(path, 'allowed');
-  // Every alias becomes a value of its own, so that what changes in one place changes there alone.
+  // Every alias becomes a separate copy, so that a change in one place does not affect the others.
   return { ...yaml, value: JSON.parse(JSON.stringify(yaml.value)) as unknown };
 }
 
-/** Undefined for what is no JSON object: YAML finds the place of a mistake in JSON too. */
+/** Returns undefined for anything but a JSON object. The YAML parser then locates the mistake, even in JSON. */
 function parseJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
@@ -49,11 +49,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What must stand in the JSON form of this contract. */
+/** Renders the JSON form of this contract. */
 export function renderJson(path: string): string {
   const { value } = readYaml(path, 'allowed');
   const text = JSON.stringify({ [SOURCE]: sourceOf(path), ...(value as object) }, null, 2);
-  // One byte a character: otherwise V8 would give every name and header that is cut from it two.
+  // One byte per character: otherwise V8 would use two for every name and header cut from it.
   return `${text.replace(/[^\0-\x7f]/g, escaped)}\n`;
 }
 
@@ -65,7 +65,7 @@ export function jsonPath(path: string): string {
   return path.replace(/\.ya?ml$/, '.json');
 }
 
-/** Undefined where there is none, or it is of other bytes. */
+/** Returns undefined if there is no JSON form, or it was made from other bytes. */
 function jsonForm(path: string): object | undefined {
   if (jsonPath(path) === path) return undefined;
   try {

@@ -4,9 +4,9 @@ import { holdTo } from './schema.js';
 import { fitsSegment, greedyWithin, parseTemplate } from './segments.js';
 
 /**
- * The parameters of a template, with their schemas.
- * @param declared the parameters of path and operation, without references; the later of two wins
- * @param report called for a parameter that can't be checked against a schema
+ * Returns the parameters of a template with their schemas.
+ * @param declared the parameters of path and operation, with references resolved; the later of two wins
+ * @param report called for a parameter that cannot be checked against a schema
  */
 export function readParameters(
   template: string,
@@ -26,12 +26,12 @@ export function readParameters(
   });
 }
 
-/** Why a path can't be held to this schema, so that any text is let through; null when it can. */
+/** Returns why values in paths cannot be checked against this schema, so that any text passes; null if they can. */
 export function schemaProblem(schema: unknown): string | null {
   return schema === undefined ? 'it has no schema' : holdTo(schema).problem;
 }
 
-/** Whether the parameters of a path that fits the operation's template fit their schemas. */
+/** Returns a check whether a path that fits the operation's template has parameters that fit their schemas. */
 export function createFits({ path, parameters }: Pick<Operation, 'path' | 'parameters'>): (path: string) => boolean {
   const schemas = new Map(parameters.map(({ name, schema }) => [name, schema]));
   const segments = parseTemplate(path).map(({ texts, names, isGreedy }) => ({

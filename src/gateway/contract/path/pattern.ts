@@ -1,25 +1,25 @@
-/** Why a schema can't be held to. */
+/** Why values cannot be checked against a schema. */
 export class Unheld extends Error {}
 
-/** One state of a pattern. Nothing to take: each of its ways goes on at once, where `at` holds. */
+/** One state of a pattern. If `takes` is null, it consumes nothing: all its ways are entered immediately if `at` holds. */
 interface State {
   readonly takes: Takes | null;
   readonly at: 'start' | 'end' | null;
   readonly ways: State[];
-  /** The last even and the last odd turn in which it was entered. */
+  /** The last even and the last odd turn in which the state was entered. */
   readonly entered: [number, number];
 }
 type Takes = (character: string) => boolean;
-/** Part of a pattern: gives the state that leads through it to the next one. */
+/** Part of a pattern: returns the state that leads through it to `next`. */
 type Part = (next: State) => State;
 
-/** Characters. Groups in groups go no deeper than the stack. */
+/** In characters. Also bounds the recursion for nested groups. */
 const MAX_LENGTH = 4_000;
-/** Of all patterns of one schema together. */
+/** For all patterns of one schema together. */
 export const MAX_STATES = 5_000;
-/** For all patterns of one path together: some milliseconds. Real ones take a few steps for each character. */
+/** For all patterns of one path together: a few milliseconds. Real patterns take a few steps per character. */
 const MAX_STEPS = 100_000;
-/** What is left for the path that is looked at now. */
+/** Steps left for the current path. */
 let stepsLeft = 0;
 const SURROGATE = /[\ud800-\udfff]/;
 const GROUP = /\((?:\?:|\?<[^=!>]+>)?/y;
@@ -27,17 +27,17 @@ const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 const CLASS = /\.|\\(?:u\{[^}]+\}|u[^{]...|x..|[pP]\{[^}]+\}|c.|[^1-9kbBuxpPc])|\[(?:\\.|[^\\\]])*\]/suy;
 const LITERAL = /[^\\[()|*+?.^$]/uy;
 
-/** Whether a path fits, which no longer path or larger schema makes slow: what takes too long does not fit. */
+/** Returns whether a path fits, in bounded time for any path and schema: what takes too long does not fit. */
 export function withinBudget(fits: () => boolean): boolean {
   stepsLeft = MAX_STEPS;
   return fits() && stepsLeft >= 0;
 }
 
 /**
- * A regular expression that never takes long within a budget, whatever it says and whatever it is asked about: it is
- * not tried way after way, as RegExp does, but all ways at once, character by character (Thompson's automaton).
- * @param room what is left of the states it may have
- * @throws Unheld when it is none, looks around or refers back
+ * Compiles a regular expression that runs in bounded time on any input. Unlike RegExp, which backtracks, it follows all
+ * alternatives together, character by character (Thompson's automaton). Call the result within `withinBudget`.
+ * @param room the number of states still available; it is reduced
+ * @throws Unheld if it is not a regular expression, is too large, or uses lookaround or backreferences
  */
 export function compilePattern(source: string, room = { states: MAX_STATES }): (text: string) => boolean {
   const matched = createState(null, []);
@@ -46,12 +46,12 @@ export function compilePattern(source: string, room = { states: MAX_STATES }): (
   return (text) => {
     const characters = SURROGATE.test(text) ? Array.from(text) : text;
     let states: State[] = [];
-    // What the call before entered for a turn that it had not any more is behind it.
+    // Skip a turn: the previous call may have marked states as entered for a turn that it never ran.
     turn += 1;
     for (let index = 0; index <= characters.length; index += 1) {
       turn += 1;
       const next: State[] = [];
-      // It may match from here on; and what is entered while the loop runs is visited by it.
+      // A match may begin at any character. The loop also visits states that are entered while it runs.
       enter(first, turn, states);
       for (const state of states) {
         if (state === matched) return true;
@@ -88,7 +88,7 @@ class Pattern {
     this.#room = room;
     if (source.length > MAX_LENGTH) throw new Unheld(`${source.slice(0, 100)}… is too long`);
     this.#source = source;
-    // JSON Schema wants `u`, but patterns are written without it too: [\w-.].
+    // JSON Schema requires `u`, but some patterns are only valid without it: [\w-.].
     this.#flags = isRegExp(source, 'u') ? 'u' : '';
     if (this.#flags === '' && !isRegExp(source, '')) throw new Unheld(`${source} is no regular expression`);
   }
@@ -123,7 +123,7 @@ class Pattern {
       } else {
         for (let time = min; time < max; time += 1) state = this.#fork([next, part(state)]);
       }
-      // With a state of its own each time, so that nothing, many times over, is too large as well.
+      // Each repetition adds a state, so that even many repetitions of an empty part count as too large.
       for (let time = 0; time < min; time += 1) state = this.#fork([part(state)]);
       return state;
     };

@@ -4,17 +4,17 @@ import { createFits } from './parameters.js';
 import { findsSimilar } from './similar.js';
 import { createNode, find, insert, type Node } from './tree.js';
 
-/** What one path answers. Every Match is made at load, so that finding one allocates nothing. */
+/** The matches of one template by method. All are created at load time, so that matching allocates nothing. */
 interface Route {
   readonly matches: ReadonlyMap<string, Match>;
   readonly otherwise: Match;
 }
 
-/** What is closed beside what no template fits. */
+/** Paths that get 404 although they fit a template. */
 export interface PathRules {
-  /** Templates that overlays removed: no other template that fits their paths opens them. */
+  /** Templates that overlays removed: their paths stay closed even if less preferred templates fit them. */
   readonly removed: readonly string[];
-  /** What becomes of a path that an upstream may read as another template's (`similar.ts`). */
+  /** What to do with a path that an upstream may read as another template's (`similar.ts`). */
   readonly similar: 'refuse' | 'forward';
 }
 
@@ -23,19 +23,19 @@ const NOT_FOUND: Match = { kind: 'not_found' };
 const SIMILAR: Match = { kind: 'not_found', setting: 'similar_paths' };
 const CLOSED: Route = { matches: new Map(), otherwise: NOT_FOUND };
 const ALLOW_ORDER = ['GET', 'HEAD', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-/** Without a contract each of these is an operation of its own; the last two are never forwarded. */
+/** Methods that the operation for any method does not cover; TRACE and CONNECT are never forwarded. */
 const OWN_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT'];
 
 /**
- * Of the templates that fit a path (`fitsSegment`), segment by segment, that one counts whose segments come first from
- * the left: a segment that is text alone; then the one with more characters of text; then the one with fewer
- * parameters; then the one that sorts first when `{}` is written for each parameter. Neither its methods nor its
- * schemas matter, so that what is a path of its own answers 405 or 404 itself (OpenAPI: "concrete before templated").
- * Of two operations with the same method and, but for names of parameters, template, the first one counts.
+ * Builds the route table. If several templates fit a path (`fitsSegment`), the preferred one is found by comparing
+ * segments from the left: plain text first; then more characters of text; then fewer parameters; then the one that
+ * sorts first with `{}` for each parameter. Methods and schemas do not matter, so that a more concrete path responds
+ * with its own 405 or 404 (OpenAPI: "concrete before templated"). If two operations have the same method and template,
+ * except for parameter names, the first one wins.
  *
- * A tree by segments, which is walked in that order, back from where nothing fits. A node is visited at most once a
- * path, for one way leads to it and its depth says which segment it is tried with: no path costs more than the
- * document has segments.
+ * The routes are a tree of segments, searched in that order with backtracking. Each path visits a node at most once,
+ * because only one way leads to it and its depth determines the segment: no path takes more steps than the document
+ * has segments.
  */
 export function buildRoutes(operations: readonly Operation[], rules: PathRules): RouteTable {
   const root = createNode<Route>();
@@ -43,13 +43,13 @@ export function buildRoutes(operations: readonly Operation[], rules: PathRules):
   const routes = insertAll(root, operations, rules.removed);
   if (any !== undefined) routes.push([any.template, any.route]);
   const isSimilar = rules.similar === 'refuse' ? findsSimilar(routes, any?.route) : () => false;
-  // `*` asks what the server as a whole can do (RFC 9110 §9.3.7); only OPTIONS has that target.
+  // The target `*` is the server as a whole (RFC 9110 §9.3.7); only OPTIONS may have it.
   const { allow } = routeOf(operations);
   const server: Route = {
     matches: new Map([['OPTIONS', { kind: 'options', allow }]]),
     otherwise: { kind: 'method_not_allowed', allow },
   };
-  // Made at first use: of so many operations most are never asked for.
+  // Created on first use: most operations of a large contract are never requested.
   const fits = new Map<Operation, (path: string) => boolean>();
   return {
     operations,
@@ -68,7 +68,7 @@ export function buildRoutes(operations: readonly Operation[], rules: PathRules):
   };
 }
 
-/** The routes that upstreams answer, and closed ones, by template. The gateway itself reads paths as they are. */
+/** Returns routes of upstreams and closed ones, by template. The gateway's own need no check for similar paths. */
 function insertAll(
   root: Node<Route>,
   operations: readonly Operation[],
@@ -91,7 +91,7 @@ function insertAll(
   return routes;
 }
 
-/** What holds for all paths that lead nowhere else, and begin with `before`. */
+/** Returns the route for paths that fit no other template and begin with `before`; undefined if there is none. */
 function anyPathOf(operations: readonly Operation[]) {
   const any = operations.filter(({ anyPath }) => anyPath === true);
   const [first] = any;
@@ -112,7 +112,7 @@ function routeOf(operations: readonly Operation[]): Route & { readonly allow: st
   if (!matches.has('OPTIONS'))
     matches.set('OPTIONS', { kind: 'options', allow, ...(rest === undefined ? {} : { operation: rest }) });
   if (rest === undefined) return { matches, otherwise: notAllowed, allow };
-  // Those that an overlay took away stay away.
+  // Methods that an overlay removed stay closed.
   for (const method of OWN_METHODS) if (!matches.has(method)) matches.set(method, notAllowed);
   return { matches, otherwise: { kind: 'operation', operation: rest }, allow };
 }

@@ -2,22 +2,22 @@ import { compilePattern, MAX_STATES, Unheld } from './pattern.js';
 import type { Check } from './segments.js';
 import { isNumber, isObject, isText, readersFor, TYPES, withTypes, type Schema, type Value } from './value.js';
 
-/** @param text that the value was read from; of a string, what its escapes stand for */
+/** @param text what the value was read from; for a string, with escapes decoded */
 type Test = (value: Value, text: string) => boolean;
 type Compare = (size: number | bigint, bound: number) => boolean;
 type Keyword = (operand: unknown, budget: Budget) => Test;
-/** How many schemas one may still be made of, and how many states their patterns. */
+/** How many subschemas, and how many states of patterns, a schema may still use. */
 interface Budget {
   left: number;
   states: number;
 }
 
 const MAX_SCHEMAS = 1_000;
-/** What says something of a text too, and is not read here. */
+/** Keywords that could constrain a text too, but are not supported here. */
 const UNREAD = ['multipleOf', 'prefixItems', 'contains', 'if', '$ref'];
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-/** Everything else has no format here: it is an annotation, as JSON Schema has it. */
+/** Any other format is only an annotation, as JSON Schema allows. */
 const FORMATS = new Map<unknown, Test>([
   ['int32', (value) => !isNumber(value) || (value >= -(2n ** 31n) && value < 2n ** 31n)],
   ['int64', (value) => !isNumber(value) || (value >= -(2n ** 63n) && value < 2n ** 63n)],
@@ -28,7 +28,7 @@ const FORMATS = new Map<unknown, Test>([
 const isAtMin: Compare = (size, bound) => size >= bound;
 const isAtMax: Compare = (size, bound) => size <= bound;
 
-/** Of JSON Schema, all that says something of a text. */
+/** The JSON Schema keywords that can constrain a text. */
 const KEYWORDS = new Map<string, Keyword>([
   ['type', isOfType],
   ['enum', (operand) => isOneOf(listOf(operand, 'an enum that is not a list'))],
@@ -56,8 +56,8 @@ const KEYWORDS = new Map<string, Keyword>([
 ]);
 
 /**
- * Whether the text of a parameter fits its schema: what it may stand for by its type, or if that is open, by what the
- * schema is about. One that has no schema, or one with a problem, takes any text; none takes an escaped slash.
+ * Returns a check whether a parameter's text fits its schema. The text is read as the schema's type, or as the type
+ * that its keywords imply. Without a schema, or with an unsupported one, any text fits, except an escaped slash.
  */
 export function holdTo(schema: unknown): { readonly check: Check; readonly problem: string | null } {
   if (schema === undefined || isPlainText(schema)) return { check: isText, problem: null };
@@ -73,7 +73,7 @@ export function holdTo(schema: unknown): { readonly check: Check; readonly probl
   }
 }
 
-/** As most are: with descriptions and examples, and nothing else. */
+/** Returns whether a schema is a string with no constraints, only descriptions and examples, as most are. */
 function isPlainText(schema: unknown): boolean {
   if (!isObject(schema) || schema['type'] !== 'string') return false;
   return Object.keys(schema).every((name) => name === 'type' || !KEYWORDS.has(name));
@@ -100,7 +100,7 @@ function compile(schema: unknown, budget: Budget): Test {
   return (value, text) => tests.every((test) => test(value, text));
 }
 
-/** An integer that says nothing else is one of 64 bits; in OpenAPI 3.0 `exclusiveMinimum: true` is said of minimum. */
+/** Makes implied keywords explicit: integers default to int64; OpenAPI 3.0's `exclusiveMinimum: true` bounds minimum. */
 function inFull(schema: Schema): Schema {
   const bound = (exclusive: unknown, inclusive: unknown): unknown =>
     typeof exclusive !== 'boolean' ? exclusive : exclusive ? inclusive : undefined;
@@ -112,7 +112,7 @@ function inFull(schema: Schema): Schema {
   };
 }
 
-/** By how many of the schemas in a list fit. */
+/** Decides by how many of the schemas in a list fit. */
 function counted(holds: (fitting: number, all: number) => boolean): Keyword {
   return (operand, budget) => {
     const tests = listOf(operand, 'what is no list of schemas').map((schema) => compile(schema, budget));
@@ -125,7 +125,7 @@ function isOfType(operand: unknown): Test {
   return (value, text) => tests.some((test) => test(value, text));
 }
 
-/** By their text: documents also list 1 and true where a string is meant. */
+/** Compares texts, because documents also list 1 and true where a string is meant. */
 function isOneOf(members: readonly unknown[]): Test {
   const texts = new Set(members.filter((member) => member !== null).map(String));
   return (_value, text) => texts.has(text);
@@ -166,7 +166,7 @@ function itemsFit(operand: unknown, budget: Budget): Test {
 
 function isDate(text: string): boolean {
   const time = DATE.test(text) ? Date.parse(text) : NaN;
-  // 30 February is read as 2 March.
+  // Date.parse accepts 30 February as a day in March.
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 

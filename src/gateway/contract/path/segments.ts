@@ -1,19 +1,19 @@
-/** What stands between two slashes of a template: text, parameter, text, …, parameter, text; texts may be empty. */
+/** The part between two slashes of a template: text, parameter, text, …, parameter, text; texts may be empty. */
 export interface Segment {
   readonly texts: readonly string[];
-  /** Of the parameters: one fewer than texts. */
+  /** Names of the parameters: one fewer than texts. */
   readonly names: readonly string[];
-  /** True of the last segment of `/files/{path+}`: its last parameter takes slashes too. */
+  /** True for the last segment of `/files/{path+}`: its last parameter may contain slashes. */
   readonly isGreedy: boolean;
 }
 
 /** `{proxy+}` (API Gateway), `{+name}` (RFC 6570), `{path*}` (many frameworks). */
 const GREEDY = /^(?:[+*]([^+*]+)|([^+*]+)[+*])$/;
 
-/** Of the characters of a path from `start` to before `end`. */
+/** Checks the characters of a path from `start` up to, but not including, `end`. */
 export type Check = (path: string, start: number, end: number) => boolean;
 
-/** The segments of a template such as `/v1/pets/{petId}`, whose text is in the normal form of requests. */
+/** Returns the segments of a template such as `/v1/pets/{petId}`, whose text is in the normal form of requests. */
 export function parseTemplate(template: string): readonly Segment[] {
   return template
     .slice(1)
@@ -29,20 +29,20 @@ export function parseTemplate(template: string): readonly Segment[] {
     });
 }
 
-/** The name of a parameter without the sign that it is greedy. */
+/** Returns a parameter's name without the sign that marks it as greedy. */
 function plainName(name: string): string {
   const [, behind, before] = GREEDY.exec(name) ?? [];
   return behind ?? before ?? name;
 }
 
-/** Parameters that are written as greedy ones, and take one segment: only the last one of a path takes several. */
+/** Returns parameters that are written as greedy but take one segment: only a path's last one takes several. */
 export function greedyWithin(template: string): readonly string[] {
   const names = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
   const kept = parseTemplate(template).at(-1)?.isGreedy === true ? names.slice(0, -1) : names;
   return kept.filter((name) => GREEDY.test(name));
 }
 
-/** The same for templates that differ in names of parameters alone. */
+/** Returns the template without parameter names: equal for templates that differ only in those. */
 export function shapeOf(template: string): string {
   const segments = parseTemplate(template).map(({ texts, isGreedy }) => {
     const shape = texts.join('{}');
@@ -52,12 +52,12 @@ export function shapeOf(template: string): string {
 }
 
 /**
- * Whether the segment of a path from `start` to before `end` fits these texts with a parameter between each two. From
- * the left, each parameter takes as few characters as it can, but one at least; the last one takes what the text
- * behind it leaves: `{base}...{head}` reads `a...b...c` as `a` and `b...c`. An escape that this cuts in two makes a
- * parameter that is no text, which no check takes. Nothing else fits where this doesn't: a parameter that took
- * more would leave less for all behind it.
- * @param checks of the parameters, in their order; left out, they may be anything
+ * Returns whether the segment of a path from `start` to before `end` fits these texts with a parameter between each
+ * two. From the left, each parameter takes as few characters as possible, at least one; the last one takes what the
+ * text after it leaves: `{base}...{head}` reads `a...b...c` as `a` and `b...c`. If that splits an escape, the parameter
+ * is not valid text and fails every check. If this does not fit, nothing does: a parameter that took more would leave
+ * less for the rest.
+ * @param checks for the parameters, in order; if absent, they may be anything
  */
 export function fitsSegment(
   texts: readonly string[],

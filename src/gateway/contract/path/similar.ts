@@ -1,13 +1,13 @@
 import { fitsSegment, parseTemplate, shapeOf } from './segments.js';
 import { createNode, find, hasRivals, insert } from './tree.js';
 
-/** What `loosen` does more about than letters. */
+/** Paths for which `loosen` must do more than convert to lower case. */
 const ODD = /[%;\\]|[. ](?:\/|$)|\/(?:\/|$)/;
 
 /**
- * Finds paths that an upstream may read as another route's: Express ignores case and a slash at the end, servlet
- * containers cut `;…` and then resolve `..`, Windows drops dots and blanks at the end, others decode before they match.
- * With `/admin/secret` beside `/admin/{x}`, `/admin/SECRET` fits the second, and reaches the handler of the first.
+ * Finds paths that an upstream may read as another route's: Express ignores case and a trailing slash, servlet
+ * containers cut `;…` and then resolve `..`, Windows drops trailing dots and blanks, others decode before they match.
+ * With `/admin/secret` and `/admin/{x}`, `/admin/SECRET` fits the second, but reaches the handler of the first.
  * @param routes by template
  * @param any the route of paths that fit no template
  * @returns whether the path, read loosely, leads to a template that is preferred to the one that it fits
@@ -19,11 +19,11 @@ export function findsSimilar<Route>(
   const root = createNode<Set<Route>>();
   const templates = routes.map(([template, route]) => [looseTemplate(template), route] as const);
   for (const [template, route] of templates) (insert(root, template).end ??= new Set()).add(route);
-  // Of most routes no path is looked at further.
+  // Routes that a preferred template may compete with. Paths of all others, which are most, need no further check.
   const contested = new Map<Route, string | null>(
     templates.filter(([template]) => hasRivals(root, template)).map(swap),
   );
-  // It goes on behind its template, too: wherever there is another one.
+  // This route also takes paths beyond its template, so any other template competes with it.
   if (any !== undefined && new Set(templates.map(([template]) => template)).size > 1) contested.set(any, null);
 
   return (route, path) => {
@@ -32,7 +32,7 @@ export function findsSimilar<Route>(
     const loose = loosen(path);
     const found = find(root, loose, 1);
     if (found === undefined || found.has(route)) return false;
-    // A template with a `;` of its own means it.
+    // A template that itself contains a `;` intends it.
     return template === null || mayFit(template, loose);
   };
 }
@@ -41,7 +41,7 @@ function swap<A, B>([a, b]: readonly [A, B]): readonly [B, A] {
   return [b, a];
 }
 
-/** A path as the least strict upstream reads it. */
+/** Returns a path as the least strict upstream reads it. */
 export function loosen(path: string): string {
   if (!ODD.test(path)) return path.toLowerCase();
   const kept: string[] = [];
@@ -54,7 +54,7 @@ export function loosen(path: string): string {
   return `/${kept.filter((segment) => segment !== '').join('/')}`;
 }
 
-/** Without dots and blanks at its end. */
+/** Removes trailing dots and blanks. */
 function withoutEnd(segment: string): string {
   let end = segment.length;
   while (end > 0 && (segment[end - 1] === '.' || segment[end - 1] === ' ')) end -= 1;
@@ -78,7 +78,7 @@ function decoded(text: string): string {
   }
 }
 
-/** False where the path has the template's segments, and they are not those of a path read loosely. */
+/** Returns false if a loosened path has as many segments as the template, but does not fit it. */
 function mayFit(template: string, path: string): boolean {
   const segments = path.slice(1).split('/');
   const wanted = parseTemplate(template);

@@ -1,17 +1,17 @@
 import { fitsSegment, parseTemplate, type Segment } from './segments.js';
 
-/** Where a path has led, with the segment that led there. */
+/** A node of the tree, with the segment that leads to it. */
 export interface Node<End> {
   readonly texts: readonly string[];
-  /** The segment with `{}` for each parameter: its name tells no paths apart. */
+  /** The segment with `{}` for each parameter: parameter names do not distinguish paths. */
   readonly shape: string;
-  /** What a path that ends here has found. */
+  /** The result for a path that ends here; undefined if no template does. */
   end: End | undefined;
-  /** Behind a segment without a parameter, by the hash of its text. */
+  /** Children with a segment without parameters, by the hash of its text. */
   readonly byText: Map<number, Node<End>[]>;
-  /** Behind a segment with parameters, in the order in which they are tried. */
+  /** Children with a segment with parameters, in the order in which they are tried. */
   readonly templated: Node<End>[];
-  /** Behind a segment whose last parameter takes the rest of the path; tried last. */
+  /** Children with a segment whose last parameter takes the rest of the path; tried last. */
   readonly greedy: Node<End>[];
 }
 
@@ -21,7 +21,7 @@ export function createNode<End>(texts: readonly string[] = []): Node<End> {
   return { texts, shape: texts.join('{}'), end: undefined, byText: new Map(), templated: [], greedy: [] };
 }
 
-/** The node where a template ends, made where there is none. */
+/** Returns the node where a template ends; creates it if needed. */
 export function insert<End>(root: Node<End>, template: string): Node<End> {
   let node = root;
   for (const segment of parseTemplate(template)) node = childOf(node, segment);
@@ -29,8 +29,8 @@ export function insert<End>(root: Node<End>, template: string): Node<End> {
 }
 
 /**
- * What the preferred template that fits the path ends with.
- * @param start of the segment that leads on from the node; beyond the path when there is none
+ * Returns the `end` of the preferred template that fits the path; undefined if none does.
+ * @param start where the next segment begins; beyond the end of the path if there is none
  */
 export function find<End>(node: Node<End>, path: string, start: number): End | undefined {
   if (start > path.length) return node.end;
@@ -45,7 +45,7 @@ export function find<End>(node: Node<End>, path: string, start: number): End | u
   return found ?? (node.greedy.length === 0 ? undefined : findIn(node.greedy, path, start, path.length));
 }
 
-/** Whether another template may be preferred to this one, which is in the tree, for a path that fits both. */
+/** Returns whether another template may be preferred for a path that fits both. The template must be in the tree. */
 export function hasRivals<End>(root: Node<End>, template: string): boolean {
   let node = root;
   return parseTemplate(template).some((segment) => {
@@ -57,7 +57,7 @@ export function hasRivals<End>(root: Node<End>, template: string): boolean {
 
 function findIn<End>(nodes: readonly Node<End>[], path: string, start: number, end: number): End | undefined {
   for (const node of nodes) {
-    // Most segments with a parameter are nothing else.
+    // Shortcut: most segments with a parameter consist only of it.
     const fits = node.shape === '{}' ? end > start : fitsSegment(node.texts, path, start, end);
     const found = fits ? find(node, path, end + 1) : undefined;
     if (found !== undefined) return found;

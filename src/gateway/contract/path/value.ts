@@ -1,16 +1,16 @@
 import type { Check } from './segments.js';
 
-/** What a text may stand for. A whole number of many digits is a bigint, so that int64 is exact. */
+/** What a text may represent. Integers of many digits are bigints, so that int64 is exact. */
 export type Value = string | number | bigint | boolean | readonly string[];
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** One way to write each. */
+/** No leading zeros: an integer has only one spelling. */
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,39})$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** Many servers decode these before they look for slashes. */
 const ESCAPED_SEPARATOR = /%2F|%5C/;
 
-/** How a text is read as a value of each type (OpenAPI's style `simple`); null where it is none. */
+/** Reads a text as a value of each type (OpenAPI's style `simple`); null if it is not one. */
 const READERS = new Map<unknown, (text: string) => Value | null>([
   ['string', readText],
   ['number', readNumber],
@@ -19,7 +19,7 @@ const READERS = new Map<unknown, (text: string) => Value | null>([
   ['array', (text) => text.split(',')],
 ]);
 
-/** Whether a value is of the type, by what it was read from too. */
+/** Checks whether a value, read from `text`, is of each type. */
 export const TYPES = new Map<unknown, (value: Value, text: string) => boolean>([
   ['string', (value) => typeof value === 'string'],
   ['number', isNumber],
@@ -29,7 +29,7 @@ export const TYPES = new Map<unknown, (value: Value, text: string) => boolean>([
   ['null', () => false],
 ]);
 
-/** What a schema speaks of that has this keyword, and no type. */
+/** The types that a keyword implies in a schema without a type. */
 const IMPLIED = new Map<string, readonly string[]>([
   ...['pattern', 'minLength', 'maxLength'].map((name) => [name, ['string']] as const),
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map((name) => [name, ['number']] as const),
@@ -45,8 +45,8 @@ const IMPLIED_BY_FORMAT = new Map<unknown, string>([
 const COMBINATIONS = ['allOf', 'anyOf', 'oneOf', 'not'];
 
 /**
- * The schema with the types that it is about where it names none, by what it says: in JSON Schema a pattern alone lets
- * every number and list pass, which any text of a path can be read as.
+ * Returns the schema with the types that its keywords imply where it names none. Otherwise a pattern alone would have
+ * no effect: in JSON Schema every number and list passes it, and any text in a path can be read as a list.
  */
 export function withTypes(schema: unknown): unknown {
   if (!isObject(schema) || schema['type'] !== undefined) return schema;
@@ -61,7 +61,7 @@ export function withTypes(schema: unknown): unknown {
   return { ...schema, ...(Object.fromEntries(inner) as Schema) };
 }
 
-/** How a text is read that must fit a schema with its types; where it says nothing of them, as text. */
+/** Returns the readers for the types that a schema names; if it names none, the one for strings. */
 export function readersFor(schema: unknown): readonly ((text: string) => Value | null)[] {
   const types = [...typesIn(schema)];
   const readers = (types.length === 0 ? ['string'] : types).flatMap((type) => READERS.get(type) ?? []);
@@ -71,7 +71,7 @@ export function readersFor(schema: unknown): readonly ((text: string) => Value |
 function* typesIn(schema: unknown): Generator {
   if (!isObject(schema)) return;
   if (schema['type'] !== undefined) return yield* [schema['type']].flat();
-  // By their text.
+  // Their members are compared as text.
   if (schema['enum'] !== undefined || schema['const'] !== undefined) yield 'string';
   for (const name of COMBINATIONS) for (const one of [schema[name]].flat()) yield* typesIn(one);
 }

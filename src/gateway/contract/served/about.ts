@@ -1,15 +1,15 @@
 import { isMapping, type Mapping } from '../document/references.js';
 import { tagName } from './group.js';
 
-/** What the reference shows of a document, beside its operations. */
+/** What the reference shows of a document besides its operations. */
 export interface About {
-  /** `API` where it has none. */
+  /** `API` if it has none. */
   readonly title: string;
-  /** Empty where it has none, as the descriptions of tags are. */
+  /** Empty if it has none, like the descriptions of tags. */
   readonly summary: string;
-  /** Those that it describes, in its order. */
+  /** The tags listed at its top level, in its order. */
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  /** Errors that its shared responses have as examples. */
+  /** The example errors of its shared responses. */
   readonly errors: readonly ErrorRow[];
 }
 
@@ -19,7 +19,7 @@ export interface ErrorRow {
   readonly message: string;
 }
 
-/** What has another form than OpenAPI's says nothing. */
+/** Reads the document's title, summary, tags and errors; ignores members that do not have OpenAPI's form. */
 export function aboutOf({ info, tags, components }: Mapping): About {
   const { title, summary } = mapping(info);
   const described = Array.isArray(tags) ? tags.map(mapping) : [];

@@ -2,26 +2,26 @@ import { METHODS } from '../document/operations.js';
 import { isMapping, pointerName, type Mapping } from '../document/references.js';
 import { tagsIn } from './group.js';
 
-/** A member of the served document, such as `paths`, `/pets`, `get`, at most so many names deep. */
+/** A member of the served document, such as `paths`, `/pets`, `get`: at most `DEPTH` names deep. */
 export interface Part {
   readonly at: readonly string[];
-  /** Where `"get":{…}` is in the document, bytes. */
+  /** Where `"get":{…}` is in the document, in bytes. */
   readonly start: number;
   readonly end: number;
-  /** The parts that it refers to, by their index. */
+  /** Indexes of the parts that it refers to. */
   readonly refersTo: readonly number[];
-  /** Of an operation; null of all else. */
+  /** Tags of an operation; null for all other parts. */
   readonly tags: readonly string[] | null;
 }
 const DEPTH = 3;
 
-/** JSON in UTF-8, and where its parts are. */
+/** The document as JSON in UTF-8, and where its parts are. */
 export interface Written {
   readonly document: Buffer;
   readonly parts: readonly Part[];
 }
 
-/** A text that may refer to a part: that a link leads to an operation does not make it part of another one. */
+/** A string that may refer to a part. Excludes `operationRef`: an operation does not need those that it links to. */
 const POINTER = /(?<!"operationRef":)"#(\/(?:[^"\\]|\\.)+)"/y;
 
 /** Writes a document member by member, so that any part of it can be cut out of its bytes later. */
@@ -31,7 +31,7 @@ export class DocumentWriter {
   #bytes = 0;
   readonly #parts: (Omit<Part, 'refersTo'> & { readonly pointers: readonly string[] })[] = [];
 
-  /** @param textOf the member as JSON, `"name":value`; empty: it is left out */
+  /** @param textOf returns the member as JSON, `"name":value`; empty: it is left out */
   constructor(textOf: (name: string, value: unknown) => string) {
     this.#textOf = textOf;
   }
@@ -94,7 +94,7 @@ function isOperation([top, , method]: readonly string[]): boolean {
   return top === 'paths' && METHODS.some((each) => each === method);
 }
 
-/** What a pointer, as JSON has it, leads into: one part, all of a holder, or none. */
+/** Indexes parts by pointers, as written in JSON: a pointer leads to one part, all parts of a holder, or none. */
 function indexBy(parts: readonly Pick<Part, 'at'>[]): (pointer: string) => readonly number[] {
   const known = new Map<string, number[]>();
   parts.forEach(({ at }, index) => {

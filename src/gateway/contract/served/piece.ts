@@ -2,7 +2,7 @@ import { isMapping, type Mapping } from '../document/references.js';
 import type { Group } from './group.js';
 import type { Part, Written } from './parts.js';
 
-/** What holds for every operation. */
+/** Members that every piece contains. */
 const ALWAYS: ReadonlySet<string> = new Set([
   'openapi',
   '$self',
@@ -15,9 +15,8 @@ const ALWAYS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Cuts pieces out of the document, without reading it again: the operations of a group with all that they refer to.
- * Null: the group has none. A piece is shared as long as it is being sent, so that clients who take their time hold
- * no more than one of each group.
+ * Cuts pieces out of the document without parsing it again: a group's operations with everything they refer to; null
+ * if the group has none. A piece is shared while it is being sent, so that slow clients hold only one per group.
  */
 export function createPieces(written: Written): (group: Group) => Buffer | null {
   const shared = new Map<Group, WeakRef<Buffer>>();
@@ -51,7 +50,7 @@ function pieceOf({ document, parts }: Written, group: Group): Buffer | null {
   });
 }
 
-/** Their members as JSON, each within those that hold it. */
+/** Joins the parts into one JSON document, each within the members that hold it. */
 function assemble(parts: readonly Part[], bytesOf: (part: Part) => Buffer): Buffer {
   const chunks: Buffer[] = [];
   let before: readonly string[] = [];
@@ -69,7 +68,7 @@ function assemble(parts: readonly Part[], bytesOf: (part: Part) => Buffer): Buff
   return Buffer.concat(chunks);
 }
 
-/** Of `"tags":[…]` what is said of this one: Swagger UI shows all that are listed. */
+/** Reduces `"tags":[…]` to this tag, because Swagger UI shows every tag listed there. */
 function onlyTag(member: Buffer, group: Group): Buffer {
   const { tags } = JSON.parse(`{${member.toString()}}`) as { readonly tags: unknown };
   const isTag = (tag: unknown): tag is Mapping => isMapping(tag) && tag['name'] === group;

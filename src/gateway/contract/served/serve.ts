@@ -9,7 +9,8 @@ import { DocumentWriter, type Written } from './parts.js';
 const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself, at no cost.' };
 
 /**
- * The document for clients, as JSON: the gateway is the server, and its key the credential; our policy is no part.
+ * Writes the document for clients as JSON: the gateway is the server, its key the credential, and `x-petgate` is left
+ * out. Changes `document`.
  * @param own path items of the gateway's own operations
  */
 export function serve(document: Mapping, base: string, own: Mapping, credentials: CredentialLocations): Written {
@@ -35,7 +36,7 @@ export function serve(document: Mapping, base: string, own: Mapping, credentials
       if (!secured) operation['security'] = [];
     }
   }
-  // What other files say of paths is not shown either.
+  // Bundled files may contain our policy, too.
   const hide =
     document[FILES] === undefined ? undefined : (key: string, value: unknown) => (key === POLICY ? undefined : value);
   const textOf = (name: string, value: unknown): string =>

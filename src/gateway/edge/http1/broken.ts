@@ -28,7 +28,7 @@ function giveUp(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buf
   const connection = connectionOf(socket);
   if (connection.broken !== null) return;
   connection.broken = refusal;
-  if (connection.current === null) answerRaw(socket, refusal, handler, packet);
+  if (connection.current === null) respondRaw(socket, refusal, handler, packet);
   else if (connection.waiting.length === 0) connection.current.breakOff(refusal);
 }
 
@@ -47,7 +47,7 @@ const REFUSED_AS = new Map([
 ]);
 
 /** Writes a response that bypasses Node's HTTP server, with the headers of every response. */
-function answerRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {
+function respondRaw(socket: Socket, refusal: Refusal, handler: Handler, packet?: Buffer): void {
   connectionOf(socket).closing = true;
   socket.on('error', () => socket.destroy());
   // On a FIN, Node would end the connection before this response.

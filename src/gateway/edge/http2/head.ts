@@ -19,11 +19,11 @@ interface StreamHead {
  * that is too large nothing is kept, and its cookies are not joined: compressed, a few bytes name the same 4,000 bytes
  * again and again, which Node keeps once and a joined text as often as they were named.
  * @param raw flat, as node:http2 gives them
- * @param goesOn the head did not end the stream
+ * @param endsLater the head did not end the stream
  */
 export function readStreamHead(
   raw: readonly string[],
-  goesOn: boolean,
+  endsLater: boolean,
   remote: string | undefined,
   limits: EdgeLimits,
 ): StreamHead {
@@ -40,7 +40,7 @@ export function readStreamHead(
       version: '2',
       fields: headFields,
       remote,
-      goesOn,
+      endsLater,
     };
   };
   for (let index = 0; index < raw.length; index += 2) {

@@ -68,24 +68,24 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
     connection: Http2Connection,
     stream: ServerHttp2Stream,
     raw: readonly string[],
-    goesOn: boolean,
+    endsLater: boolean,
   ): void => {
     const handler = current();
     const { limits } = handler;
-    const { head, fault } = readStreamHead(raw, goesOn, connection.remote, limits);
+    const { head, fault } = readStreamHead(raw, endsLater, connection.remote, limits);
     if (fault === REFUSALS.headers_too_large && isTooMuch(connection, raw, first)) {
       cutOversized(connection, stream, handler);
       return;
     }
     connection.open += 1;
     connection.served += 1;
-    if (goesOn) {
+    if (endsLater) {
       stream.on('trailers', (_fields: object, _flags: number, trailers: readonly string[]) => {
         if (isOversized(trailers, limits) && isTooMuch(connection, trailers, first))
           cutOversized(connection, stream, handler);
       });
     }
-    const expectsContinue = goesOn && onlyValueOf(head.fields, 'expect') !== null;
+    const expectsContinue = endsLater && onlyValueOf(head.fields, 'expect') !== null;
     const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue }, traffic, limits);
     if (traffic.draining || connection.served >= limits.requestsPerConnection) dismiss(connection);
     begin({ client, head, fault, overloaded: false, onClosed: () => closed(connection, client) }, handler, traffic);

@@ -55,7 +55,7 @@ export function isOver(cached: Cached): boolean {
 }
 
 /** Copies have no personal data: it is not needed here, and could not be erased on an isolated gateway. */
-export function nameless<T extends Cached['record']>(record: T): T {
+export function redacted<T extends Cached['record']>(record: T): T {
   const { grants } = record;
   const bare = { ...record, name: '', note: '' };
   return grants === undefined ? bare : { ...bare, grants: grants.map((grant) => ({ ...grant, note: '' })) };

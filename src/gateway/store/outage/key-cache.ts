@@ -17,7 +17,7 @@ import {
   isCustomer,
   isFresh,
   isOver,
-  nameless,
+  redacted,
   type Cached,
   type CachedCustomer,
   type CachedKey,
@@ -236,11 +236,11 @@ export class KeyCache {
     try {
       if (isCustomer(id)) {
         const record = await customers.read(id);
-        return record === undefined ? null : { seenAtMs, record: { ...nameless(record), reference: '' } };
+        return record === undefined ? null : { seenAtMs, record: { ...redacted(record), reference: '' } };
       }
       const [record, ban] = await Promise.all([keys.read(id), bans.read(id)]);
       if (record === undefined) return null;
-      return { seenAtMs, record: nameless(record), ban: ban ? { untilMs: ban.untilMs, level: ban.level } : null };
+      return { seenAtMs, record: redacted(record), ban: ban ? { untilMs: ban.untilMs, level: ban.level } : null };
     } catch (error) {
       if (error instanceof StoreUnavailable) return undefined;
       throw error;

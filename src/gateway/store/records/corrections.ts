@@ -24,7 +24,7 @@ export async function* correctionsOf(
   after: string | null = null,
 ): AsyncGenerator<readonly CorrectionOf[]> {
   const first = key ?? customer ?? '';
-  for (let afterId = after ?? rightBefore(first); ;) {
+  for (let afterId = after ?? predecessor(first); ;) {
     const begin = afterId;
     const ids = await withRetry(() => store.corrected(begin, AT_ONCE));
     const wanted = ids.filter(
@@ -41,7 +41,7 @@ export async function* correctionsOf(
 }
 
 /** Sorts before this ID and after all IDs before it: no ID has a `~`. Null for an empty ID. */
-function rightBefore(id: string): string | null {
+function predecessor(id: string): string | null {
   const last = id.length - 1;
   return id === '' ? null : `${id.slice(0, last)}${String.fromCharCode(id.charCodeAt(last) - 1)}~`;
 }

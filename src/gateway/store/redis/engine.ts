@@ -7,7 +7,7 @@ import type { AdmissionEngine, SeenGateway, StoreTrust } from '../port.js';
 import type { KeyStore, KeyRecord } from '../records/key.js';
 import { knownStoreInMemory, type KnownStore } from '../known-store.js';
 import { admit, editionOf, probeOf } from './admit/admit.js';
-import { believed, isUnknown } from './trust/doubt.js';
+import { confirmUnknown, isUnknown } from './trust/doubt.js';
 import { addressBans } from './records/address-bans.js';
 import { banStore, noteStarted } from './records/bans.js';
 import { changedSince, type ChangedKeys } from './records/changes.js';
@@ -139,10 +139,10 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     async admit(requests) {
       const verdicts = await admit(link, edition, requests).catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable) || !error.decided.some(isUnknown)) throw error;
-        return believed(link, eviction, requests, error.decided, error);
+        return confirmUnknown(link, eviction, requests, error.decided, error);
       });
       noteStarted(link, requests, verdicts);
-      return verdicts.some(isUnknown) ? believed(link, eviction, requests, verdicts) : verdicts;
+      return verdicts.some(isUnknown) ? confirmUnknown(link, eviction, requests, verdicts) : verdicts;
     },
     fail: (reports) => fail(link, reports, usageDays),
     ...{ keys, customers, days, ledger },

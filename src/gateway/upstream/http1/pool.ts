@@ -37,7 +37,7 @@ export class Pool implements Owner {
   readonly #queue: UpstreamRequest[] = [];
   readonly #schedule = onceATurn(() => this.#handOut());
   readonly #unqueue = (request: UpstreamRequest): void => remove(this.#queue, request);
-  #dialling = 0;
+  #dialing = 0;
   #sweep: NodeJS.Timeout | null = null;
   #closing = false;
   #onClosed: (() => void) | null = null;
@@ -49,7 +49,7 @@ export class Pool implements Owner {
   }
 
   get stats(): { connected: number; queued: number } {
-    return { connected: this.#sockets.size - this.#dialling, queued: this.#queue.length };
+    return { connected: this.#sockets.size - this.#dialing, queued: this.#queue.length };
   }
 
   /** Never calls the handler before it returns. */
@@ -104,25 +104,25 @@ export class Pool implements Owner {
       if (connection.expiresMs <= nowMs) connection.destroy();
       else connection.send(this.#queue.shift()!);
     }
-    while (this.#dialling < this.#queue.length && this.#sockets.size < this.#settings.connections) this.#dial();
+    while (this.#dialing < this.#queue.length && this.#sockets.size < this.#settings.connections) this.#dial();
     if (this.#closing && this.#queue.length === 0) this.#finish();
   }
 
   /** On failure, fails the request that has waited longest: otherwise all would wait for an address that is down. */
   #dial(): void {
     const { connectMs } = this.#settings;
-    this.#dialling += 1;
+    this.#dialing += 1;
     const socket = dial(
       this.#settings,
       connectMs,
       () => {
-        this.#dialling -= 1;
+        this.#dialing -= 1;
         const connection = new Connection(socket, this, this.#settings);
         this.onIdle(connection);
         return connection;
       },
       (failure) => {
-        this.#dialling -= 1;
+        this.#dialing -= 1;
         this.#sockets.delete(socket);
         this.#queue.shift()?.fail(failure);
         this.#schedule();

@@ -13,7 +13,7 @@ const BARE = /\r[^\n]|(?:^|[^\r])\n/;
 /** `malformed`: not a response, or only part of one. `surplus`: complete, but followed by unsolicited bytes. */
 export type Progress = 'more' | 'done' | 'surplus' | 'malformed';
 
-interface AnswerParts {
+interface ResponseParts {
   onHead(head: ResponseHead): void;
   onBody(piece: Buffer): void;
 }
@@ -26,7 +26,7 @@ type Expected = 'head' | 'length' | 'chunks' | 'close' | 'nothing';
  * takes bytes after the end of a response for the next one.
  */
 export class ResponseReader {
-  readonly #parts: AnswerParts;
+  readonly #parts: ResponseParts;
   readonly #limits: ResponseLimits;
   #expected: Expected = 'nothing';
   #isHead = false;
@@ -37,7 +37,7 @@ export class ResponseReader {
   /** Why the response is malformed. */
   unreadable: Unreadable = 'not_http';
 
-  constructor(parts: AnswerParts, limits: ResponseLimits = USUAL_LIMITS) {
+  constructor(parts: ResponseParts, limits: ResponseLimits = USUAL_LIMITS) {
     this.#parts = parts;
     this.#limits = limits;
   }

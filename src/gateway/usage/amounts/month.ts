@@ -43,7 +43,7 @@ async function historyOf(
  * days that have counts.
  * @param counted by plan, with the days that have counts
  */
-export function worthSaying(
+export function reportable(
   parts: readonly Part[],
   prices: ReadonlyMap<string, Price | null>,
   counted: ReadonlyMap<string, { has(day: string): boolean }>,

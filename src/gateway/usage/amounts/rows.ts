@@ -17,7 +17,7 @@ import { accountsIn, type Summing } from './accounts.js';
 import { partsOf } from './bill.js';
 import { Money } from './money.js';
 import type { MoneyView } from '../grouping/money-view.js';
-import { withHistory, worthSaying, type WithHistory } from './month.js';
+import { withHistory, reportable, type WithHistory } from './month.js';
 
 /** What was counted by plan and day. */
 type Counted = Map<string, Map<string, Counts & Corrected>>;
@@ -85,7 +85,7 @@ export class Amounts {
     };
     for (const [plan, sums] of counted) for (const [day, counts] of sums) add(sumOf(plan, day).counts, counts);
     if (record === undefined) for (const sum of rows.values()) sum.money.unknown('it has no record');
-    for (const part of worthSaying(parts, this.#prices, counted, days))
+    for (const part of reportable(parts, this.#prices, counted, days))
       sumOf(part.plan, days[part.day]!).money.add(part);
     for (const { counts, money } of rows.values()) {
       addCounts(this.totals, counts);

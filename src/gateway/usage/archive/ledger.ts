@@ -156,7 +156,7 @@ async function* bothRows(
       );
   };
   for await (const both of mergeByKey<PlacedRow>([archive.rows(archived, { keyId, after }), rows()]))
-    yield withoutTwins(both);
+    yield dropDuplicates(both);
 }
 
 /** A row of the archive or on top of it, or a whole one of a day that the archive may have too. */
@@ -168,7 +168,7 @@ interface PlacedRow extends UsageRow {
  * If the store has a key's whole day, its counts are used; the archive's are only a lower bound, because counts only
  * grow.
  */
-function withoutTwins(rows: readonly PlacedRow[]): readonly UsageRow[] {
+function dropDuplicates(rows: readonly PlacedRow[]): readonly UsageRow[] {
   const wholeDays = new Set<string>();
   const whole = new Map<string, Omit<UsageRow, keyof Counts> & Counts>();
   for (const { isWhole, ...row } of rows) {

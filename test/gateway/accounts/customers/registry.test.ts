@@ -46,7 +46,7 @@ t.test('keys of a customer: so many, and none of another form', async (t: Test) 
   const { id: customer } = await registry.customers.create(PRO, 'Zoë');
   const { record } = await registry.create({ customer, name: 'x' });
   t.same([record.plan, record.limits], ['', null], "they are the customer's");
-  t.match(await registry.asItHolds(record), { id: record.id, plan: 'pro' });
+  t.match(await registry.effective(record), { id: record.id, plan: 'pro' });
   await t.rejects(registry.create({ customer, name: 'x', key: 'old-key-0123456789' }), /can't belong to a customer/);
   const line = { id: record.id, hash: 'f'.repeat(64), plan: 'free', name: 'x' };
   const lines = (async function* () {

@@ -13,11 +13,11 @@ const GOOD = { ':method': 'POST', ':scheme': 'https', ':authority': 'pets.exampl
 function opening(
   pseudo: Readonly<Record<string, string>>,
   fields: readonly (readonly [string, string])[] = [],
-  goesOn = true,
+  endsLater = true,
 ): Exchange {
   const { head, fault } = readStreamHead(
     [...Object.entries(pseudo), ...fields].flat(),
-    goesOn,
+    endsLater,
     '::ffff:192.0.2.7',
     limits,
   );

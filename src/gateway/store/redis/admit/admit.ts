@@ -2,7 +2,7 @@ import { customerOf } from '../../records/customer-id.js';
 import type { Plans } from '../../../admission/plan.js';
 import { StoreUnavailable, type AdmissionRequest, type Late } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
-import { PROBE, writtenOut, type Call, type Section } from './call.js';
+import { PROBE, encode, type Call, type Section } from './call.js';
 import { admissionScript } from './plans.js';
 import { AnswerReader, planTable, unknownAnswers, type PlanTable } from './answers.js';
 import { Unanswered } from '../link/errors.js';
@@ -110,7 +110,7 @@ function listen(
 async function ask(link: Link, edition: Edition, requests: readonly AdmissionRequest[], call: Call): Promise<Buffer> {
   let day = dayNumber(link.storeMs(call[0]!.name));
   for (let tried = 1; ; tried += 1) {
-    const { names, args } = writtenOut(requests, call, day);
+    const { names, args } = encode(requests, call, day);
     const answer = await link.run(
       edition.script,
       names,

@@ -42,7 +42,7 @@ export const PROBE: readonly string[] = [
  *     mode      1 when it costs something; 2 more, in tests, when length and text of a time in ms follow;
  *               4 more when it costs more than one and its cost (3) follows
  */
-export function writtenOut(
+export function encode(
   requests: readonly AdmissionRequest[],
   call: Call,
   today: number,

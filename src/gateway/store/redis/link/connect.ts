@@ -24,7 +24,7 @@ export function isCluster(client: Client): client is Cluster {
 }
 
 /**
- * Dials, and keeps dialling. Nothing is queued for later and nothing is ever sent twice: a command
+ * Dials, and keeps dialing. Nothing is queued for later and nothing is ever sent twice: a command
  * whose answer was lost may have been carried out.
  */
 export function connect(target: RedisTarget, deadlineMs: number): Client {

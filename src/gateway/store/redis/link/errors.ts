@@ -67,7 +67,7 @@ export function redirectionOf(error: unknown): Redirection | undefined {
 
 /**
  * For people. Never the error itself: ioredis hangs the command's arguments on it.
- * @param trouble why dialling failed last
+ * @param trouble why dialing failed last
  */
 export function reasonOf(error: unknown, lastError: string | undefined): string {
   if (error instanceof NotOurs) return error.message;

@@ -231,12 +231,12 @@ export class NodeHealth {
   async #probe(): Promise<void> {
     if (this.#isProbing) return;
     this.#isProbing = true;
-    while (this.#isMissed()) {
+    while (this.#isDown()) {
       try {
         await this.#parts.probe(this);
-        if (this.#isMissed()) this.#back();
+        if (this.#isDown()) this.#back();
       } catch (error) {
-        if (!this.#isMissed()) break;
+        if (!this.#isDown()) break;
         this.#reason = error instanceof Error ? error.message : 'no answer';
         await this.#rest();
       }
@@ -244,7 +244,7 @@ export class NodeHealth {
     this.#isProbing = false;
   }
 
-  #isMissed(): boolean {
+  #isDown(): boolean {
     return this.#state === 'silent' || this.#state === 'away';
   }
 

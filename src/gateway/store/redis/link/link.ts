@@ -50,7 +50,7 @@ export class Link {
   readonly #nodes: Nodes;
   readonly #identity: Identity | null;
   readonly #stopIdentifying: () => Promise<void>;
-  /** Why dialling failed last. */
+  /** Why dialing failed last. */
   #lastError: string | undefined;
 
   constructor(client: Client, { deadlineMs, probe, known, environment, log }: LinkParts) {

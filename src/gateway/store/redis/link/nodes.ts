@@ -175,7 +175,7 @@ export class Nodes {
     const { onError, onReady } = this.#on;
     client.on('error', onError).on('node error', onError).on('ready', onReady);
     if (!isCluster(client)) client.on('close', () => this.#lost('', client));
-    // ioredis gives up permanently if a failover is announced while it is dialling.
+    // ioredis gives up permanently if a failover is announced while it is dialing.
     client.on('end', () => setTimeout(() => this.#redial(client), REDIAL_MS));
   }
 

@@ -14,7 +14,7 @@ export function isUnknown(verdict: Verdict | undefined): boolean {
  * what they have: a Redis that lost a key does not make it invalid. Those of one that did not are left
  * out of what is decided.
  */
-export async function believed(
+export async function confirmUnknown(
   link: Pick<Link, 'nodeOf' | 'identify'>,
   eviction: Pick<Eviction, 'vouch'>,
   requests: readonly AdmissionRequest[],

@@ -5,7 +5,7 @@ import type { UsageStore } from '../../../store/port.js';
 import { daysFrom } from '../../../../shared/utc-day.js';
 import { accountsIn } from '../../amounts/accounts.js';
 import { partsOf, type Part } from '../../amounts/bill.js';
-import { withHistory, worthSaying, type WithHistory } from '../../amounts/month.js';
+import { withHistory, reportable, type WithHistory } from '../../amounts/month.js';
 import { withCorrections } from '../../grouping/corrections.js';
 import { isFinal } from '../../grouping/range.js';
 import { judge, type Judgement } from './limits.js';
@@ -56,7 +56,7 @@ class LedgerRehearsal {
     const planOf = this.#days.map((_, n) => terms[n]?.plan ?? null);
     const parts = (prices: ReadonlyMap<string, Price | null>, unitsOf: UnitsOf): readonly Part[] => {
       const units = [...use].map(([plan, days]) => [plan, this.#days.map((day) => unitsOf(days, plan, day))] as const);
-      return worthSaying(partsOf({ planOf, units: new Map(units) }, prices), prices, use, this.#days);
+      return reportable(partsOf({ planOf, units: new Map(units) }, prices), prices, use, this.#days);
     };
     this.tally.add({ id, name: nameOf(record), isKnown: record !== undefined }, use, judged, {
       before: parts(this.#before, (days, _, day) => withCorrected(days.get(day), days.get(day)?.units)),
