@@ -1,10 +1,6 @@
+import { quoted } from '../../gateway/refusals/credential-location.js';
 import { basename } from 'node:path';
 import { packageRoot } from '../../shared/package-root.js';
-
-/** As a shell reads it back. */
-export function quoted(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /** How this program is called in the folder that this process was started in. */
 export function programName(script = process.argv[1] ?? ''): string {

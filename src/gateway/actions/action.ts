@@ -16,6 +16,15 @@ import { AdminRefusal, type Answer } from './answer.js';
 import type { Command } from './command.js';
 import type { Form } from './form.js';
 
+/** What a developer needs with a new key. */
+export interface Handover {
+  /** A request with the key, for a shell. */
+  readonly curl: (key: string) => string;
+  /** Addresses of the reference and of the key holder's page; null if they are not served. */
+  readonly docs: string | null;
+  readonly account: string | null;
+}
+
 export interface AdminParts {
   readonly registry: KeyRegistry;
   readonly engine: AdmissionEngine;
@@ -32,6 +41,8 @@ export interface AdminParts {
   readonly running: () => Running;
   /** Recent exchanges of all processes of this gateway. */
   readonly recall: Recall;
+  /** By the contract in force. */
+  readonly handover?: () => Handover;
   readonly log: Log;
   readonly audit: Audit;
   /** Creates a report from store and archive in another process. If absent: here, from the store. */

@@ -14,10 +14,13 @@ interface Details extends Element {
   open: boolean;
 }
 interface Page {
+  /** Absent on pages that are neither encrypted nor on this machine. */
+  readonly navigator: { readonly clipboard?: { writeText(text: string): Promise<void> } };
   readonly document: {
     readonly hidden: boolean;
     readonly activeElement: Element | null;
     querySelector(selector: '[data-live]' | '[data-live-state]' | '[data-live-pause]'): Element;
+    querySelector(selector: '[data-copy]' | '.secret'): Element | null;
     addEventListener(type: 'visibilitychange', listener: () => void): void;
   };
 }
@@ -79,5 +82,24 @@ function follow({ document }: Page): void {
   document.addEventListener('visibilitychange', () => void refresh());
 }
 
+/** Makes the button copy the secret of the page. */
+function offerCopy({ document, navigator: { clipboard } }: Page): void {
+  const button = document.querySelector('[data-copy]');
+  const secret = document.querySelector('.secret');
+  if (button === null || secret === null || clipboard === undefined) return;
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const show = (text: string): void => void (button.textContent = text);
+    clipboard.writeText(secret.textContent).then(
+      () => show('Copied'),
+      () => show('Could not copy: select it and copy it by hand'),
+    );
+  });
+}
+
 // Tests load this file in Node.
-if ('document' in globalThis) follow(globalThis as unknown as Page);
+if ('document' in globalThis) {
+  const page = globalThis as unknown as Page;
+  offerCopy(page);
+  if ((page.document.querySelector('[data-live]') as Element | null) !== null) follow(page);
+}

@@ -94,7 +94,7 @@ function run(order: Order): Promise<Outcome> {
   });
 }
 
-/** A document with fewer operations this soon after a file changed may be incomplete. */
+/** A document with fewer operations or scopes this soon after a file changed may be incomplete. */
 const WRITING_MS = 1_000;
 
 /**

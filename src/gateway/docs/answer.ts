@@ -29,7 +29,7 @@ interface Representation {
   readonly etag: string;
 }
 
-/** Only from here, and nothing embedded: the page works without internet and lets nothing else in. */
+/** Allows files of this origin and nothing inline: the page works without internet access and loads nothing else. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -74,9 +74,9 @@ export function createDocsAnswers(
   ]);
 }
 
-/** The page of each group, and of undefined the one that leads to them. */
+/** Returns the page of each group, and under undefined the main page. */
 function createPages(reference: Reference): ReadonlyMap<Group | undefined, () => Asset> {
-  // The plans in force, at once.
+  // `no-cache`, so that browsers show the plans in force immediately.
   const html = (page: string): Asset => asset('text/html; charset=utf-8', page, 'no-cache');
   const pages = [...reference.groups].map(
     ([name, group]) => [name, once(() => html(renderGroup(reference, group)))] as const,
@@ -94,7 +94,7 @@ function swaggerFiles(): ReadonlyMap<string, () => Asset> {
   ]);
 }
 
-/** A browser that asked for `/`. */
+/** Redirects a browser that requested `/`. */
 function leadTo(exchange: Admitted, path: string): void {
   const headers = commonHeaders(exchange);
   addVary(headers, 'Accept');
@@ -132,7 +132,7 @@ function asset(type: string, content: string | Buffer, cache = 'public, max-age=
   };
 }
 
-/** Made when first asked for: most gateways never serve the page, and zipping 1.7 MB takes its time. */
+/** Calls `make` on first use only: most gateways never serve the page, and compressing 1.7 MB takes time. */
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | null = null;
   return () => (made ??= { value: make() }).value;

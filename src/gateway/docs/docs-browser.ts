@@ -1,6 +1,6 @@
 /**
- * What the page does in the browser, served as it is compiled: Swagger UI over the contract. Swagger UI shows JSON
- * as JavaScript reads it, which rounds integers above 2^53; here every figure stays as it was sent.
+ * The script of the page, served as compiled: Swagger UI for the contract. Swagger UI itself shows JSON as JavaScript
+ * parses it, which rounds integers above 2^53; here every number is shown as it was sent.
  */
 type Element = object;
 type Component = (props: ResponseProps) => Element;
@@ -21,10 +21,10 @@ interface Page {
   };
 }
 
-/** Text of JSON, of any depth but always a scalar: a string, a number, true, false or null. */
+/** Matches each scalar in a JSON text, at any depth: a string, a number, true, false or null. */
 const SCALAR = /"(?:\\.|[^"\\])*"|[^\s"{}[\]:,]+/g;
 
-/** JSON on lines of its own, each scalar as it was written; undefined where `text` is no JSON. */
+/** Returns the JSON indented, with each scalar as it was written; undefined if `text` is not JSON. */
 export function indented(text: string): string | undefined {
   try {
     JSON.parse(text);
@@ -35,7 +35,7 @@ export function indented(text: string): string | undefined {
   return JSON.stringify(JSON.parse(quoted), null, 2).replace(SCALAR, (scalar) => JSON.parse(scalar) as string);
 }
 
-/** The answer's body as it came, in place of Swagger UI's own, which parses it. */
+/** Shows response bodies as received. Swagger UI's own component would parse them. */
 const exactAnswers = () => ({
   wrapComponents: {
     responseBody:

@@ -4,15 +4,15 @@ import { escapeHtml } from '../../shared/escape-html.js';
 import { costText, figure } from './figures.js';
 import type { Reference } from './reference.js';
 
-/** Characters of a description that the index shows. */
+/** Maximum number of characters of a description in the index. */
 const BRIEF = 200;
 
-/** What a group is called, for people. */
+/** Returns the title of a group. */
 export function labelOf(group: Group): string {
   return group ?? 'Without a tag';
 }
 
-/** The index of a large reference. */
+/** Renders the index of a large reference. */
 export function groupsSection({ operations, groups, paths }: Reference): string {
   const rows = [...groups.values()].map(
     ({ group, description, operations: { length } }) =>
@@ -27,7 +27,7 @@ The page of a tag says what they cost and need, with their reference.</p>
 <tbody>${rows.join('\n')}</tbody></table></div></section>`;
 }
 
-/** Its first line. */
+/** Returns the first line of a description, shortened if it is long. */
 function brief(description: string): string {
   const [line = ''] = description.trim().split('\n', 1);
   return line.length > BRIEF ? `${line.slice(0, BRIEF)}…` : line;

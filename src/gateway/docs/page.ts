@@ -5,7 +5,7 @@ import { plansSection } from './plans.js';
 import type { GroupOfOperations, Reference } from './reference.js';
 import { errorsSection, LIMITED_SECTION, startSection } from './sections.js';
 
-/** Operations that one page shows with all that the document says of them; more are slow to load and to show. */
+/** Maximum number of operations shown in full on one page: more are slow to load and render. */
 const FEW = 100;
 
 const SECTIONS = [
@@ -19,8 +19,8 @@ const SECTIONS = [
 type Link = readonly [href: string, text: string];
 
 /**
- * The reference as a page: what a client developer needs before the first request, then the contract itself; of a
- * large one its tags, each with a page of its own.
+ * Renders the reference as a page: what a client developer needs before the first request, then the contract itself. A
+ * large contract is shown as a list of its tags, each with its own page.
  */
 export function renderPage(reference: Reference): string {
   const { operations, plans, title, summary, paths } = reference;
@@ -39,7 +39,7 @@ ${errorsSection(reference)}`,
   );
 }
 
-/** The operations of one tag, and what the document says of them. */
+/** Renders the page of one tag: its operations and their part of the document. */
 export function renderGroup(reference: Reference, { group, description, operations }: GroupOfOperations): string {
   const { title, paths } = reference;
   const part = paths.openapi + groupQuery(group);
@@ -65,7 +65,7 @@ function navigation(links: readonly Link[]): string {
   return `<nav>\n${anchors.join('\n')}\n</nav>`;
 }
 
-/** @param openapi address of the document that Swagger UI shows; null: the page has none */
+/** @param openapi address of the document that Swagger UI shows; null: no Swagger UI */
 function document({ paths }: Reference, title: string, head: string, sections: string, openapi: string | null): string {
   const file = (name: string): string => escapeHtml(paths.file(name));
   const [styles, swagger] =

@@ -8,7 +8,7 @@ import type { About, ErrorRow } from '../contract/served/about.js';
 import type { Group } from '../contract/served/group.js';
 import { worded, type CredentialLocations } from '../refusals/credential-location.js';
 
-/** What the pages show. */
+/** The content of the reference pages. */
 export interface Reference {
   readonly title: string;
   readonly summary: string;
@@ -16,7 +16,7 @@ export interface Reference {
   readonly groups: ReadonlyMap<Group, GroupOfOperations>;
   readonly plans: Plans;
   readonly credentials: CredentialLocations;
-  /** Every error a client can meet: the gateway's catalogue, and what the contract shows of the upstreams. */
+  /** Every error a client can get: the gateway's catalogue, and the contract's examples of upstream errors. */
   readonly errors: readonly ErrorRow[];
   readonly paths: Paths;
 }
@@ -27,7 +27,7 @@ export interface GroupOfOperations {
   readonly operations: readonly Operation[];
 }
 
-/** Where the pages, their files and the document are; empty where they are nowhere. */
+/** Where the pages, their files and the document are; empty if they are not served. */
 interface Paths {
   readonly docs: string;
   readonly openapi: string;
@@ -55,7 +55,7 @@ export function referenceOf(
   };
 }
 
-/** In the document's order: tags that it describes, then the others, and what has none at the end. */
+/** Groups operations in the document's order: described tags, then other tags, then operations without a tag. */
 function groupsOf(operations: readonly Operation[], { tags }: About): ReadonlyMap<Group, GroupOfOperations> {
   const members = new Map<Group, Operation[]>(tags.map(({ name }) => [name, []]));
   const untagged: Operation[] = [];

@@ -23,19 +23,19 @@ import type { Visitor, Visitors } from './visitors.js';
 import { isOwnPost, valuesOf, wayOf, type Way } from './way.js';
 
 interface HolderParts extends OverviewParts {
-  /** Of the pages, without a slash at its end. */
+  /** Path of the pages, without a trailing slash. */
   readonly path: string;
   readonly visitors: Visitors;
   readonly addresses: Pick<AddressReader, 'trusts'>;
   readonly registry: KeyRegistry;
   readonly realm: string;
-  /** Whether holders may rotate their key. */
+  /** Whether key holders may rotate their key. */
   readonly mayRotate: boolean;
-  /** Called with what wrong keys cost. */
+  /** Called with the verdict on an address that entered a wrong key. */
   readonly onVerdict: OnVerdict;
 }
 
-/** The pages for holders of keys, each an own answer of the gateway. */
+/** Creates the pages for key holders, by the name of the gateway's own operation. */
 export function createHolderAnswers(parts: HolderParts): ReadonlyMap<string, OwnResponse> {
   const pages = new HolderPages(parts);
   const decided =
@@ -70,7 +70,7 @@ class HolderPages {
     if (way === 'open') return REFUSALS.insecure_connection;
     const visitor = await visitors.resume(exchange, way);
     if (visitor === null) {
-      // A link of elsewhere comes without the cookie, which is for this site alone; asked again from here, it has it.
+      // A link on another site sends no cookie (SameSite=Strict). A reload from this page sends it.
       const again = valuesOf(exchange.received, 'sec-fetch-site').includes('cross-site');
       return sendPage(exchange, signInPage({ path, again }));
     }
@@ -138,7 +138,7 @@ class HolderPages {
     try {
       const issued = await rotate(registry, visitor, overlap);
       if (issued === null) return REFUSALS.invalid_form;
-      // Another session, so that the form that was sent is of none: sent again, it does nothing.
+      // A new session makes the submitted form invalid: sent again, it does nothing.
       const cookie = visitors.cookie(await visitors.begin(visitor.keyId, issued.secretHash), way);
       return sendPage(exchange, rotatedPage({ path, token: issued.token, endsAtMs: issued.endsAtMs }), cookie);
     } catch (error) {
@@ -148,7 +148,7 @@ class HolderPages {
     }
   }
 
-  /** Why not, by where the key stands now; null where nothing speaks against the page. */
+  /** Returns why the visitor gets no page; null if nothing is wrong. Records the key's verdict for the response. */
   #admitted(exchange: Admitted, visitor: Visitor | Refusal): Refusal | null {
     if (isRefusal(visitor)) return visitor;
     settle(exchange, visitor.verdict);

@@ -4,13 +4,13 @@ import { Document, documentOf } from '../pages/document.js';
 interface FrameParts {
   readonly path: string;
   readonly title: string;
-  /** Null where nobody is signed in. */
+  /** Null if nobody is signed in. */
   readonly formToken: string | null;
   readonly again?: boolean;
   readonly children: Child;
 }
 
-/** A page for the holder of a key. */
+/** Renders a page for a key holder. */
 export function framed({ path, title, formToken, again, children }: FrameParts): string {
   return documentOf(
     <Document

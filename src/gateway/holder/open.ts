@@ -20,7 +20,7 @@ interface OpenParts {
   readonly recall: Recall;
   readonly bills: BillsSoFar;
   readonly metrics: { readonly verdict: (verdict: StandingVerdict, operation: string) => void };
-  /** Unix ms; the real clock when left out. */
+  /** Unix ms; defaults to the real clock. */
   readonly now?: () => number;
 }
 
@@ -29,7 +29,7 @@ interface OpenPages {
   readonly refusal: RefusalPage;
 }
 
-/** The pages for holders of keys; null where the contract has none. */
+/** Creates the pages for key holders; null if the contract has none. */
 export function openHolderPages(parts: OpenParts, { routes }: Contract, settings: Settings): OpenPages | null {
   const path = ownOperation(routes.operations, ACCOUNT)?.path;
   if (path === undefined) return null;
@@ -42,7 +42,7 @@ export function openHolderPages(parts: OpenParts, { routes }: Contract, settings
     usage: engine.failover?.ownUsage ?? engine.usage,
     visitors: new Visitors(path, { admission, sessionSecret, environment, acceptImported, now }),
     addresses: createAddressReader(trustedProxies),
-    // It rotates keys alone, which needs neither scopes nor what operations cost.
+    // Only rotates keys, which needs neither scopes nor the costs of operations.
     registry: new KeyRegistry({
       ...{ engine, environment, acceptImported, emitsEvents: settings.events !== null },
       ...{ plans: () => plans, scopes: [], costs: new Map() },

@@ -3,12 +3,12 @@ import type { Admitted } from '../exchange.js';
 import { InvalidForm, readForm, type Form } from '../pages/form.js';
 import { isRefusal, REFUSALS, withMessage, type Refusal } from '../refusal.js';
 
-/** A key, a few words and what else a form holds. */
+/** Enough for a key and a few short fields. */
 const MAX_FORM_BYTES = 4_096;
 
-/** The form that was sent; null where its sender left. */
+/** Reads the submitted form; null if the client left. */
 export async function readPosted({ client, contentLength, received }: Admitted): Promise<Form | Refusal | null> {
-  // What came with the head is whole by then, and takes no place of those that are on their way.
+  // By then, a body that was sent together with the head is complete, and needs no slot among the incomplete ones.
   await new Promise((resolve) => setImmediate(resolve));
   const noRoom = client.reserveBody(contentLength, MAX_FORM_BYTES);
   if (noRoom !== null) return noRoom;
@@ -23,7 +23,7 @@ export async function readPosted({ client, contentLength, received }: Admitted):
   }
 }
 
-/** Each of our fields once, or left out. */
+/** Throws InvalidForm if one of our fields occurs more than once. */
 function checkedOnce(form: Form): Form {
   for (const name of ['key', 'form', 'overlap']) form.text(name);
   return form;

@@ -7,10 +7,10 @@ import { framed } from './frame.js';
 import { noCors, PAGE_FIELDS } from './respond.js';
 import { signInPage } from './sign-in.js';
 
-/** Whoever may enter a key, and so go on. */
+/** Refusals after which the visitor may enter a key. */
 const SIGNED_OUT: readonly string[] = ['missing_api_key', 'invalid_api_key'];
 
-/** What a browser is shown when one of the pages is refused, wherever on the way that was. */
+/** Renders refusals of these pages for browsers, whichever step of the exchange refused. */
 export function createRefusalPage(path: string): RefusalPage {
   return (exchange, refusal) => {
     const { headers, logEntry } = exchange;

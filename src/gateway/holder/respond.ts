@@ -4,16 +4,16 @@ import type { Exchange } from '../exchange.js';
 import { PAGE_HEADERS } from '../pages/headers.js';
 import type { PageFile } from '../pages/files.js';
 
-/** Flat, as answers have them. */
+/** Flat: `[name, value, …]`. */
 export const PAGE_FIELDS: readonly string[] = Object.entries(PAGE_HEADERS).flat();
 
-/** From now on the answer shows where this key, or address, stands. */
+/** Makes the response headers show the limits of this key or address. */
 export function settle({ logEntry }: Exchange, verdict: StandingVerdict): void {
   logEntry.verdict = verdict;
   logEntry.decidedMs = performance.now();
 }
 
-/** As the others here it gives null: no refusal. */
+/** Sends a page. Like the functions below, returns null: no refusal. */
 export function sendPage(exchange: Exchange, page: string, cookie: string | null = null): null {
   send(exchange, 200, [...PAGE_FIELDS, ...cookieField(cookie)], page);
   return null;
@@ -24,7 +24,7 @@ export function sendFile(exchange: Exchange, { headers, body }: PageFile): null 
   return null;
 }
 
-/** Leads to the page that shows what is so now: reloading that one sends no form again. */
+/** Redirects to the page with the current state: reloading that page does not send the form again. */
 export function leadTo(exchange: Exchange, path: string, cookie: string | null): null {
   send(exchange, 303, ['Location', path, 'Cache-Control', 'no-store', ...cookieField(cookie)], '');
   return null;
@@ -36,7 +36,7 @@ function send(exchange: Exchange, status: number, fields: readonly string[], bod
   exchange.client.send(status, headers, body);
 }
 
-/** No page of another origin may read one of these, wherever else it may. */
+/** Removes CORS fields: no page of another origin may read these responses, even if it may read the API's. */
 export function noCors({ logEntry }: Exchange): void {
   logEntry.cors = null;
 }

@@ -6,7 +6,7 @@ import { framed } from './frame.js';
 import type { Visitor } from './visitors.js';
 import { Moment } from '../pages/components/moment.js';
 
-/** How long the key there was stays valid, ms, by what the form says. */
+/** How long the old secret stays valid, by the form's value. */
 const OVERLAPS: ReadonlyMap<string, { readonly ms: number; readonly label: string }> = new Map([
   ['24h', { ms: 86_400_000, label: 'for 24 hours more' }],
   ['1h', { ms: 3_600_000, label: 'for an hour more' }],
@@ -14,17 +14,17 @@ const OVERLAPS: ReadonlyMap<string, { readonly ms: number; readonly label: strin
   ['0s', { ms: 0, label: 'not at all: it has leaked' }],
 ]);
 
-/** In the key's history. */
+/** The actor in the key's history. */
 const ACTOR = 'key holder';
 
 interface NewKey {
   readonly token: string;
   readonly secretHash: string;
-  /** Until when the one before is valid; null where it is not any more. */
+  /** When the old secret ends, in Unix ms; null if it already has. */
   readonly endsAtMs: number | null;
 }
 
-/** Null for an overlap that the form does not offer. Rejects as the registry does. */
+/** Rotates the key; null for an overlap that the form does not offer. Rejects like `KeyRegistry.rotate`. */
 export async function rotate(
   registry: KeyRegistry,
   { keyId, secretHash: holding }: Pick<Visitor, 'keyId' | 'secretHash'>,

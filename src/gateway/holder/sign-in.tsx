@@ -4,9 +4,9 @@ import { framed } from './frame.js';
 
 interface SignInParts {
   readonly path: string;
-  /** What was wrong with the try before. */
+  /** What was wrong with the previous attempt. */
   readonly problem?: string;
-  /** The browser is to ask again at once, from this page. */
+  /** Whether the browser reloads immediately, so that the request comes from this page. */
   readonly again?: boolean;
 }
 

@@ -11,13 +11,13 @@ import { valuesOf, type Way } from './way.js';
 
 const COOKIE = 'petgate-account';
 
-/** Somebody who proved to hold a key, and where that key stands at this moment. */
+/** Someone who has proved to hold a key, with the key's current verdict. */
 export interface Visitor {
   readonly keyId: string;
   readonly secretHash: string;
   readonly verdict: StandingVerdict;
   readonly formToken: string;
-  /** The cookie as it is from now on, where it has to be set anew. */
+  /** The new value of the cookie if it must be set again. */
   readonly renewed: string | null;
 }
 
@@ -36,14 +36,14 @@ interface VisitorParts {
 }
 
 /**
- * Who holds which key. The store is asked of the key for each page, at no cost, so that a revocation, a ban or another
- * plan holds for the next one. What a session holds, the hash of a secret, opens nothing but these pages. All reject
- * with StoreUnavailable.
+ * Tracks who holds which key. Each page reads the key from the store, at no cost, so that a revocation, a ban or a new
+ * plan applies to the next page. A session contains only the hash of a secret, which is of no use outside these pages.
+ * All methods reject with StoreUnavailable.
  */
 export class Visitors {
   readonly #parts: VisitorParts;
   readonly #sessions: Sessions;
-  /** Where the pages are; the browser sends the cookie there alone. */
+  /** Path of the pages: the browser sends the cookie nowhere else. */
   readonly #path: string;
 
   constructor(path: string, parts: VisitorParts) {
@@ -52,7 +52,7 @@ export class Visitors {
     this.#sessions = new Sessions('account', parts.sessionSecret);
   }
 
-  /** Null where nobody is signed in, or whose key is no more valid. */
+  /** Returns the signed-in visitor; null if there is none, or the key is no longer valid. */
   async resume({ received }: Exchange, way: Way): Promise<Visitor | Refusal | null> {
     const cookies = cookiesIn(valuesOf(received, 'cookie'), { name: COOKIE, secure: way === 'tls' });
     const session = await this.#sessions.resumeOnly(cookies, this.#parts.now());
@@ -63,7 +63,7 @@ export class Visitors {
     return { keyId, secretHash, verdict, formToken: session.formToken, renewed: session.renewed };
   }
 
-  /** Where the key stands that was entered, and the cookie of its new session; null where it is none that is valid. */
+  /** Returns the verdict on the entered key and the cookie of its new session; null if the key is not valid. */
   async signIn(key: string): Promise<SignedIn | Refusal | null> {
     const { environment, acceptImported } = this.#parts;
     const parsed = parseToken(key, environment, acceptImported);
@@ -74,24 +74,24 @@ export class Visitors {
     return { verdict, cookie: await this.begin(id, secretHash) };
   }
 
-  /** The cookie of a new session. */
+  /** Begins a session and returns the value of its cookie. */
   begin(keyId: string, secretHash: string): Promise<string> {
     return this.#sessions.begin({ key: keyId, hash: secretHash }, this.#parts.now());
   }
 
-  /** Ends the session, also for whoever has copied its cookie. Rejects with ChangeUncertain too. */
+  /** Ends the session, including copies of its cookie. May also reject with ChangeUncertain. */
   signOut(visitor: Visitor): Promise<void> {
     return this.#sessions.end(visitor);
   }
 
-  /** Takes a token from the address of whoever entered a wrong key, as any request without a valid key does. */
+  /** Charges one unit to the address that entered a wrong key, as for any request without a valid key. */
   async charge({ addressBucket: address }: Exchange, operation: string): Promise<StandingVerdict | null> {
     const request = { subject: { kind: 'address', address }, operation, scope: null, cost: 1 } as const;
     const verdict = await this.#parts.admission.admit(request);
     return verdict.outcome === 'unknown_key' ? null : verdict;
   }
 
-  /** The field Set-Cookie; an empty `value` takes the cookie away. */
+  /** Returns the value of Set-Cookie; an empty `value` deletes the cookie. */
   cookie(value: string, way: Way): string {
     return setCookie({ name: COOKIE, path: this.#path, secure: way === 'tls' }, value);
   }

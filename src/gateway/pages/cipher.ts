@@ -4,12 +4,12 @@ const CIPHER = 'aes-256-gcm';
 const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Of a whole sealed text, which browsers send with each request. */
+/** Maximum length of an encrypted text: browsers send it with each request. */
 export const MAX_SEALED = 1024;
 
 /**
- * `v1.` and base64url of nonce, ciphertext and tag (AES-256-GCM). Version and purpose are authenticated with it: what
- * was sealed for one purpose does not open for another.
+ * Returns `v1.` and the base64url of nonce, ciphertext and tag (AES-256-GCM). Version and purpose are authenticated: a
+ * text encrypted for one purpose cannot be decrypted for another. Throws RangeError if the result is too long.
  */
 export function encrypt(purpose: string, text: string, secret: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -20,11 +20,11 @@ export function encrypt(purpose: string, text: string, secret: Buffer): string {
   return sealed;
 }
 
-/** What was sealed; null where it was not, with this secret and for this purpose, or was changed since. */
+/** Returns the text; null if it was not encrypted with this secret for this purpose, or has been changed. */
 export function decrypt(purpose: string, sealed: string, secret: Buffer): string | null {
   if (sealed.length > MAX_SEALED || !/^v1\.[\w-]{38,}$/.test(sealed)) return null;
   const bytes = Buffer.from(sealed.slice(VERSION.length + 1), 'base64url');
-  // One text for each: bits behind the last byte would be anybody's.
+  // Accept only one spelling: base64url ignores unused bits of the last character, which anyone could change.
   if (!sealed.endsWith(bytes.toString('base64url'))) return null;
   const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)];
   const decipher = createDecipheriv(CIPHER, secret, nonce, { authTagLength: TAG_BYTES });

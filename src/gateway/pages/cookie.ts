@@ -1,18 +1,18 @@
-/** A cookie of pages: where it is good, and whether the way to them is private. */
+/** A cookie of pages. */
 interface CookieForm {
   readonly name: string;
-  /** Of the pages: the browser sends it nowhere else. */
+  /** Path of the pages: the browser sends the cookie nowhere else. */
   readonly path: string;
-  /** TLS, by the gateway itself or by a proxy in front. */
+  /** Whether the browser uses TLS, to the gateway itself or to a proxy in front. */
   readonly secure: boolean;
 }
 
-/** Over TLS no plain page, and nobody in between, can set one of that name. */
+/** Adds `__Secure-` over TLS: browsers reject such a cookie from pages without TLS, or from anyone in between. */
 function cookieName({ name, secure }: Pick<CookieForm, 'name' | 'secure'>): string {
   return secure ? `__Secure-${name}` : name;
 }
 
-/** The value of Set-Cookie; an empty `value` takes the cookie away. */
+/** Returns the value of Set-Cookie; an empty `value` deletes the cookie. */
 export function setCookie(form: CookieForm, value: string): string {
   const { path, secure } = form;
   const ends = value === '' ? '; Max-Age=0' : '';
@@ -20,8 +20,8 @@ export function setCookie(form: CookieForm, value: string): string {
 }
 
 /**
- * The values of the cookie in `fields` of Cookie. Others of its name may have been set by whatever shares the host: the
- * one that opens a session counts.
+ * Returns all values of the cookie in `fields` of Cookie. Other software on the same host may have set a cookie with
+ * this name; the caller uses the one that is a valid session.
  */
 export function cookiesIn(fields: readonly string[], form: Pick<CookieForm, 'name' | 'secure'>): readonly string[] {
   const name = cookieName(form);

@@ -7,26 +7,26 @@ interface Link {
   readonly label: string;
 }
 
-/** What stands around the content of every page. */
+/** The frame around the content of every page. */
 interface Frame {
   readonly title: string;
-  /** The path that the shared files are served below, without a slash at its end. */
+  /** The path below which the shared files are served, without a trailing slash. */
   readonly files: string;
-  /** Where the name of the pages leads. */
+  /** The name of the pages, and what it links to. */
   readonly home: Link;
   readonly links: readonly Link[];
-  /** The path of the link that stands for this page. */
+  /** The path of the link to mark as the current page. */
   readonly current: string;
-  /** To the right of the links: who is signed in, a search. */
+  /** Shown to the right of the links: who is signed in, a search. */
   readonly tools?: Child;
-  /** The path of a script of ours, for what is live. */
+  /** File name of our script for live updates. */
   readonly script?: string | undefined;
-  /** True: the browser asks again at once, from this page. */
+  /** True: the browser reloads immediately, so that the request comes from this page. */
   readonly again?: boolean | undefined;
   readonly children: Child;
 }
 
-/** A whole page as HTML. Text and attributes are escaped by the renderer, wherever they come from. */
+/** Renders a whole page as HTML. The renderer escapes all text and attributes. */
 export function documentOf(page: JSX.Element): string {
   return `<!doctype html>\n${renderToString(page)}\n`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { STYLE } from './style.js';
 
-/** A file of the pages. Its name has the hash of what is in it, so that browsers keep it for ever. */
+/** A file of the pages. Its name contains a hash of its content, so that browsers may cache it permanently. */
 export interface PageFile {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface PageFile {
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
-/** @param name without its ending */
+/** @param name without extension */
 export function pageFile(name: string, type: keyof typeof TYPES, body: string): PageFile {
   const hash = createHash('sha256').update(body).digest('base64url').slice(0, 16);
   return {

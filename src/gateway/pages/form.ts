@@ -1,7 +1,7 @@
-/** Of one form; the longest holds lists of scopes and limits. */
+/** Per form; the longest has lists of scopes and limits. */
 const MAX_FIELDS = 200;
 
-/** What was sent is no form of ours. The message says what is wrong with it, and holds nothing of it. */
+/** The request body is not a form of these pages. The message says why, without quoting what was sent. */
 export class InvalidForm extends Error {
   override readonly name = 'InvalidForm';
 }
@@ -14,20 +14,20 @@ export class Form {
     this.#values = values;
   }
 
-  /** Empty where it is left out. Throws InvalidForm for a field that comes twice: which was meant, nobody knows. */
+  /** Returns '' if the field is absent. Throws InvalidForm if it occurs twice, because that is ambiguous. */
   text(name: string): string {
     const [value = '', ...more] = this.all(name);
     if (more.length > 0) throw new InvalidForm(`The field "${name}" came twice.`);
     return value;
   }
 
-  /** Undefined where nothing, or nothing but blanks, was entered. */
+  /** Returns the trimmed value; undefined if it is empty or blank. */
   given(name: string): string | undefined {
     const value = this.text(name).trim();
     return value === '' ? undefined : value;
   }
 
-  /** Of checkboxes of one name. */
+  /** Returns all values of checkboxes with this name. */
   all(name: string): readonly string[] {
     return this.#values.get(name) ?? [];
   }
@@ -37,14 +37,14 @@ export class Form {
   }
 }
 
-/** Throws InvalidForm. The caller has bounded the bytes. */
+/** Reads a form. Throws InvalidForm. The caller must limit the size. */
 export function readForm(type: string | undefined, bytes: Buffer): Form {
   if (!/^application\/x-www-form-urlencoded *(?:;|$)/i.test(type ?? ''))
     throw new InvalidForm('Send application/x-www-form-urlencoded, as the form of the page does.');
   return readFields(bytes.toString('latin1'));
 }
 
-/** The same of what stands behind `?` in an address. */
+/** Reads form fields, also from the query of a URL (without its `?`). Throws InvalidForm. */
 export function readFields(text: string): Form {
   const values = new Map<string, string[]>();
   const pairs = text === '' ? [] : text.split('&');
@@ -61,7 +61,7 @@ function splitAt(pair: string): readonly string[] {
   return mark === -1 ? [pair] : [pair.slice(0, mark), pair.slice(mark + 1)];
 }
 
-/** Not by URLSearchParams, which puts another character where it can't read one. */
+/** Decodes a name or value. URLSearchParams would replace invalid UTF-8 instead of rejecting it. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' ')).replaceAll('\r\n', '\n');

@@ -1,4 +1,4 @@
-/** Only from here, nothing within the page itself, and no page of others around it. */
+/** Allows only files of this origin, nothing inline, and no embedding in pages of other sites. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -10,14 +10,14 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Of every page: it shows what is so now, to one person. */
+/** Headers of every page. Pages show current data to one person, so they are never stored. */
 export const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': POLICY,
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // Request ids stand in addresses. Not `no-referrer`: then a browser would not say where a form came from.
+  // URLs contain request IDs. Not `no-referrer`: browsers would then send forms with `Origin: null`.
   'Referrer-Policy': 'same-origin',
   'Cache-Control': 'no-store',
 } as const;

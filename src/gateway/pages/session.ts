@@ -2,22 +2,22 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SessionSecret } from '../store/records/session-secret.js';
 import { decrypt, encrypt } from './cipher.js';
 
-/** Whose pages: what is sealed for one opens at no other. */
+/** Which pages: a cookie encrypted for one purpose is not valid for the other. */
 export type Purpose = 'account' | 'console';
 
-/** What a session is about: a few short texts. */
+/** A few short texts. */
 type SessionData = Readonly<Record<string, string>>;
 
 interface Session {
   readonly data: SessionData;
-  /** The cookie as it is from now on, where it has to be set anew; null while the one that came is good enough. */
+  /** The new value of the cookie if it must be set again; null if the received one is recent enough. */
   readonly renewed: string | null;
-  /** What each form of its pages holds, in a hidden field: no other site knows it. */
+  /** The hidden field of each form on its pages; other sites do not know it. */
   readonly formToken: string;
 }
 
 interface Sealed {
-  /** Names the session, also after it was renewed. */
+  /** Identifies the session; renewal does not change it. */
   readonly id: string;
   readonly startMs: number;
   readonly usedMs: number;
@@ -26,18 +26,17 @@ interface Sealed {
 
 export const SESSION_MS = 12 * 3_600_000;
 export const IDLE_MS = 30 * 60_000;
-/** A use is noted in the cookie when the one noted is so long ago. */
+/** The cookie is renewed if its last recorded use is at least this long ago. */
 const NOTED_EVERY_MS = 60_000;
-/** How far clocks of gateways may be apart. */
+/** The maximum difference between the clocks of gateways. */
 const SKEW_MS = 60_000;
 
-/** What of the store sessions need. */
+/** The part of the store that sessions need. */
 export type SessionStore = Pick<SessionSecret, 'read' | 'end' | 'hasEnded'>;
 
 /**
- * Sessions of pages, which the browser's own cookie keeps: sealed, so that nobody reads or changes it. The store knows
- * those that were ended.
- * All calls reject with StoreUnavailable where the store does not give the secret.
+ * Sessions of pages, kept in an encrypted cookie that nobody else can read or change. The store records only those that
+ * were ended. All calls reject with StoreUnavailable if the store cannot provide the secret.
  */
 export class Sessions {
   readonly #purpose: Purpose;
@@ -48,15 +47,15 @@ export class Sessions {
     this.#secret = secret;
   }
 
-  /** A new session: the value of its cookie. */
+  /** Begins a session and returns the value of its cookie. */
   async begin(data: SessionData, nowMs: number): Promise<string> {
     const id = randomBytes(12).toString('base64url');
     return this.#encrypt({ id, startMs: nowMs, usedMs: nowMs, data }, await this.#secret.read());
   }
 
   /**
-   * The one session that these cookies hold, whatever else is among them; null where none of them opens one, or two do:
-   * one of these is somebody else's.
+   * Returns the only valid session among these cookies; ignores cookies that are not valid. Null if there is none, or
+   * more than one: one of them is then somebody else's.
    */
   async resumeOnly(cookies: readonly string[], nowMs: number): Promise<Session | null> {
     const found = await Promise.all(cookies.map((cookie) => this.resume(cookie, nowMs)));
@@ -64,7 +63,7 @@ export class Sessions {
     return new Set(open.map(({ formToken }) => formToken)).size === 1 ? open[0]! : null;
   }
 
-  /** The session that a cookie holds; null where it holds none, or one that is over. */
+  /** Returns the session of a cookie; null if it is not valid, has expired or was ended. */
   async resume(cookie: string, nowMs: number): Promise<Session | null> {
     const secret = await this.#secret.read();
     const text = decrypt(this.#purpose, cookie, secret);
@@ -77,7 +76,7 @@ export class Sessions {
     return (await this.#secret.hasEnded(formToken)) ? null : { data, renewed, formToken };
   }
 
-  /** Ends a session for all gateways, also for whoever has copied its cookie: until no copy could open it any more. */
+  /** Ends a session at all gateways, including copies of its cookie. The store keeps this until no copy is valid. */
   end({ formToken }: Pick<Session, 'formToken'>): Promise<void> {
     return this.#secret.end(formToken, IDLE_MS + 2 * SKEW_MS);
   }
@@ -91,7 +90,7 @@ export class Sessions {
   }
 }
 
-/** Whether a form that was sent is one of the session's own. */
+/** Returns whether a submitted form belongs to the session. */
 export function isOwnForm({ formToken }: Pick<Session, 'formToken'>, sent: string | null): boolean {
   if (sent === null) return false;
   const [own, given] = [Buffer.from(formToken), Buffer.from(sent)];

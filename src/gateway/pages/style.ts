@@ -1,7 +1,7 @@
-/** Of the parts of a plot, and of the classes of status: 2xx, 3xx, 4xx and 5xx. */
+/** For the parts of a plot, and for the status classes 2xx, 3xx, 4xx and 5xx. */
 const COLOURS = [...Array.from({ length: 8 }, (_, n) => `c${n}`), 's2', 's3', 's4', 's5'];
 
-/** The one style sheet of all pages: light, or dark where the reader's system asks for it; phone to wide. */
+/** The style sheet of all pages: light or dark as the system prefers, for phones to wide screens. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #56616f; --line: #d9dfe7; --axis: #7d8896; --paper: #fff;
   --panel: #f5f7fa; --accent: #0b6b57; --on-accent: #fff; --warn: #96400c; --danger: #b3261e; --good: #0b6b57;

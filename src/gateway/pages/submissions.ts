@@ -1,33 +1,33 @@
 import { randomBytes } from 'node:crypto';
 
-/** How long the answer of a form is kept for a browser that sends it again, as after a second click. */
+/** How long the response to a form is kept, in case the browser sends it again, as after a second click. */
 const REPLAY_MS = 60_000;
-/** How long it is remembered that a form was sent. */
+/** How long a submission is remembered. */
 const REMEMBER_MS = 3_600_000;
-/** Beyond it the oldest is forgotten. */
+/** Beyond this, the oldest submission is forgotten. */
 const MAX_REMEMBERED = 10_000;
 const MAX_ANSWERS = 100;
 
 interface Submission<Answer> {
   readonly atMs: number;
-  /** Null once it is not kept any more. */
+  /** Null once it has been dropped. */
   answer: Promise<Answer> | null;
 }
 
-/** Forms that were sent: each does its work once, however often it comes. */
+/** Submitted forms. Each takes effect once, even if it is sent several times. */
 export class Submissions<Answer> {
   readonly #sent = new Map<string, Submission<Answer>>();
   readonly #kept: Submission<Answer>[] = [];
 
-  /** For a hidden field of a form that is shown. */
+  /** Returns an ID for a hidden field of a form. */
   newId(): string {
     return randomBytes(12).toString('base64url');
   }
 
   /**
-   * What `act` gives; of a form that came already what it gave then, or null where that is not kept any more. One that
-   * failed may come again.
-   * @param id of one session: what another sees is none of its own
+   * Returns the result of `act`. For a repeated form, returns the earlier result, or null if it is no longer kept. If
+   * `act` failed, the form may be sent again.
+   * @param id must be unique to the session, so that no other session gets its result
    */
   async once(id: string, nowMs: number, act: () => Promise<Answer>): Promise<Answer | null> {
     this.#forget(nowMs);
@@ -44,7 +44,7 @@ export class Submissions<Answer> {
     }
   }
 
-  /** Lets it be sent again: nothing came of it but a page that says what to put right. */
+  /** Allows the form to be sent again, because it had no effect but a page that says what to correct. */
   release(id: string): void {
     this.#sent.delete(id);
   }

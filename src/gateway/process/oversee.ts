@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import type { AdminParts } from '../actions/action.js';
 import { lackingText } from '../usage/archive/lacking.js';
 import { maintainArchive, type ArchiveState } from '../usage/tasks/maintain-archive.js';
+import { handoverOf } from './handover.js';
 import type { Base } from './base.js';
 import type { Reloader } from '../config/reload.js';
 import type { Deliverer } from '../events/deliverer.js';
@@ -142,6 +143,7 @@ async function openAdmin(
     recall,
     ready,
     running,
+    handover: () => handoverOf(base),
     log,
     audit: new Audit(settings.dataFolder),
     archive,

@@ -70,3 +70,8 @@ export function curlArguments(
   if ('header' in location) return `-H ${quote(`${location.header}: ${key}`)} ${quote(url)}`;
   return quote(`${url}${url.includes('?') ? '&' : '?'}${location.query}=${key}`);
 }
+
+/** As a shell reads it back. */
+export function quoted(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -14,8 +14,8 @@ export interface Part {
 
 export interface StoredPart extends Part {
   /**
-   * Omits days of a key that are marked as archived, or distinguishes them: a row with this mark is on top of the
-   * archive. Without the mark, an import may not have brought the whole day yet.
+   * `left out` omits the days that a key has marked as archived. `told` reports rows as on top of the archive only for
+   * such days: without the mark, an import may not have brought the whole day yet.
    */
   readonly archived?: 'left out' | 'told';
 }
@@ -53,15 +53,21 @@ export interface LedgerStore {
    * its day, and later counts are on top.
    */
   remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Sets these marks. `all`: also where there are counts, which are then on top; otherwise not if they are whole. */
+  /**
+   * Sets these marks. `all`: also for days with whole counts here, which are then on top of the archive; otherwise not
+   * for these.
+   */
   mark(day: string, rows: AsyncIterable<readonly UsageRow[]>, all: boolean): Promise<void>;
   /** Adds rows to the counts on top of them and removes the mark in the same step: then the day is whole here. */
   restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
-  /** Its ID, and those that an operator accepted for it. */
+  /** The store's ID, and other IDs that an operator accepted for it. */
   ids(): Promise<readonly string[]>;
   /** Null before the first day is moved. */
   archive(): Promise<ArchiveNote | null>;
-  /** Notes the archive, unless another one is noted, and what it has at least. Returns the noted one. */
+  /**
+   * Notes the archive, unless another one is noted, and raises what is noted of its days to `days`. Returns the ID of
+   * the noted one.
+   */
   bind(archiveId: string, days: ArchiveNote['days']): Promise<string>;
   /** Notes this archive in any case, and what it has of these days: null for a day that it lacks. */
   accept(archiveId: string, days: ArchiveNote['days']): Promise<void>;

@@ -2,10 +2,16 @@ import { DAY_MS } from '../admission/bucket.js';
 import type { SubjectState } from '../admission/decide.js';
 
 /**
- * A subject's state as the stores keep it, little-endian: level and moment of minute and day, four doubles; strikes and
- * level of the ban, three bytes each, and a mark, two; strikes since and banned until, two doubles; what is spent of
- * the month, and number of the day on which that began, four bytes each. Versions before had strikes and level as
- * doubles, the level last, and no month: where the mark is, theirs have the highest bytes of a small number.
+ * A subject's state as the stores keep it, little-endian, with these offsets:
+ *
+ *      0  level and time of the minute window, then of the day window: four doubles
+ *     32  strikes, then level of the ban: three bytes each
+ *     38  STATE_MARK: two bytes
+ *     40  time of the first strike, then end of the ban: two doubles
+ *     56  units spent this month, then number of the day on which the month began: four bytes each
+ *
+ * Earlier versions had no month, and stored strikes (at 32) and ban level (at 56) as doubles. Where the mark is, they
+ * have the highest bytes of a small number.
  */
 export const STATE_BYTES = 64;
 export const STATE_MARK = 0x8001;

@@ -62,7 +62,7 @@ export const TASKS: readonly Task[] = [
       await person.link('Create a key');
       await person.type('name', 'New app');
       await person.button('Create');
-      return /ptg_\w+/;
+      return /ptg_\w+[^]*curl -i .*ptg_\w+/;
     },
   },
   {

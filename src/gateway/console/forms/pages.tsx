@@ -37,7 +37,11 @@ async function done(
     const json = answer !== undefined && 'json' in answer ? (answer.json as Readonly<Record<string, unknown>>) : {};
     const secret = action.issues === undefined ? undefined : json[action.issues];
     if (typeof secret !== 'string') return { to: `${here}?done=${form.name.split('/').at(-1)!}` };
-    return { title: form.opens ?? form.button, content: <ShownOnce secret={secret} href={here} link="Go back" /> };
+    return {
+      title: form.opens ?? form.button,
+      live: true,
+      content: <ShownOnce secret={secret} href={here} link="Go back" />,
+    };
   } catch (error) {
     return { ...(await shown[form.on]!({ ...visit, posted: path }, problemsOf(error))), status: 400 };
   }

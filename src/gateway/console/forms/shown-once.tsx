@@ -1,3 +1,4 @@
+import type { Child } from '#jsx/jsx-runtime';
 import { Notice } from '../../pages/components/notice.js';
 
 interface ShownOnceParts {
@@ -5,16 +6,23 @@ interface ShownOnceParts {
   /** Where to go from there. */
   readonly href: string;
   readonly link: string;
+  readonly children?: Child;
 }
 
 /** A new key or admin token: the only time that it is shown. */
-export function ShownOnce({ secret, href, link }: ShownOnceParts) {
+export function ShownOnce({ secret, href, link, children }: ShownOnceParts) {
   return (
     <>
       <Notice level="warn">
         <p>It is shown only this once. Copy it now, and send it over a private channel.</p>
       </Notice>
       <pre class="secret">{secret}</pre>
+      <p>
+        <button hidden type="button" data-copy={true}>
+          Copy
+        </button>
+      </p>
+      {children}
       <p>
         <a class="button" href={href}>
           {link}

@@ -1,3 +1,4 @@
+import type { Handover } from '../../actions/action.js';
 import { IssuedKey, NewKey } from '../../actions/schemas.js';
 import { PostForm, sentWith } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
@@ -32,14 +33,48 @@ export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
   );
 }
 
+/** What its developer needs with it. */
+function HandedOver({ handover, secret }: { readonly handover: Handover | undefined; readonly secret: string }) {
+  if (handover === undefined) return null;
+  const { curl, docs, account } = handover;
+  return (
+    <section>
+      <h2>For its developer</h2>
+      <p class="hint">Put your public address in place of this gateway’s own, if it has another.</p>
+      <pre>{curl(secret)}</pre>
+      <ul>
+        {docs !== null && (
+          <li>
+            Reference: <a href={docs}>{docs}</a>
+          </li>
+        )}
+        {account !== null && (
+          <li>
+            Limits, usage and a new secret: <a href={account}>{account}</a>
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
 export async function createKey(visit: Visit): Promise<PageAnswer> {
   const { api, form } = visit;
   const { plan, ...body } = bodyIn({ ...WHOSE.fields, ...MORE.fields }, form, false);
   try {
     // A key of a customer takes its plan, whatever stands in the list.
     const asked = body['customer'] === undefined ? { plan, ...body } : body;
-    const { id, key } = await api.ask(IssuedKey, 'POST /admin/v1/keys', { body: asked });
-    return { title: 'Key created', content: <ShownOnce secret={key} href={pathOf('/keys', id)} link="Open key" /> };
+    const issued = await api.ask(IssuedKey, 'POST /admin/v1/keys', { body: asked });
+    const { id, key, name, plan: its } = issued;
+    const content = (
+      <ShownOnce secret={key} href={pathOf('/keys', id)} link="Open key">
+        <p>
+          <bdi>{name}</bdi>, on plan {its}
+        </p>
+        <HandedOver handover={visit.parts.handover?.()} secret={key} />
+      </ShownOnce>
+    );
+    return { title: 'Key created', live: true, content };
   } catch (error) {
     return { content: <NewKeyForm visit={visit} problems={problemsOf(error)} />, status: 400 };
   }

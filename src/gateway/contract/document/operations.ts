@@ -16,7 +16,7 @@ export function* operationsOf(
   for (const [name, value] of Object.entries(more)) yield [name, value, [ADDITIONAL, name]];
 }
 
-/** Returns whether a key is required. That is the default; an empty requirement is OpenAPI's way to make it optional. */
+/** Returns whether a key is required, which is the default. In OpenAPI an empty requirement makes it optional. */
 export function isSecured(security: unknown): boolean {
   if (!Array.isArray(security)) return true;
   return security.length > 0 && security.every((way) => isMapping(way) && Object.keys(way).length > 0);

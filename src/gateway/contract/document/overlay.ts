@@ -104,7 +104,10 @@ function onlyValueAt(document: Mapping, path: string): { readonly value: unknown
   return { value: structuredClone(valueAt(document, found[0]!)) };
 }
 
-/** Merges into a mapping, appends to a list (`copy` of a list: its members), replaces anything else; false if unfit. */
+/**
+ * Merges into a mapping, appends to a list (`copy` of a list: its members), replaces anything else. Returns false if
+ * the two values do not fit together.
+ */
 function put(document: Mapping, path: Path, update: unknown, isCopy: boolean): boolean {
   const value = valueAt(document, path);
   if (Array.isArray(value)) {

@@ -1,7 +1,7 @@
 /** Why values cannot be checked against a schema. */
 export class Unheld extends Error {}
 
-/** One state of a pattern. If `takes` is null, it consumes nothing: all its ways are entered immediately if `at` holds. */
+/** A state of a pattern. If `takes` is null, it consumes nothing, and enters all its `ways` if `at` holds. */
 interface State {
   readonly takes: Takes | null;
   readonly at: 'start' | 'end' | null;

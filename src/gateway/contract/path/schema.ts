@@ -100,7 +100,7 @@ function compile(schema: unknown, budget: Budget): Test {
   return (value, text) => tests.every((test) => test(value, text));
 }
 
-/** Makes implied keywords explicit: integers default to int64; OpenAPI 3.0's `exclusiveMinimum: true` bounds minimum. */
+/** Adds what is implied: integers are int64 by default; `exclusiveMinimum: true` (OpenAPI 3.0) applies to `minimum`. */
 function inFull(schema: Schema): Schema {
   const bound = (exclusive: unknown, inclusive: unknown): unknown =>
     typeof exclusive !== 'boolean' ? exclusive : exclusive ? inclusive : undefined;

@@ -7,7 +7,7 @@ import type { BillSoFar } from '../../usage/so-far.js';
 import { Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 
-/** What is owed for this month, where the plan has a price. */
+/** What is owed for this month, if the plan has a price. */
 export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
   if (bill === null) return null;
   return (

@@ -2,7 +2,7 @@ import { Table } from '../../pages/components/table.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import { Moment } from '../../pages/components/moment.js';
 
-/** What of a change is its holder's business: what operators wrote of the key is not. */
+/** The fields of a change that the key holder may see; operators' notes on the key are not among them. */
 const SHOWN: ReadonlyMap<string, string> = new Map([
   ['plan', 'plan'],
   ['expires', 'expires'],
@@ -12,7 +12,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
   ['until', 'until'],
 ]);
 
-/** What happened to the key. */
+/** The key's history. */
 export function Events({ events }: { readonly events: readonly AuditEntry[] }) {
   return (
     <section>

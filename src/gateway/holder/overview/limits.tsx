@@ -4,7 +4,7 @@ import { Table } from '../../pages/components/table.js';
 import { lengthOf, Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 
-/** Where each limit stands at this moment. */
+/** The current figures of each limit. */
 export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'customer'>) {
   const { windows, atMs } = verdict;
   const ours = customer === null ? 'this key' : `${customer.name}, shared by all its keys`;

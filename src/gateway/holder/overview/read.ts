@@ -10,13 +10,13 @@ import type { BillsSoFar } from '../../usage/so-far.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import type { Visitor } from '../visitors.js';
 
-/** Days of usage that are shown, today being the last. */
+/** Days of usage shown, including today. */
 export const DAYS = 31;
 const DAY_MS = 86_400_000;
-/** Of a customer's keys, and of what happened to the key, that are shown. */
+/** Maximum number of a customer's keys and of a key's events shown. */
 const MAX_KEYS = 100;
 const MAX_EVENTS = 50;
-/** A person waits longer for a bill than a program does. */
+/** How long to wait for the bill: longer than for an API response, because a person waits. */
 const BILL_MS = 5_000;
 
 export interface OverviewParts {
@@ -26,31 +26,31 @@ export interface OverviewParts {
   readonly bills: BillsSoFar;
 }
 
-/** All that the holder of a key is shown of it: nothing of operators, and nothing of other customers. */
+/** Everything that a key holder sees of the key: nothing about operators or other customers. */
 export interface Overview {
   readonly record: KeyRecord;
   readonly verdict: StandingVerdict;
-  /** Each of the last days, by operation. */
+  /** By day and operation, for the last `DAYS` days. */
   readonly usage: ReadonlyMap<string, ReadonlyMap<string, UsageCounts>>;
-  /** What is owed this month, of a customer's key by the customer. */
+  /** What is owed this month: for a customer's key, by the customer. */
   readonly bill: Awaited<ReturnType<BillsSoFar['of']>>;
-  /** Of its customer; null of a key without one. */
+  /** Null for a key without a customer. */
   readonly customer: HeldCustomer | null;
-  /** Its last refusals, as far as this gateway remembers them. */
+  /** The key's recent refusals and failures, as far as this gateway remembers them. */
   readonly refusals: Recalled;
-  /** What happened to the key, the last first. */
+  /** The key's history, latest first. */
   readonly events: readonly AuditEntry[];
 }
 
 export interface HeldCustomer {
   readonly name: string;
-  /** Those that are not revoked, this one too. */
+  /** All that are not revoked, including this one. */
   readonly keys: readonly KeyRecord[];
-  /** There are others that are not shown. */
+  /** Whether there are others that are not shown. */
   readonly hasMore: boolean;
 }
 
-/** Null where the key is gone. Rejects with StoreUnavailable. */
+/** Reads the overview; null if the key no longer exists. Rejects with StoreUnavailable. */
 export async function readOverview(parts: OverviewParts, { keyId, verdict }: Visitor): Promise<Overview | null> {
   const { engine, usage, recall, bills } = parts;
   const [record, days, customer, history, refusals, bill] = await Promise.all([
@@ -89,7 +89,7 @@ async function readCustomer(
   const customer = id === null ? undefined : await customers.read(id);
   if (customer === undefined) return null;
   const page = await keys.page(customer.id, MAX_KEYS + 1);
-  // Behind the customer's own come those of the next.
+  // The page may go on with keys of the next customer.
   const own = page.filter((key) => customerOf(key.id) === customer.id);
   return {
     name: customer.name,

@@ -5,7 +5,7 @@ import { Moment } from '../../pages/components/moment.js';
 
 const CAPTION = 'As far as this gateway remembers them, the last first';
 
-/** Why requests of the key were refused, or failed. */
+/** Recent requests with the key that were refused or failed, and why. */
 export function Refusals({ exchanges, silent }: Recalled) {
   return (
     <section>

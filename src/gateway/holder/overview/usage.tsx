@@ -4,7 +4,7 @@ import { Table } from '../../pages/components/table.js';
 import { addCounts, noCounts, type UsageCounts } from '../../store/records/counts.js';
 import { DAYS, type Overview } from './read.js';
 
-/** What the key used, by day and operation. */
+/** The key's usage, by day and operation. */
 export function Usage({ usage }: Pick<Overview, 'usage'>) {
   const days = [...usage];
   const [today = ''] = days.at(-1) ?? [];

@@ -1,6 +1,6 @@
 import type { Child } from '#jsx/jsx-runtime';
 
-/** Names and what they are, such as the fields of a record. What is null or false is left out. */
+/** A list of names and values, such as the fields of a record. Values that are null or false are left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: Child])[] }) {
   return (
     <dl class="facts">

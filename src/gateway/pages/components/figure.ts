@@ -1,4 +1,4 @@
-/** `12,345`; digits, of a figure that a number would round, stay as they are. */
+/** `12,345`. A string, for a figure that a number would round, is returned as it is. */
 export function fullNumber(figure: number | string): string {
   return figure.toLocaleString('en-US');
 }

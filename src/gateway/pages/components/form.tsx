@@ -1,7 +1,7 @@
 import type { Child } from '#jsx/jsx-runtime';
 import type { Form } from '../form.js';
 
-/** What each form that changes something holds, hidden: that it is of this session, and which one it is. */
+/** Hidden fields of each form that changes something: proof of its session, and an ID of the submission. */
 export interface Guard {
   readonly formToken: string;
   readonly submission: string;
@@ -11,7 +11,7 @@ interface PostFormParts {
   readonly action: string;
   readonly guard: Guard;
   readonly button: string;
-  /** Main: what the page is for; danger: what can't be undone. */
+  /** `main`: the page's main purpose; `danger`: cannot be undone. */
   readonly kind?: 'main' | 'danger' | undefined;
   readonly inline?: boolean;
   readonly children?: Child;
@@ -28,13 +28,13 @@ export function PostForm({ action, guard, button, kind, inline, children }: Post
   );
 }
 
-/** A form that comes back to be corrected, with what is wrong, each beginning with its field: `plan: …`. */
+/** A form shown again for correction. Each problem begins with its field: `plan: …`. */
 export interface Submitted {
   readonly form: Form;
   readonly problems: readonly string[];
 }
 
-/** Of the forms of a page, the one that was sent, which a field tells that no other has. */
+/** Returns the submitted form if it has `field`, which only one form of the page has; undefined otherwise. */
 export function sentWith(field: string, form: Form, problems: readonly string[]): Submitted | undefined {
   return form.has(field) ? { form, problems } : undefined;
 }
@@ -43,7 +43,7 @@ interface FieldParts {
   readonly name: string;
   readonly label: string;
   readonly hint?: Child;
-  /** What was entered comes back from it, instead of the value. */
+  /** What was entered, shown instead of the value. */
   readonly sent?: Submitted | undefined;
 }
 
@@ -116,7 +116,7 @@ export function SelectField({
   );
 }
 
-/** Boxes of one name, any of which may be ticked. */
+/** Checkboxes with one name, any number of which may be checked. */
 export function CheckFields({
   name,
   label,

@@ -1,4 +1,4 @@
-/** A moment in UTC, to the second: `2026-11-24 09:30:00 UTC`. @param at in ISO 8601, or Unix ms */
+/** A time in UTC, to the second: `2026-11-24 09:30:00 UTC`. @param at in ISO 8601, or Unix ms */
 export function Moment({ at }: { readonly at: string | number }) {
   const iso = new Date(at).toISOString();
   return <time datetime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`}</time>;
@@ -11,7 +11,7 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 
-/** `2 hours 5 minutes`: the two largest units of a length of time, rounded up. */
+/** Returns a duration in its two largest units: `2 hours 5 minutes`. Rounds up to whole seconds. */
 export function lengthOf(ms: number): string {
   let leftMs = Math.max(0, Math.ceil(ms / 1_000) * 1_000);
   const parts: string[] = [];

@@ -1,12 +1,12 @@
 import type { Child } from '#jsx/jsx-runtime';
 
 interface NoticeParts {
-  /** How much it matters; left out: something went well, or is good to know. */
+  /** Severity; omit it for success and information. */
   readonly level?: 'warn' | 'danger';
   readonly children: Child;
 }
 
-/** Something to be read first; a screen reader says it at once. */
+/** A message to read first. Screen readers announce it; at level `danger` immediately. */
 export function Notice({ level, children }: NoticeParts) {
   return (
     <div class={level === undefined ? 'notice' : `notice ${level}`} role={level === 'danger' ? 'alert' : 'status'}>
@@ -15,7 +15,7 @@ export function Notice({ level, children }: NoticeParts) {
   );
 }
 
-/** All that is wrong with a form. */
+/** The problems of a form. */
 export function Problems({ problems }: { readonly problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (

@@ -1,17 +1,17 @@
 interface PagerParts {
   readonly path: string;
-  /** What the pages are asked with, without the cursor. */
+  /** Query parameters of the pages, without the cursor. */
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** Of the page that is shown; undefined of the first. */
+  /** Cursor of the current page; undefined for the first. */
   readonly cursor: string | undefined;
-  /** Of the next; null after the last. */
+  /** Cursor of the next page; null on the last. */
   readonly next: string | null;
-  /** The parameter that it is asked with, and what the list is of, where a page has more than one list. */
+  /** Set both if a page has more than one list: the parameter of the cursor, and a label for the list. */
   readonly name?: string;
   readonly label?: string;
 }
 
-/** To the first page of a list, and to the next. */
+/** Links to the first page of a list and to the next. */
 export function Pager({ path, query, cursor, next, name = 'cursor', label = 'Pages of the list' }: PagerParts) {
   if (cursor === undefined && next === null) return null;
   return (
@@ -26,13 +26,13 @@ export function Pager({ path, query, cursor, next, name = 'cursor', label = 'Pag
   );
 }
 
-/** `path` with those parameters that have a value. */
+/** Returns `path` with the parameters that have a value. */
 export function addressOf(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const search = searchOf(query).toString();
   return search === '' ? path : `${path}?${search}`;
 }
 
-/** Those parameters that have a value. */
+/** Returns the parameters that have a value. */
 export function searchOf(query: Readonly<Record<string, string | undefined>>): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, value = ''] of Object.entries(query)) if (value !== '') search.append(name, value);

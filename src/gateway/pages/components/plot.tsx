@@ -2,26 +2,24 @@ import type { Child } from '#jsx/jsx-runtime';
 import { fullNumber } from './figure.js';
 import { Table } from './table.js';
 
-/** One bar of a plot, in parts that stand on each other. */
+/** One bar of a plot, with stacked parts. */
 interface Bar {
   readonly label: string;
-  /** Its parts by name. */
   readonly parts: ReadonlyMap<string, number>;
-  /** Drawn pale: its figures may still grow. */
+  /** Drawn pale, because its figures may still grow. */
   readonly pale?: boolean;
 }
 
 interface PlotParts {
-  /** What it shows. */
   readonly label: string;
-  /** What a bar stands for, such as `Day (UTC)`. */
+  /** What a bar represents, such as `Day (UTC)`. */
   readonly axis: string;
   readonly bars: readonly Bar[];
   /** What a pale bar means. */
   readonly pale?: string;
-  /** Lines side by side in place of bars on each other; one breaks where a bar has no part of its name. */
+  /** Draws lines instead of stacked bars. A line has a gap where a bar has no part with its name. */
   readonly lines?: boolean;
-  /** What the table says of a figure. */
+  /** Formats figures in the table and in tooltips. */
   readonly write?: (figure: number) => string;
 }
 
@@ -32,15 +30,15 @@ const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 34;
 const TICKS = 4;
-/** Room a label takes along the axis. */
+/** Width of a label on the axis. */
 const LABEL_WIDTH = 76;
-/** Colours the style sheet knows; more parts than that share the last. */
+/** Number of colors in the style sheet; any further parts share the last one. */
 const COLOURS = 8;
 /** A status class always has the same color, whichever others are shown. */
 const STATUS_CLASS = /^[1-5]xx$/;
 const INNER = HEIGHT - TOP - BOTTOM;
 
-/** Stacked bars, or lines, as a drawing with legend, and the same figures as a table. Free of scripts. */
+/** Stacked bars or lines as a drawing with a legend, and the same figures as a table. Needs no script. */
 export function BarPlot({ label, axis, bars, pale, lines = false, write = fullNumber }: PlotParts) {
   const names = [...new Set(bars.flatMap(({ parts }) => [...parts.keys()]))].sort();
   return (
@@ -111,7 +109,7 @@ function Drawing({ label, names, bars, lines, write }: DrawingParts) {
   );
 }
 
-/** One point in the middle of each slot; a piece of the line for each stretch without a gap. */
+/** A line with one point in the middle of each slot, interrupted at gaps. */
 function Line({
   name,
   index,
@@ -192,7 +190,7 @@ function largestOf({ parts }: Bar): number {
   return Math.max(0, ...[...parts.values()].filter(Number.isFinite));
 }
 
-/** The distance of grid lines: 1, 2, 2.5 or 5 times a power of ten, whole, so that `TICKS` of them hold `highest`. */
+/** Returns the distance of grid lines: an integer, 1, 2, 2.5 or 5 times a power of ten; `TICKS` steps fit `highest`. */
 function stepOf(highest: number): number {
   const least = Math.max(highest / TICKS, 1);
   const power = 10 ** Math.floor(Math.log10(least));

@@ -2,26 +2,26 @@ import type { Child } from '#jsx/jsx-runtime';
 
 interface Column<Row> {
   readonly head: string;
-  /** Leads to the same rows in another order. */
+  /** Links to the same rows in another order. */
   readonly sort?: { readonly href: string; readonly now: 'ascending' | 'descending' | 'none' } | undefined;
   /** Right-aligned. */
   readonly number?: boolean;
   readonly cell: (row: Row) => Child;
-  /** What stands below the rows. */
+  /** The cell below the rows. */
   readonly foot?: Child;
 }
 
 interface TableParts<Row> {
-  /** What is in it: for those who hear the page, and over the rows. */
+  /** Shown above the rows, and read by screen readers. */
   readonly caption: string;
-  /** The first names its row. */
+  /** The first column is the header of each row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** What is said in place of no rows. */
+  /** Shown if there are no rows. */
   readonly empty: string;
 }
 
-/** A table that scrolls sideways where it is wider than the page. */
+/** A table that scrolls sideways if it is wider than the page. */
 export function Table<Row>({ caption, columns, rows, empty }: TableParts<Row>) {
   if (rows.length === 0) return <p class="soft">{empty}</p>;
   const hasFoot = columns.some(({ foot }) => foot !== undefined);

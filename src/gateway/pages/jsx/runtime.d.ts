@@ -1,7 +1,7 @@
 /**
- * What pages may consist of, in HTML's own spelling. Preact renders it, and escapes all text and every attribute; its
- * own types would bring those of a browser's window into every file. What the policy of pages forbids (a script or
- * style within the page, a handler in an attribute) does not compile.
+ * The elements that pages may contain, with the attribute names of HTML. Preact renders them and escapes all text and
+ * attributes; its own types would add a browser's globals to every file. What the pages' Content-Security-Policy
+ * forbids (an inline script or style, a handler in an attribute) does not compile.
  */
 export type Child = JSX.Element | string | number | false | null | undefined | readonly Child[];
 
@@ -95,7 +95,7 @@ interface Elements {
   };
   readonly link: { readonly rel: string; readonly href: string };
   readonly script: { readonly src: string; readonly type: 'module' };
-  /** Of the document, and of a shape in a drawing. */
+  /** For the document, and for shapes in a drawing. */
   readonly title: { readonly children: Child };
   readonly a: Common & { readonly href: string; readonly rel?: string; readonly download?: boolean };
   readonly time: Common & { readonly datetime: string };

@@ -1,4 +1,4 @@
-/** What is notified of, as CloudEvents types. */
+/** The event types, as CloudEvents `type` values. */
 export const EVENT_TYPES = [
   'petgate.key.created',
   'petgate.key.changed',
@@ -10,46 +10,45 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * Ids and figures, and of a ban the reason an operator gave: names and notes may be about people. Moments are ISO 8601.
+ * IDs and figures, and the reason that an operator gave for a ban; no names or notes, which may be about people. Times
+ * are ISO 8601.
  */
 export interface EventData {
   readonly customer: string | null;
   readonly key: string;
-  /** Absent for events that happen later than they are written. */
+  /** Absent for scheduled events, which are written before they happen. */
   readonly plan?: string;
-  /** Of a changed key: the fields that are another now. */
+  /** For a changed key: the fields that changed. */
   readonly changed?: readonly string[];
-  /** Of a key that ends soon: when. */
+  /** For a key that expires soon: when it expires. */
   readonly ends?: string;
-  /** Of a ban: its end, its level, and why. */
+  /** For a ban: its end, level and reason; a null reason means that the operator gave none. */
   readonly until?: string;
   readonly level?: number;
   readonly reason?: string | null;
-  /**
-   * Of a share that was crossed: of which window, which share in percent, the limit and how much was used, in units.
-   */
+  /** For a crossed share of a limit: the window, the share in percent, the limit, and what was used of it, in units. */
   readonly window?: WarnedWindow;
   readonly threshold?: number;
   readonly limit?: number;
   readonly used?: number;
 }
 
-/** The windows that are warned of. */
+/** The windows with usage warnings. */
 export type WarnedWindow = 'day' | 'month';
 
 /**
- * One fact. `id` is `<id of the key, or of the customer>-<letters, digits and ->`: chosen before the step that writes
- * it, or said by what happened, and it never changes.
+ * One event. `id` is `<ID of the key or customer>-<letters, digits and ->`. It is chosen before the step that writes
+ * the event, or derived from what happened, and never changes.
  */
 export interface GatewayEvent {
   readonly id: string;
   readonly type: EventType;
-  /** Store time; for an event that happens later than it is written, when it happens. It is not due before. */
+  /** Store time of the event; for a scheduled event, when it will happen. It is not due before. */
   readonly atMs: number;
   readonly data: EventData;
 }
 
-/** The reason of a ban that nobody started by hand. */
+/** The reason of an automatic ban. */
 export const AFTER_REFUSALS = 'too many requests after 429';
 
 /** Whether an operator gave this reason for a ban. */
@@ -57,46 +56,46 @@ export function isSaid(reason: string | null | undefined): boolean {
   return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
 }
 
-/** Version 0.3 made copies of events for webhooks of customers. They are as if they were not there. */
+/** Whether it is a copy that version 0.3 made for a customer's webhook. Such copies are ignored. */
 export function isCopy(id: string): boolean {
   return id.endsWith('-to-customer');
 }
 
-/** The event as one that has happened by now, also when it was to happen later. */
+/** Returns the event as one that has happened: a scheduled one gets the time `nowMs`. */
 export function happened(event: GatewayEvent, nowMs: number): GatewayEvent {
   return event.atMs <= nowMs ? event : { ...event, atMs: nowMs };
 }
 
-/** The key, or the customer, that an event is about. */
+/** Returns the ID of the key or customer that an event is about. */
 export function subjectOf(eventId: string): string {
   return eventId.slice(0, eventId.indexOf('-'));
 }
 
-/** What a step does to the outbox beside its own. */
+/** Events that a change emits or withdraws in the same step. */
 export interface OutboxChange {
   readonly emit: readonly GatewayEvent[];
-  /** Ids of events that will not happen after all. */
+  /** IDs of scheduled events that will not happen after all. */
   readonly withdraw: readonly string[];
 }
 
 export const NO_CHANGE: OutboxChange = { emit: [], withdraw: [] };
 
-/** An event that is not delivered, with what became of the attempts. */
+/** An undelivered event, and the state of its delivery. */
 export interface OutboxEntry {
   readonly event: GatewayEvent;
-  /** Attempts that failed. */
+  /** Number of failed attempts. */
   readonly attempts: number;
-  /** Why the last of them failed; null before the first. */
+  /** Why the last attempt failed; null if none has. */
   readonly failure: string | null;
-  /** When the next attempt is due; null until one has failed. Store time, as the next. */
+  /** When the next attempt is due, store time; null until one has failed, and for a dead letter. */
   readonly dueAtMs: number | null;
-  /** Since when nobody tries any more; null while somebody does. */
+  /** When it became a dead letter, store time; null while delivery is still attempted. */
   readonly deadAtMs: number | null;
 }
 
 /**
- * Waiting ones from the oldest on, those that have not happened yet by when they will, dead ones in the order in which
- * they died.
+ * The lists of the outbox. Waiting events are listed oldest first, scheduled ones by when they will happen, dead
+ * letters by when they became dead.
  */
 export const OUTBOX_STATES = ['waiting', 'scheduled', 'dead'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
@@ -110,37 +109,39 @@ export interface OutboxPage {
 export interface OutboxFigures {
   readonly waiting: number;
   readonly dead: number;
-  /** Age of the oldest that waits; 0 when none does. What has not happened yet counts in neither. */
+  /** Age of the oldest waiting event; 0 if there is none. Scheduled events count neither here nor as waiting. */
   readonly oldestMs: number;
 }
 
 /**
- * Events from the step that wrote them (`KeyStore.write`, an admission) until the webhook took them. Of several
- * deliverers each event goes to one; when that dies, to another after the lease. Rejects with StoreUnavailable.
+ * Events, from the step that writes them (`KeyStore.write`, an admission) until the webhook accepts them. Each event
+ * goes to one deliverer; if that one dies, to another once the lease has expired. Rejects with StoreUnavailable.
  */
 export interface Outbox {
-  /** Up to `count` entries that are due; nobody else gets them for `leaseMs`. */
+  /** Returns up to `count` due entries; no other deliverer gets them for `leaseMs`. */
   claim(count: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
-  /** Forgets an event: it was delivered. */
+  /** Removes a delivered event. */
   delivered(id: string): Promise<void>;
-  /** Keeps the entry's figures as they are given; it is due again after `pauseMs`. */
+  /** Stores the attempts and failure of `entry`; it is due again after `pauseMs`. */
   postpone(entry: OutboxEntry, pauseMs: number): Promise<void>;
-  /** Makes it a dead letter, with its figures: it is not due any more until somebody has it delivered again. */
+  /**
+   * Makes it a dead letter, and stores its attempts and failure. It is not due again unless an operator redelivers it.
+   */
   deadLetter(entry: OutboxEntry): Promise<void>;
   /**
-   * Makes an event due at once, as if it had never been tried; one that was to happen later happens now. Undefined when
-   * there is none of that id.
+   * Makes an event due immediately, as if it had never been tried; a scheduled event happens now. Returns undefined if
+   * no event has this ID.
    */
   redeliver(id: string): Promise<OutboxEntry | undefined>;
   read(id: string): Promise<OutboxEntry | undefined>;
-  /** @param cursor of the page before, null for the first */
+  /** @param cursor from the previous page; null for the first */
   list(state: OutboxState, cursor: string | null, count: number): Promise<OutboxPage>;
   figures(): Promise<OutboxFigures>;
   /**
-   * Looks for events that an admission wrote and whose process died before they could be claimed, unless that was done
-   * within `everyMs` and need not be done anew. True when it is done; false when another process is about it just now.
+   * Looks for events whose process died before they could be claimed, unless that was done within `everyMs` and `anew`
+   * is false. Returns true if it is done; false if another process is doing it now.
    */
   collect(everyMs: number, anew: boolean): Promise<boolean>;
-  /** Forgets some of what has been dead for longer than `keptMs`. True when nothing of it is left. */
+  /** Removes some of the dead letters older than `keptMs`. Returns true if none of these are left. */
   forgetDead(keptMs: number): Promise<boolean>;
 }

@@ -26,7 +26,7 @@ export function isCorrection({ action }: AuditEntry): boolean {
   return action === 'corrected';
 }
 
-/** Its fields in a history. */
+/** Returns its fields as a history shows them. */
 export function asHistoryShows({ id: correction, day, plan, requests, units, reason }: Correction) {
   return { correction, day, plan, requests, units, reason };
 }
@@ -44,7 +44,7 @@ export function correctionsIn(history: readonly AuditEntry[]): readonly Correcti
 
 type Corrected = Pick<RecordStore<StoredRecord, never>, 'corrected'>;
 
-/** Whether there are any: then reports have columns for them. */
+/** Whether any key or customer has corrections; reports then have columns for them. */
 export async function areCorrected({ keys, customers }: Record<'keys' | 'customers', Corrected>): Promise<boolean> {
   const first = await Promise.all([keys, customers].map((store) => withRetry(() => store.corrected(null, 1))));
   return first.some((ids) => ids.length > 0);

@@ -40,7 +40,10 @@ export async function* correctionsOf(
   }
 }
 
-/** Sorts before this ID and after all IDs before it: no ID has a `~`. Null for an empty ID. */
+/**
+ * Returns a text that sorts directly before this ID and after all smaller IDs, because no ID has a `~`. Null for an
+ * empty ID.
+ */
 function predecessor(id: string): string | null {
   const last = id.length - 1;
   return id === '' ? null : `${id.slice(0, last)}${String.fromCharCode(id.charCodeAt(last) - 1)}~`;

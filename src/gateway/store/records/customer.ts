@@ -21,6 +21,9 @@ export interface CustomerRecord extends StoredRecord {
 }
 
 export interface CustomerStore extends RecordStore<CustomerRecord, never> {
-  /** Number of its keys, including revoked ones; may include a few keys without a customer whose IDs begin alike. */
+  /**
+   * Number of its keys, including revoked ones. May include a few keys of no customer whose IDs begin with the
+   * customer's ID.
+   */
   keyCount(id: string): Promise<number>;
 }

@@ -12,12 +12,15 @@ export interface Crossing {
   readonly startDay: number;
   /** Percent. */
   readonly threshold: number;
-  /** Units, as what was used of it afterwards. */
+  /** Units, like `used`: what was used after the request. */
   readonly limit: number;
   readonly used: number;
 }
 
-/** The shares of its day and month, in percent, that this very request crossed; most requests cross none. */
+/**
+ * Returns the shares in `warnAt` (percent) of the day and month limits that this request crossed; most requests cross
+ * none.
+ */
 export function crossingsOf({ windows, cost, atMs }: AdmittedVerdict, warnAt: readonly number[]): readonly Crossing[] {
   let found = NONE;
   for (const window of windows) {
@@ -38,7 +41,7 @@ function crossingsIn(
   if ((window !== 'day' && window !== 'month') || limit === 'unlimited') return NONE;
   const [lowest] = warnAt;
   if (lowest === undefined || limit - remaining < levelOf(limit, lowest)) return NONE;
-  // `remaining` is in whole units: one of which a part is used is used.
+  // `remaining` is in whole units: a partly used unit counts as used.
   const isCrossed = (threshold: number): boolean => {
     const left = limit - levelOf(limit, threshold);
     return remaining <= left && left < remaining + cost;
@@ -47,15 +50,15 @@ function crossingsIn(
   return warnAt.filter(isCrossed).map((threshold) => ({ window, startDay, threshold, limit, used: limit - remaining }));
 }
 
-/** How many units are a share of a limit, rounded up. */
+/** Returns a share of a limit in units, rounded up. */
 function levelOf(limit: number, percent: number): number {
   return Math.ceil((limit * percent) / 100);
 }
 
 /**
- * Its id says what was crossed, so that it is the same however often it is emitted. The limit is part of it: of
- * another limit it is another fact.
- * @param payer the customer, or the key that has none
+ * The ID names what was crossed, so it is the same however often the event is emitted. It includes the limit, because
+ * crossing another limit is another event.
+ * @param payer the customer, or the key if it has none
  */
 export function crossedEvent(
   payer: string,
@@ -72,7 +75,7 @@ export function crossedEvent(
   };
 }
 
-/** @param reason null where nobody gave one; left out of a ban that began by itself */
+/** @param reason null if the operator gave none; absent for an automatic ban */
 export function banEvent(
   key: string,
   plan: string,
@@ -87,7 +90,7 @@ export function banEvent(
   };
 }
 
-/** The same for the history of the key: who began it was the gateway. */
+/** Returns the history entry of an automatic ban; its actor is the gateway. */
 export function automaticBan({ atMs, data: { until, level, plan, reason } }: GatewayEvent): AuditEntry {
   return { atMs, actor: GATEWAY, action: 'banned', changed: { until, level, plan, reason } };
 }

@@ -9,7 +9,7 @@ export interface Extra {
   readonly untilMs: number;
 }
 
-/** A temporary addition to the limit of one window. It ends by itself. */
+/** A temporary addition to the limit of one window. It expires automatically. */
 export interface Grant extends Extra {
   /** The version of the record that added it. */
   readonly id: number;

@@ -45,8 +45,8 @@ export interface Ban {
 }
 
 /**
- * Written with a key in one step: events, and a ban by hand, which starts now at level 1, whatever is in force. Null
- * lifts the ban and resets strikes and level.
+ * What is written in the same step as a key: events, and a manual ban, which starts now at level 1, whatever is in
+ * force. A null `ban` lifts the ban and resets strikes and level.
  */
 export interface KeyChange extends OutboxChange {
   readonly ban?: Pick<Ban, 'untilMs' | 'note'> | null | undefined;

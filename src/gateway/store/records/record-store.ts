@@ -6,7 +6,7 @@ import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from '
 import type { Current, Replacement, Rows } from './rows.js';
 import { comparison, mergedHistory, mergedState, spentTogether } from './snapshot.js';
 
-/** Writes that skip versions: what a store lost of a record, and a gateway still knows. */
+/** Writes that may skip versions: a gateway restores changes that the store lost. */
 export interface Overtaking<R extends StoredRecord> {
   /** Writes `record` with its audit entry if the stored version is `over`. Rejects as `write` does. */
   overtake(record: R, over: number, entry: AuditEntry): Promise<void>;
@@ -45,7 +45,7 @@ function restoring<R extends StoredRecord>(
   const how = comparison(record && { record, history }, given);
   if (how === 'different') return [how, null];
   const merged = {
-    // What was spent here by a key that is not known was spent since then, in addition.
+    // Whatever a key without a record here has spent comes in addition to the snapshot.
     state:
       how === 'added'
         ? spentTogether(mergedState(freshState(), given.state, how), state)

@@ -32,7 +32,7 @@ export type Decide<R extends StoredRecord> = (current: Current<R>) => Replacemen
 /** A record to replace. */
 export interface Change<R extends StoredRecord> {
   readonly id: string;
-  /** Whether the history will have any. */
+  /** Whether the new history has corrections. */
   readonly hasCorrections: boolean;
   readonly decide: Decide<R>;
 }

@@ -3,7 +3,7 @@ export const SESSION_SECRET_BYTES = 32;
 
 /**
  * The key that seals cookies of pages, and the sessions ended by hand; shared by all gateways on the store. It is not
- * exported, nor copied for outages: without it everybody is signed out, and nothing else is lost.
+ * exported, nor copied for outages: losing it signs everyone out, and nothing more.
  */
 export interface SessionSecret {
   /** Creates it on the first call. */

@@ -43,8 +43,8 @@ export function mergedHistory(
 }
 
 /**
- * Merges the state here with a snapshot's: the larger spent figure of the later window, without minutes. The ban is the
- * newer record's; for equal versions, the one that ends last.
+ * Merges the state here with a snapshot's: day and month are the later window each, or the larger figure if both began
+ * on the same day; the minute stays. The ban is the newer record's; for equal versions, the one that ends last.
  */
 export function mergedState(here: SubjectState, given: SubjectState, compared: Restored): SubjectState {
   const isGivens =
@@ -83,7 +83,10 @@ function endsLater(one: SubjectState, other: SubjectState): boolean {
   return at !== -1 && first![at]! > second![at]!;
 }
 
-/** Greedy refill changes the time each time: compare by day. */
+/**
+ * Returns the later window, or the larger figures if both are of the same day. Compares days, because greedy refill
+ * moves the time with every request.
+ */
 function later(here: BucketState, given: BucketState): BucketState {
   const [ours, theirs] = [here, given].map(({ atMs }) => Math.floor(atMs / DAY_MS));
   if (ours !== theirs) return { ...(ours! > theirs! ? here : given) };

@@ -83,7 +83,7 @@ export interface RedisEngine extends AdmissionEngine {
   setPlans(plans: Plans): void;
   /** Why Redis rejects these plans; null if it does not. */
   refusal(plans: Plans): Promise<string | null>;
-  /** Why it does not decide, or in a Cluster, not everything; null while it does. A stall does not count. */
+  /** Why it cannot decide, or in a Cluster, not everything; null while it can. A stall does not count. */
   readonly unavailable: string | null;
   /** Calls `watcher` when `unavailable` may have changed. */
   watch(watcher: () => void): void;
@@ -114,7 +114,7 @@ export interface Fleet {
 
 /**
  * The engine for several gateways: all decisions in Redis (7.0 or newer), on its clock.
- * Opens also while Redis is unavailable, and recovers by itself.
+ * Opens even while Redis is unavailable, and recovers automatically.
  * @throws Error when `url` has none of the forms of link/url.ts
  */
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {

@@ -22,7 +22,7 @@ const REPORT = loadScript('gateways/report', { SETTLE_MS });
 
 const GIVE_UP = loadScript('gateways/give-up');
 
-/** What a gateway reports besides its days. */
+/** What a gateway reports: up to which day it has delivered its counts, and what it runs. */
 export interface Report {
   readonly gateway: string;
   /** It has no counts of days before this one (days since 1970-01-01) that the ledger lacks. */
@@ -61,7 +61,10 @@ export async function nowMs(link: Link): Promise<number> {
   return link.storeMs(GATEWAY_DAYS);
 }
 
-/** Which days are final follows from the gateways' reports. @param keptMs older reports are forgotten */
+/**
+ * Derives from the gateways' reports which days are final.
+ * @param keptMs older reports are ignored
+ */
 export function dayStore(link: Link, finalAfterMs: number, keptMs: number): DayStore {
   return {
     finality: async (nowMs) => {

@@ -26,8 +26,8 @@ export interface SpooledKey {
 }
 
 /**
- * Takes the key's counts over, what was not taken before. When it resolves, all of them are in the ledger. True when
- * something is to be notified of it.
+ * Takes over the key's counts, except what was taken before. When it resolves, all of them are in the ledger. Returns
+ * true if that noted events (outbox/pending.ts).
  */
 export async function takeSpool(
   link: Link,
@@ -39,7 +39,7 @@ export async function takeSpool(
   const customerId = customerOf(keyId);
   const names = [customerId === null ? keyName(keyId) : customerName(customerId)];
   for (const day of days) names.push(ledgerName(keyId, day), spoolName(keyId, day));
-  // Where its days are entered.
+  // The hash in which its active days are entered.
   if (customerId !== null) names.push(keyName(keyId));
   const { day: ofDay = 'unlimited', month: ofMonth = 'unlimited' } = terms?.limits ?? {};
   const args: (string | number)[] = [
@@ -61,7 +61,7 @@ export async function takeSpool(
   return (await link.run(TAKE, names, args.map(String))).toString() === '2';
 }
 
-/** As the script takes them. */
+/** Returns the counts in the order that the script expects. */
 function inOrder({ requests, units, limited, banned, failed }: UsageCounts): readonly number[] {
   return [requests, limited, banned, failed, units - requests];
 }

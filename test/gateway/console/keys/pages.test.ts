@@ -22,6 +22,19 @@ t.test('a key is created, shown once, and found by its id and by its name', asyn
   t.notMatch((await get('/console/keys?search=other')).text, `/console/keys/${id}`);
 });
 
+t.test('a new key comes with what its developer needs, none of which can be markup', async (t) => {
+  const handover = () => ({ curl: (key: string) => `curl '${key}' '<b>'`, docs: 'http://gw/docs', account: null });
+  const { visitor } = await openConsole(t, { handover });
+  const { submit, signIn } = visitor();
+  await signIn();
+  const { text } = await submit('/console/keys/new', '/console/keys', { name: 'Shop', plan: 'free', customer: '' });
+  const [token = ''] = /ptg_\w+/.exec(text) ?? [];
+  t.match(text, '<bdi>Shop</bdi>, on plan free');
+  t.match(text, new RegExp(`<pre>curl '${token}' '&lt;b>'</pre>`));
+  t.match(text, '<a href="http://gw/docs">');
+  t.notMatch(text, 'a new secret');
+});
+
 t.test('a list shows the newest first, with customer, fullest window and last use', async (t) => {
   const { visitor, registry, engine } = await openConsole(t);
   const { get, signIn } = visitor();
@@ -60,7 +73,10 @@ t.test('what is done to a key holds, stands in its history, and is said', async 
   const { record, token } = await registry.create({ name: 'My app', plan: 'free' });
   const path = `/console/keys/${record.id}`;
   const act = (name: string, fields = {}) => submit(path, `${path}/${name}`, fields);
-  t.match((await get(path)).text, /minute<\/th><td><meter [^>]*value="0"[^>]*><\/meter> 0 %<\/td><td class="number">60</);
+  t.match(
+    (await get(path)).text,
+    /minute<\/th><td><meter [^>]*value="0"[^>]*><\/meter> 0 %<\/td><td class="number">60</,
+  );
   t.match((await act('disabled')).text, 'it is refused from the next request on');
   t.equal((await registry.get(record.id)).status, 'disabled');
   t.match((await act('enabled')).text, 'it may be used');

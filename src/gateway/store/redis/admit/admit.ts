@@ -21,7 +21,7 @@ interface Edition {
   readonly table: PlanTable;
   readonly onNoted: OnNoted;
 }
-/** Called with the keys whose admission noted something, or may have (outbox/pending.ts). */
+/** Called with the keys whose admission noted an event, or may have (outbox/pending.ts). */
 type OnNoted = (keyIds: readonly string[]) => void;
 
 /** @param emits whether crossings and bans are emitted */
@@ -38,8 +38,9 @@ export function probeOf(edition: Edition): Probe {
 const DAYS_TRIED = 3;
 
 /**
- * Decides a batch: on a single Redis in one run, in a Cluster in one run per section, all sent at once and in order.
- * When a run fails the whole batch rejects; the error holds what the others decided, and which places were never asked.
+ * Decides a batch: on a single Redis in one run per `MAX_BATCH` requests, in a Cluster in one run per section, all sent
+ * together and in order. If a run fails, the whole batch rejects; the error has what the others decided, and the
+ * indexes of the requests that had no effect.
  */
 export async function admit(
   link: Link,
@@ -55,7 +56,7 @@ export async function admit(
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return verdicts as Verdict[];
-  // Nodes that decided, but could not say so, may have noted something.
+  // Nodes that decided but did not respond may have noted events.
   edition.onNoted(
     calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
   );
@@ -84,7 +85,7 @@ function read(
   if (reader.noted.length > 0) edition.onNoted(reader.noted);
 }
 
-/** Sets the place of each abandoned call to what is learned about it later. */
+/** Sets `late` for each request of an abandoned call: it resolves to the outcome that is learned later. */
 function listen(
   edition: Edition,
   requests: readonly AdmissionRequest[],
@@ -161,8 +162,8 @@ function callsOf(requests: readonly AdmissionRequest[], onePerSection: boolean):
 }
 
 /**
- * A section for each subject. Those of a customer's keys follow its requests: where another key comes between, it is
- * two.
+ * Returns a section per subject. The sections of a customer's keys keep the order of its requests: a key has two if
+ * another key of the customer comes between.
  */
 function sectionsOf(requests: readonly AdmissionRequest[], start: number, end: number): readonly Section[] {
   const sections: Section[] = [];

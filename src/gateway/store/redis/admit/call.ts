@@ -30,17 +30,18 @@ export const PROBE: readonly string[] = [
 ];
 
 /**
- * KEYS and ARGV of a call, when the store's clock shows `today`.
+ * Returns KEYS and ARGV of a call, when the store's clock shows `today`.
  *
- * All requests are one argument: per argument Redis, Lua and ioredis pay about as much as for a whole request in it.
- * It is ASCII, numbers in base 128, because ioredis writes strings faster than buffers:
+ * All requests are one argument, because Redis, Lua and ioredis spend about as much on an argument as on a whole
+ * request in it. It is ASCII, with numbers in base 128, because ioredis writes strings faster than buffers. In
+ * parentheses the number of digits, if not one:
  *
- * subject number of its requests (2), kind: 0 address, 1 key, 2 key of other days, in tests, 3 and 4 the same of
- * customers
- *     kind 0 then the length of the address and that itself; 2, 4 the first day (3) and number of days (2)
- *     request   place in ARGV of operation and scope (2), mode, length of ` <secret hash>:` and that itself
- *     mode      1 when it costs something; 2 more, in tests, when length and text of a time in ms follow;
- *               4 more when it costs more than one and its cost (3) follows
+ *     subject   number of its requests (2), kind: 0 address, 1 key, 2 key on other days (tests only),
+ *               3 and 4 the same for a key of a customer;
+ *               after kind 0, length and text of the address; after 2 and 4, first day (3) and number of days (2)
+ *     request   place of operation and scope in ARGV (2), mode, length and text of ` <secret hash>:`
+ *     mode      1 if it costs something; plus 2 if length and text of a time in ms follow (tests only);
+ *               plus 4 if it costs more than one unit and its cost (3) follows
  */
 export function encode(
   requests: readonly AdmissionRequest[],
@@ -64,8 +65,8 @@ export function encode(
 }
 
 /**
- * A day with its place in its month, from 0 on: so that the script, which has no calendar, need not work out where the
- * month began.
+ * Returns a day with its place in its month, from 0, so that the script, which has no calendar, need not compute when
+ * the month began.
  */
 function writtenDay(day: number): string {
   if (day !== written.day) written = { day, text: (day * 32 + new Date(day * DAY_MS).getUTCDate() - 1).toString() };
@@ -74,8 +75,8 @@ function writtenDay(day: number): string {
 let written = { day: 0, text: '0' };
 
 /**
- * The kind of a key's subject. Names its customer, and the ledgers of the days of these requests: today's, but in
- * tests.
+ * Returns the kind of a key's subject, with its days if they are not today. Adds to `names` its customer and the
+ * ledgers of the days of these requests; only in tests are these not today's.
  */
 function daysOf(
   names: string[],

@@ -28,5 +28,5 @@ export const OUT_OF_SCOPE_FLAG = 128;
 export const HEAD_FORMAT = '<BHdddd';
 export const HEAD_BYTES = 35;
 
-/** Stands for a limit that a key or customer does not have. */
+/** Represents a limit that a key or customer does not have. */
 export const NO_LIMIT = -2;

@@ -2,15 +2,15 @@ import type { Per } from '../../../admission/bucket.js';
 import type { Extra } from '../../records/grant.js';
 
 /**
- * Grants as the script reads them, in the field `more` of a key, in its summary, and in the terms of a customer:
- * `<window>:<units>:<until, ms>+` for each. Those that are over stay in the text until the next change, for it is the
- * time of the step that says which are in force.
+ * Returns grants as the script reads them, in the field `more` of a key, in its summary, and in the terms of a
+ * customer: `<window>:<units>:<until, ms>+` each. Expired grants stay in the text until the next change, because which
+ * ones are in force depends on the time of the request.
  */
 export function grantsText(grants: readonly Extra[]): string {
   return grants.map(({ window, units, untilMs }) => `${window}:${units}:${untilMs}+`).join('');
 }
 
-/** The grants in such a text. */
+/** Parses a text from `grantsText`. */
 export function grantsIn(text: string): readonly Extra[] {
   return [...text.matchAll(/(\w+):(\d+):(\d+)\+/gy)].map(([, window, units, until]) => ({
     window: window as Per,

@@ -11,15 +11,16 @@ import { GRANTS_END } from './grants.js';
 const GRACE_MS = 10_000;
 /** Addresses of a group that have a field each, and the field shared by all others. No address has this name. */
 export const SHARED_ADDRESSES = { MAX_ROWS: 64, SHARED_ROW: '~' } as const;
-/** Lua: what a branch sets, as the script names it. */
+/** Lua: the variables that a plan's branch sets. */
 const TERMS = 'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt';
 /** With more plans, the branch is first selected by the last letter of the name. */
 const FEW_PLANS = 32;
 
 /**
- * The admission (scripts/admission.lua) with these plans, which are part of its text, so that no batch decodes them.
- * @param emits whether crossings are noted, and bans that begin not for the history alone (outbox/pending.ts); the
- * answer's code says where something was
+ * Returns the admission script (scripts/admission.lua) with these plans in its text, so that no batch has to decode
+ * them.
+ * @param emits whether crossings are noted, and bans are noted to be emitted rather than only for the history
+ * (outbox/pending.ts); the code of a response says whether something was noted
  */
 export function admissionScript(plans: Plans, usageDays: number, emits: boolean): Script {
   const figures = {
@@ -33,7 +34,7 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
   return loadScript('admission', figures, { plans: `nil\n${branchesOf([...plans.values()], emits)}` });
 }
 
-/** Lua: sets what the plan says, if there is one named `plan`. */
+/** Lua: sets the terms of the plan named `plan`, if there is one. */
 function branchesOf(plans: readonly Plan[], emits: boolean): string {
   const branches = plans.map((plan, index) => planBranch(plan, index, emits));
   if (plans.length <= FEW_PLANS) return chainOf(branches);
@@ -65,8 +66,9 @@ function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, ind
 }
 
 /**
- * Lua: from an operation and its cost to its own windows on this plan and what it costs there. A function in the branch
- * of the plan: made only for keys on it, and what it says doesn't lengthen the branch, which Lua bounds.
+ * Lua: a function that returns an operation's own windows on this plan, and its cost there. It is a function inside the
+ * branch of the plan so that it is created only for keys on that plan, and its text does not lengthen the branch, which
+ * Lua limits.
  */
 function operationsFunction(operations: OperationsTerms): string {
   const named = [...operations].map(([operation, terms]) => {
@@ -76,13 +78,13 @@ function operationsFunction(operations: OperationsTerms): string {
   return `function(asked, cost) ${named.join('')}return {}, cost end`;
 }
 
-/** Name, parts of a token and limit of each. */
+/** Lua: name, parts of a token and limit of each window. */
 function luaWindows({ windows }: OperationTerms): string {
   const texts = windows.map(({ name, per, limit }) => `${luaString(name)}, ${SHAPES[per].parts}, ${luaLimit(limit)}`);
   return `{ ${texts.join(', ')} }`;
 }
 
-/** A limit as scripts have it. */
+/** Returns a limit as scripts have it: -1 is unlimited. */
 export function luaLimit(limit: Limit): number {
   return limit === 'unlimited' ? -1 : limit;
 }

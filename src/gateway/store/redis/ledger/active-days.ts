@@ -4,10 +4,11 @@ import { loadScript } from '../link/script.js';
 import { keyName } from '../names.js';
 
 /**
- * On which days a key was active stands beside its record, as the field `days`: numbers of UTC days, two bytes each,
- * in no order. The count of a day and its entry are one step on one node, so that there is never a count without
- * one; an entry whose ledger is gone costs a look. With `MAX_DAYS` entries (62 bytes: Redis keeps hashes with
- * longer fields in a larger form) the earliest gives way, and says nothing of the days before those that are left.
+ * Maximum number of active days that a key remembers. They are in the field `days` next to its record: numbers of UTC
+ * days, two bytes each, in no order. A count of a day and its entry are written in one step on one node, so there is
+ * never a count without an entry; an entry whose ledger is gone only costs a look. Beyond `MAX_DAYS` entries (62 bytes:
+ * Redis keeps hashes with longer fields in a larger form) the earliest is dropped, and nothing is known about the days
+ * before the remaining ones.
  */
 export const MAX_DAYS = 31;
 const DAY_BYTES = 2;
@@ -33,13 +34,16 @@ class ActiveDays {
     return day < this.#from ? 'unknown' : 'idle';
   }
 
-  /** For a requested chunk. */
+  /** Whether the archive has the day; only for days in a requested chunk. */
   isArchived(day: number): boolean {
     return isArchived(this.#archived, day);
   }
 }
 
-/** The days entered in these keys, in their order. @param chunks of days for which to report which are archived */
+/**
+ * Reads the days entered in these keys, in their order.
+ * @param chunks of days for which to report which are archived
+ */
 export async function activeDays(
   link: Link,
   ids: readonly string[],

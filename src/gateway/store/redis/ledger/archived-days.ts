@@ -2,9 +2,9 @@ import type { ArchivedDays } from '../../records/record.js';
 import { ARCHIVED_CHUNK } from '../names.js';
 
 /**
- * Which days of a key the archive has stands beside its record: a bit for each day, and a field `archived-<n>` for so
- * many days, which stays short enough for the compact form of its hash. It is set by the step that takes the ledger of
- * the day away, on the same node, and moves with the key.
+ * Prefix of the fields that say which days of a key the archive has, next to its record: a bit per day, and a field
+ * `archived-<n>` per `ARCHIVED_CHUNK` days, which stays short enough for the compact form of the hash. The step that
+ * removes the ledger of a day sets its bit, on the same node. The fields move with the key.
  */
 const FIELD = 'archived-';
 

@@ -7,7 +7,7 @@ import { failureReportsName, keyName, ledgerName, usageField } from '../names.js
 import { loadScript } from '../link/script.js';
 
 /**
- * How long after a day's last failure report it is remembered which were taken: longer than any is offered
+ * How long the numbers of counted reports are kept after a day's last one: longer than any report is sent again
  * (failures.ts).
  */
 const REMEMBERED_MS = 2 * DAY_MS;
@@ -15,8 +15,8 @@ const REMEMBERED_MS = 2 * DAY_MS;
 const FAIL = loadScript('ledger/report-failure', { MAX_DAYS });
 
 /**
- * Counts failure reports, each in one step. When some may not be counted, the error's `accepted` are those that are,
- * and its `notSent` those that this call certainly has not counted.
+ * Counts failure reports, each in one step. If some may not be counted, the error's `accepted` are the indexes of those
+ * that are, and its `notSent` of those that this call certainly has not counted.
  */
 export async function fail(link: Link, reports: readonly FailureReport[], usageDays: number): Promise<void> {
   const [accepted, notSent]: [number[], number[]] = [[], []];

@@ -19,7 +19,7 @@ import {
 } from '../names.js';
 import { dayRows, storedRows } from './rows.js';
 
-/** Calls under way at once: few enough that each meets its deadline. */
+/** Calls in flight together: few enough that each meets its deadline. */
 const SENT_AT_ONCE = 32;
 
 const REMOVE = loadScript('ledger/remove');
@@ -38,7 +38,10 @@ export function ledgerStore(
   close: () => Promise<void>,
 ): LedgerStore {
   const seconds = ((usageDays + 1) * 86_400).toString();
-  /** Ledgers of these rows, each followed by its key, in portions; in a Cluster one per script. */
+  /**
+   * Passes the rows to `work` in batches of keys, with the name of each ledger followed by that of its key; in a
+   * Cluster one key per batch.
+   */
   const each = async (
     day: string,
     rows: AsyncIterable<readonly UsageRow[]>,
@@ -135,7 +138,7 @@ async function forget(link: Link, day: string): Promise<void> {
   await link.command('hdel', MOVED_DAYS, day);
 }
 
-/** Counts of a day only grow: of two notes, the larger figures apply. */
+/** Merges two notes. Counts of a day only grow, so the larger figures apply. */
 function largest(here: ArchiveNote['days'], given: ArchiveNote['days']): ArchiveNote['days'] {
   return new Map(
     [...given].map(([day, has]) => {
@@ -146,7 +149,7 @@ function largest(here: ArchiveNote['days'], given: ArchiveNote['days']): Archive
   );
 }
 
-/** Rows of one key each. */
+/** Rows of one key. */
 type KeyRows = readonly UsageRow[];
 
 function sumOf(rows: KeyRows): string {
@@ -167,7 +170,7 @@ function countsOf(row: UsageRow): readonly (readonly [name: string, count: numbe
   return COUNTS.map((count) => (count === 'units' ? [EXCESS, row.units - row.requests] : [count, row[count]]));
 }
 
-/** The rows by key, this many keys at a time. */
+/** Groups rows by key; yields `size` keys at a time. */
 async function* inGroups(all: AsyncIterable<readonly UsageRow[]>, size: number): AsyncGenerator<readonly KeyRows[]> {
   let keys: UsageRow[][] = [];
   for await (const rows of all) {

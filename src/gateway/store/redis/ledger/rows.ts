@@ -56,7 +56,7 @@ export async function* storedRows(
       if (rows.length > 0) yield rows;
 }
 
-/** All rows of one day that are whole; looks up every key. By key, plan and operation. */
+/** Yields all whole rows of one day, by key, plan and operation. Looks up every key. */
 export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly UsageRow[]> {
   for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE))
     for await (const rows of allOf(
@@ -114,7 +114,7 @@ interface Run {
   readonly tookMs: number;
 }
 
-/** The rows of these ledgers in order, one script run at a time; in a Cluster some commands at a time. */
+/** Yields the rows of these ledgers in order, one script run at a time; in a Cluster, several commands at a time. */
 async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run> {
   for (let at = 0; at < ledgers.length;) {
     const beganMs = performance.now();
@@ -145,7 +145,7 @@ async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number):
   return { found, until: at + Number(looked) };
 }
 
-/** A command about one name works also while its slot moves to another node. */
+/** Reads each ledger with a command of its own: that works even while its slot moves to another node. */
 async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<ReadRun> {
   const asked = ledgers.slice(at, at + COMMANDS_AT_ONCE);
   const found = asked.map(async (ledger) => [ledger, await link.hash(nameOf(ledger))] as const);

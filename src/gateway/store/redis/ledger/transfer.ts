@@ -8,7 +8,7 @@ import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import { dayNumberOf, dayNumbers, keyName, ledgerName } from '../names.js';
 
-/** Ledgers under way at once. */
+/** Ledgers in flight together. */
 const RAISED_AT_ONCE = 32;
 /** A day may be moved while it is compared; hardly ever twice. */
 const ATTEMPTS = 3;
@@ -17,7 +17,7 @@ const UNSURE = '2';
 
 const RAISE = loadScript('ledger/raise', { MAX_DAYS });
 
-/** Adds rows; resolves to how many ledgers grew. */
+/** Raises counts to at least those of the rows; resolves to how many ledgers grew. */
 export type Raise = (rows: readonly StoredRow[]) => Promise<number>;
 
 export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise, usageDays: number): LedgerTransfer {
@@ -45,7 +45,7 @@ export function raiseOf(
   }: { readonly usageDays: number; readonly archivedRows?: ArchivedRows | undefined },
 ): Raise {
   const seconds = ((usageDays + 1) * 86_400).toString();
-  /** One key and day, in one step. */
+  /** Raises the counts of one key and day, in one step. */
   const send = async ([{ key, day }]: Its, isOnTop: boolean, fields: readonly string[]): Promise<string> => {
     if (fields.length === 0) return '0';
     const names = [ledgerName(key, dayNumberOf(day)), keyName(key)];

@@ -1,9 +1,9 @@
-/** How long a response tells about both clocks: they drift apart by no more than a few ms in that time. */
+/** How long a response says how far apart both clocks are: in that time they drift by no more than a few ms. */
 const NOTES_MS = 10_000;
 
 /**
- * What a store's clock shows, from the answers it gave. An answer was given before it came, so each
- * is a lower bound; the greatest of the last one or two `NOTES_MS` counts. All times in ms.
+ * Estimates a store's clock from its responses. A response was sent before it arrived, so each is a lower bound; the
+ * greatest of the last one to two `NOTES_MS` applies. All times in ms.
  */
 export class StoreClock {
   #aheadMs = -Infinity;
@@ -23,7 +23,7 @@ export class StoreClock {
     this.#turnedMs = ourMs;
   }
 
-  /** `ourMs` on the store's clock, never later than it truly is there; undefined before the first note. */
+  /** Returns `ourMs` on the store's clock, never later than it actually is; undefined before the first note. */
   at(ourMs: number): number | undefined {
     const aheadMs = Math.max(this.#aheadMs, this.#beforeMs);
     return aheadMs === -Infinity ? undefined : Math.floor(ourMs + aheadMs);

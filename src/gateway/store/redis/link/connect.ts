@@ -5,7 +5,7 @@ import type { RedisTarget } from './url.js';
 
 export type Client = Redis | Cluster;
 
-/** For the lookup of slots in a Cluster: a connection without a byte for this long is given up. */
+/** For the lookup of slots in a Cluster: a connection without a byte for the deadline plus this is closed. */
 const SILENCE_MS = 1_000;
 const SENTINEL_MS = 1_000;
 /** How often a Redis that is loading its file is asked again; a small file is loaded quickly. */
@@ -24,8 +24,8 @@ export function isCluster(client: Client): client is Cluster {
 }
 
 /**
- * Dials, and keeps dialing. Nothing is queued for later and nothing is ever sent twice: a command
- * whose answer was lost may have been carried out.
+ * Dials, and keeps dialing. Nothing is queued, and nothing is ever sent twice: a command whose response was lost may
+ * have been executed.
  */
 export function connect(target: RedisTarget, deadlineMs: number): Client {
   const client = target.kind === 'cluster' ? clusterOf(target, deadlineMs) : singleOf(target, deadlineMs);
@@ -94,7 +94,10 @@ function clusterOf(target: Extract<RedisTarget, { kind: 'cluster' }>, deadlineMs
   );
 }
 
-/** Soon, because every request waits for it, but not for all gateways at the same time. */
+/**
+ * Returns the delay before dialing again: short, because every request waits for it, and random, so that not all
+ * gateways dial at the same time.
+ */
 function redialDelayMs(attempt: number): number {
   return Math.min(attempt * 20, 80) * (0.75 + Math.random() / 4);
 }

@@ -66,8 +66,8 @@ export function redirectionOf(error: unknown): Redirection | undefined {
 }
 
 /**
- * For people. Never the error itself: ioredis hangs the command's arguments on it.
- * @param trouble why dialing failed last
+ * Returns the reason, for people. Never the error itself: ioredis attaches the command's arguments to it.
+ * @param lastError why dialing failed last
  */
 export function reasonOf(error: unknown, lastError: string | undefined): string {
   if (error instanceof NotOurs) return error.message;
@@ -95,7 +95,10 @@ export class Unanswered extends StoreUnavailable {
     this.#call = call;
   }
 
-  /** The late response of a script, without the clock. Waits as long as it may arrive. */
+  /**
+   * Waits for the late response of a script as long as it may arrive; returns it without the clock. `undone` if the
+   * call certainly had no effect.
+   */
   async answer(): Promise<Buffer | 'undone' | 'unknown'> {
     if (this.#call === null) return 'unknown';
     const waited = new AbortController();

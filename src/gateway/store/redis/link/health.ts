@@ -46,11 +46,11 @@ interface HealthParts {
 }
 
 /**
- * How one Redis node fares: the only place that decides it. It is
+ * The health of one Redis node; only this class decides it. The node is
  * - answering: calls are sent;
- * - silent: no good answer came for a while. Calls wait, unsent, for it may be a stall;
- * - away: it was silent for as long as the deadline. Calls are refused at once.
- * From silent and away a good probe brings it back. It begins silent.
+ * - silent: no valid response came for a while. Calls wait, unsent, because it may be a stall;
+ * - away: it was silent for as long as the deadline. Calls are refused immediately.
+ * A successful probe ends silent and away. It begins silent.
  */
 export class NodeHealth {
   readonly #parts: HealthParts;
@@ -61,7 +61,7 @@ export class NodeHealth {
   #wasReached = false;
   /** Why it is not trusted. */
   #distrust: string | null = null;
-  /** Time of the last good response, or of the first call after it. */
+  /** Time of the last valid response, or of the first call after it. */
   #silentSinceMs: number;
   #storeClock = new StoreClock();
   /** The clock as last known: another node with another clock may have taken its place. */
@@ -74,7 +74,7 @@ export class NodeHealth {
     this.#parts = parts;
     this.#silentSinceMs = parts.clock.nowMs;
     parts.clock.start();
-    // Once the prober can find it.
+    // Deferred until the prober can find this node.
     queueMicrotask(() => void this.#probe());
   }
 
@@ -126,7 +126,8 @@ export class NodeHealth {
   }
 
   /**
-   * The answer of a call that was sent now. Rejects with Overdue after `untilMs`; the call itself can't be taken back.
+   * Returns the response to a call that was just sent. Rejects with Overdue after `untilMs`; the call itself cannot be
+   * taken back.
    */
   sent<T>(call: Promise<T>, untilMs: number): Promise<T> {
     if (this.#sent.size === 0 && this.#state === 'answering') {
@@ -148,13 +149,13 @@ export class NodeHealth {
     });
   }
 
-  /** A good response came, in time. */
+  /** Notes a valid response that came in time. */
   answered(): void {
     this.#silentSinceMs = this.#parts.clock.nowMs;
     if (this.#state === 'silent' && this.#storeClock.at(0) !== undefined) this.#back();
   }
 
-  /** The node says that it cannot serve, or cannot be reached. */
+  /** Notes that the node says that it cannot serve, or cannot be reached. */
   failed(reason: string, isLost: boolean): void {
     if (this.#state === 'closed') return;
     this.#reason = reason;
@@ -166,7 +167,7 @@ export class NodeHealth {
     if (this.#state === 'answering') this.#doubt(this.#parts.clock.nowMs);
   }
 
-  /** Time has passed. Returns whether there is anything left to wait for. */
+  /** Applies the time that has passed. Returns whether there is anything left to wait for. */
   tick(): boolean {
     const {
       clock: { nowMs },

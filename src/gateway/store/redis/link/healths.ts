@@ -20,7 +20,7 @@ export class Healths {
     this.#log = log;
   }
 
-  /** Starts watching a new node. */
+  /** Returns the health of a node; starts watching it if it is new. */
   of(name: string): NodeHealth {
     const known = this.#all.get(name);
     if (known !== undefined) return known;

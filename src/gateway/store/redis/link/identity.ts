@@ -20,7 +20,10 @@ interface MarkState {
   /** How many changes of records it has counted, and how many of these removed rights. */
   readonly changes: number;
   readonly restrictions: number;
-  /** Why a gateway found that its node was restored, after how many acceptances of the store. */
+  /**
+   * How often the store had been accepted, and why a gateway found then that the mark's node was restored; empty if
+   * none did.
+   */
   readonly doubt: string;
   /** Only in the first mark, like what follows. */
   readonly accepted: number;
@@ -30,7 +33,7 @@ interface MarkState {
 /** What the first mark says about the whole store. */
 interface Home {
   readonly id: string;
-  /** Other IDs that an operator let it take the place of. */
+  /** IDs of other stores that an operator let it replace. */
   readonly also: readonly string[];
   /** Whether every mark was written. */
   readonly isMarked: boolean;
@@ -49,9 +52,9 @@ interface IdentityParts {
 }
 
 /**
- * Whose data a node has, and whether it is the newest: a random id that is made once, is in Redis on each master, and
- * is remembered here, with how many changes were counted next to it. A Redis that comes back empty or from an old
- * snapshot, or another one, answers like one that never knew a key; only this tells.
+ * Checks whose data a node has, and whether it is the newest. A random ID is created once, is in Redis on each master,
+ * and is remembered here, together with how many changes were counted next to it. A Redis that comes back empty or from
+ * an old snapshot, or another Redis, responds like one that never knew a key; only this check tells the difference.
  */
 export class Identity {
   /** Writes what this gateway knows better into the store. */
@@ -59,7 +62,7 @@ export class Identity {
   readonly #parts: IdentityParts;
   readonly #progress: StoreProgress;
   #id: string | null = null;
-  /** Whether that was done for the restored state that was found last. */
+  /** Whether `writeBack` was called for the restored state that was found last. */
   #isWrittenBack = false;
   #adopting: Promise<void> | undefined;
 
@@ -69,9 +72,8 @@ export class Identity {
   }
 
   /**
-   * Asks the node whether it is ours, and no older than it was. Rejects with NotOurs, and with whatever a call rejects
-   * with.
-   * @param isBack it may be another, or have other data, than when it was asked last
+   * Checks that the node is ours, and no older than it was. Rejects with NotOurs, or as its calls do.
+   * @param isBack whether it may be another node, or have other data, than at the last check
    */
   async check(node: string, isBack: boolean): Promise<void> {
     if (isBack) this.#progress.reload();
@@ -86,13 +88,13 @@ export class Identity {
   }
 
   /**
-   * Takes the store as it is from now on, and marks all of it, after what is known better here is in it. Other gateways
-   * that knew what we knew follow. Gives its id.
-   * @param isForced also where it belongs to another environment: from now on to this one
+   * Accepts the store as it is, and marks all of it. If it is not as known here, writes back what is known better here
+   * and then counts the acceptance; other gateways that knew the same store follow. Returns its ID.
+   * @param isForced also if it belongs to another environment; it then belongs to this gateway's
    */
   async accept(isForced: boolean): Promise<string> {
     const { environment } = this.#parts;
-    // Nobody can accept what this version does not know.
+    // Throws for a format that this version does not know: such a store cannot be accepted.
     const home = await this.#home();
     if (home !== null && !isForced) this.#requireEnvironment(home);
     const known = this.#parts.known.read() ?? (await this.#archived());
@@ -123,9 +125,9 @@ export class Identity {
     }
   }
 
-  /** The mark says something else than was seen last. */
+  /** Handles a mark that differs from what was seen last. Throws NotOurs unless the store is still trusted. */
   async #compare(node: string, mark: string, found: string | null): Promise<void> {
-    // Another process of the machine may have learned it, or accepted another one.
+    // Another process of this machine may have learned the ID, or accepted another store.
     const known = this.#parts.known.read() ?? (await this.#firstId());
     if (await this.#isAt(this.#ownerOf(STORE), known)) await this.#mark(STORE, known, '');
     const home = await this.#home();
@@ -133,9 +135,9 @@ export class Identity {
       this.#requireEnvironment(home);
       if (home.environment === null) await this.#mark(STORE, home.id, '');
       this.#remember(home.id);
-      // The gateway that began to mark the nodes may have died, or may still be at it.
+      // The gateway that began to mark the nodes may have died, or may still be marking them.
       if (!home.isMarked) await this.#markAll(home.id);
-      // Marks that a node still has vouch for its evicted ones, and for no other node.
+      // The remaining marks of a node vouch for its evicted ones, but for no other node.
       else if (await this.#isAt(node, home.id)) await this.#markEach(this.#marksOf(node), home.id);
       this.#progress.reload();
       if (home.accepted > this.#progress.accepted) await (this.#adopting ??= this.#adopt(home.accepted));
@@ -160,13 +162,13 @@ export class Identity {
       await this.#command(this.#ownerOf(mark), 'hset', mark, 'doubt', `${home.accepted} ${RESTORED}`);
     if (!this.#isWrittenBack) {
       this.#isWrittenBack = true;
-      // An operator who accepts it repeats that, and waits for it.
+      // Its failure is ignored: accepting the store repeats it, and waits for it.
       this.writeBack().catch(() => undefined);
     }
     throw new NotOurs(RESTORED);
   }
 
-  /** The store was accepted: what is known better here is written into it before it is trusted. */
+  /** Follows an acceptance of the store: writes back what is known better here before the store is trusted. */
   async #adopt(accepted: number): Promise<void> {
     try {
       await this.writeBack();
@@ -201,7 +203,7 @@ export class Identity {
     return found.some((one, n) => this.#isSuspect(ALL_MARKS[n]!, one));
   }
 
-  /** The ID of a store of which nothing is known here: its own, the one in the archive, or a new one. */
+  /** Returns the ID of a store that is unknown here: its own, the one in the archive, or a new one. */
   async #firstId(): Promise<string> {
     const home = await this.#home();
     if (home !== null) return home.id;
@@ -305,8 +307,9 @@ export class Identity {
   }
 
   /**
-   * The marks that tell of the node: the first where it has that, and another one, a different one each time: one that
-   * was evicted is to be met before all are. Of a master of a Cluster that is back all, for each has its own counts.
+   * Returns the marks to check on a node: the first mark, if it is there, and a random other one, so that an evicted
+   * one is found before all are evicted. For a master of a Cluster that is back, all its marks, because each has its
+   * own counts.
    */
   #marksToAsk(node: string, isBack: boolean): readonly string[] {
     const from = Math.floor(Math.random() * ALL_MARKS.length);
@@ -318,7 +321,7 @@ export class Identity {
   }
 }
 
-/** A gateway's finding is void once the store was accepted. */
+/** Whether a gateway's doubt applies: it is void once the store is accepted again. */
 function isInForce(doubt: string, accepted: number): boolean {
   return doubt.startsWith(`${accepted} `);
 }

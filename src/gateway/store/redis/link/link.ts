@@ -28,7 +28,7 @@ import { ANY_TIME, doneIn, type Probe, type Script } from './script.js';
 /** Pause before a call that had no effect is repeated. */
 const RETRY_MS = 10;
 /**
- * A call is not made again with less time than this: without an answer, nobody would know any more that it had no
+ * A call is not repeated with less time left than this: without a response, it would no longer be known that it had no
  * effect.
  */
 const SPARE_MS = 50;
@@ -36,9 +36,9 @@ const SPARE_MS = 50;
 const IDENTIFY_EVERY_MS = 1_000;
 
 /**
- * Calls to Redis, each with a deadline, by way of what is known of its node (health.ts). What certainly was
- * not carried out is sent again while its time lasts; what may have been is not.
- * Every method rejects with StoreUnavailable and nothing else.
+ * Calls to Redis, each with a deadline, according to the health of its node (health.ts). A call that certainly had no
+ * effect is sent again while its time lasts; one that may have had an effect is not. Every method rejects only with
+ * StoreUnavailable.
  */
 export class Link {
   /** How often the connection to a node was lost: it may be in an older state afterwards. */
@@ -71,7 +71,7 @@ export class Link {
     const sent = <T>(name: string, call: Promise<T>): Promise<T> => this.healths.of(name).sent(call, this.#untilMs());
     this.#identity = known && new Identity({ nodes: this.#nodes, known, sent, environment });
     const identifyAll = async (): Promise<void> => {
-      // What concerns the whole store is there, also if no key is asked for.
+      // This node has what concerns the whole store, so it is checked even if no key on it is used.
       if (this.#nodes.isMapped) this.healths.of(this.#nodes.ownerOf(STORE));
       await Promise.all([...this.healths.answering()].map((name) => this.#identify(name)));
     };
@@ -89,7 +89,7 @@ export class Link {
       try {
         return (await this.#identity?.accept(isForced)) ?? '';
       } catch (error) {
-        // A node of a Cluster that was never asked is only dialled now.
+        // A node of a Cluster that was never called is only dialed now.
         if (!(error instanceof Unsent) || this.healths.clock.nowMs >= untilMs)
           throw error instanceof StoreUnavailable ? error : new StoreUnavailable(reasonOf(error, this.#lastError));
       }
@@ -116,15 +116,17 @@ export class Link {
   }
 
   /**
-   * Asks the node of `key` whether it is what it was. Rejects with StoreUnavailable when it is not, or can't be asked.
+   * Checks that the node of `key` is still the same store. Rejects with StoreUnavailable if it is not, or cannot be
+   * asked.
    */
   async identify(key: string): Promise<void> {
     await this.#identify(this.#nodes.ownerOf(key));
   }
 
   /**
-   * Runs a script on the node of keys[0]; all keys share one hash tag in a Cluster. Its answer, without the clock.
-   * @param ifAbsent the answer where keys[0] does not exist, for a Cluster that refuses the script while it moves the
+   * Runs a script on the node of keys[0]; in a Cluster all keys share one hash tag. Returns its response without the
+   * clock.
+   * @param ifAbsent the response if keys[0] does not exist, for a Cluster that refuses the script while it moves the
    * slot
    */
   run(script: Script, keys: readonly string[], args: readonly Argument[], ifAbsent?: IfAbsent): Promise<Buffer> {
@@ -155,7 +157,7 @@ export class Link {
   }
 
   /**
-   * A connection of its own to the node of `key`, not dialled yet and never dialled again; undefined while there is
+   * Creates a separate connection to the node of `key`, not dialed yet and never dialed again; undefined while there is
    * none to copy.
    */
   dial(key: string): Redis | undefined {
@@ -214,10 +216,10 @@ export class Link {
   }
 
   /**
-   * Makes a call once the node that has `key` answers, and on where that one sends us: `MOVED` for a slot
-   * that has moved, `ASK` for one that is moving and a key that isn't there any more. It is made again
-   * while it had no effect and its time lasts.
-   * @param make answers undefined when the call came too late and did nothing
+   * Makes a call once the node of `key` responds, and follows its redirections: `MOVED` for a slot that has moved,
+   * `ASK` for a slot that is moving and a key that is no longer there. Repeats it while it had no effect and its time
+   * lasts.
+   * @param make returns undefined if the call came too late and did nothing
    */
   async #call<T>(
     key: string,
@@ -230,7 +232,7 @@ export class Link {
       const health = this.healths.of(node.name);
       if (!health.answers) {
         await health.ready(untilMs);
-        // Only now it may be known who has the key.
+        // Which node has the key may be known only now.
         continue;
       }
       try {
@@ -246,8 +248,8 @@ export class Link {
   }
 
   /**
-   * Where to make the call again: undefined is where the key belongs. Throws StoreUnavailable when it is not to be made
-   * again.
+   * Returns where to repeat the call; undefined for the owner of the key. Throws StoreUnavailable if it must not be
+   * repeated.
    */
   async #afterError(error: unknown, name: string, health: NodeHealth, untilMs: number): Promise<Node | undefined> {
     if (error instanceof StoreUnavailable) throw error;
@@ -280,7 +282,7 @@ export class Link {
     else if (!(error instanceof Overdue)) health.answered();
   }
 
-  /** Undefined: the call came too late and did nothing. */
+  /** Returns undefined if the call came too late and did nothing. */
   async #evaluate(
     node: Node,
     script: Script,
@@ -306,8 +308,8 @@ export class Link {
   }
 
   /**
-   * Whether `key` certainly exists nowhere. While a slot moves this can be asked of one name, though not of
-   * several: the old node sends on to the new one what it does not have, and nothing new begins on the old one.
+   * Whether `key` certainly exists on no node. While a slot moves, Redis tells this for one name, but not for several:
+   * the old node redirects to the new one for what it does not have, and creates nothing new.
    */
   async #isAbsent(key: string, untilMs: number): Promise<boolean> {
     const exists = this.#call(key, (node) => this.#send(node, 'exists', [key], untilMs), untilMs);

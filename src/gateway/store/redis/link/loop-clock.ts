@@ -1,9 +1,9 @@
 const TICK_MS = 20;
 
 /**
- * Time as our own event loop lived it, ms: it stands still while the loop does (a stopped process, a
- * throttled container, a long computation), so that such a time is nobody else's silence. It moves in
- * ticks, and only while somebody wants them.
+ * Time as this process's event loop experiences it, ms: it pauses while the loop does (a stopped process, a throttled
+ * container, a long computation), so that such a pause does not count as the silence of a node. It moves in ticks, and
+ * only while they are wanted.
  */
 export class LoopClock {
   readonly #onTick: () => boolean;

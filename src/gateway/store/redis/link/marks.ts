@@ -8,7 +8,7 @@ const SLOTS = 16_384;
 const BY_PART = namesByPart();
 
 /**
- * Where a store says which one it is: the first mark, and one in each part of the slots. They move with their slots.
+ * The names where a store keeps its ID: the first mark, and one in each part of the slots. They move with their slots.
  */
 export const ALL_MARKS: readonly string[] = [STORE, ...BY_PART];
 

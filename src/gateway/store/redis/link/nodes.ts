@@ -10,8 +10,8 @@ const IDLE_MS = 10_000;
 const REFRESH_MS = 200;
 const REDIAL_MS = 50;
 /**
- * After this time without an answer to any probe a connection is taken for a black hole: another is dialled. Long
- * enough that a stall of Redis is not taken for one.
+ * A connection on which no probe had a response for this long counts as dead, and another one is dialed. Long enough
+ * that a stall of Redis does not count.
  */
 const SILENCE_MS = 1_000;
 
@@ -34,16 +34,16 @@ interface Listeners {
 }
 
 /**
- * Which node has a key, and the connection to it. Nodes are named `host:port`; a single Redis is ''.
- * In a Cluster the client of ioredis finds out who has which slot, and nothing is sent through it: it
- * would follow redirections by itself, to nodes whose clock and health are not those of the one asked.
+ * Which node has a key, and the connection to it. Nodes are named `host:port`; a single Redis is ''. In a Cluster the
+ * ioredis client only finds out which node has which slot. No call is sent through it: it would follow redirections on
+ * its own, to nodes whose clock and health are not those of the node asked.
  */
 export class Nodes {
   #client: Client;
   readonly #dialled = new Map<string, Redis>();
   /** Since when a node has had no slot, in ms of `performance.now()`. */
   readonly #idle = new Map<string, number>();
-  /** Since when no probe of a node was answered, in the same time. */
+  /** Since when no probe of a node had a response, in ms of `performance.now()`. */
   readonly #mute = new Map<string, number>();
   /** Connections on which nothing is sent any more, but responses may still arrive. */
   readonly #retired = new Set<Redis>();
@@ -80,7 +80,7 @@ export class Nodes {
 
   /** The connection to a node; undefined if there is none. */
   connectionTo(name: string): Redis | undefined {
-    // Otherwise a late call would dial one that nobody closes.
+    // Otherwise a late call would dial a connection that is never closed.
     if (this.#closed) return undefined;
     if (!isCluster(this.#client)) return this.#client;
     if (name === '') return undefined;
@@ -134,7 +134,7 @@ export class Nodes {
     // Without a host it is the one of the redirecting node.
     const name = address.startsWith(':') ? from.slice(0, from.lastIndexOf(':')) + address : address;
     if (word === 'MOVED') this.#moved(slot, name);
-    // It has no slot yet, and is asked about one that is moving there.
+    // It may have no slots yet, but one is moving there: it is not idle.
     else this.#idle.delete(name);
     return { name, asking: word === 'ASK' };
   }
@@ -147,12 +147,12 @@ export class Nodes {
     this.#client.refreshSlotsCache();
   }
 
-  /** A probe of the node was answered. */
+  /** Notes that a probe of the node had a response. */
   heard(name: string): void {
     this.#mute.delete(name);
   }
 
-  /** A probe of the node had no response, or no connection. */
+  /** Notes that a probe of the node had no response, or no connection; after `SILENCE_MS`, dials another connection. */
   missed(name: string): void {
     const nowMs = performance.now();
     const sinceMs = this.#mute.get(name) ?? nowMs;
@@ -206,7 +206,7 @@ export class Nodes {
     const patience = setTimeout(() => connection.disconnect(), LATE_MS).unref();
     connection.once('end', () => {
       clearTimeout(patience);
-      // Its sentinels' too, if it had any.
+      // Also closes those to its sentinels, if it has any.
       connection.disconnect();
       this.#retired.delete(connection);
     });

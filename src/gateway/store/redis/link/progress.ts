@@ -31,7 +31,7 @@ export class StoreProgress {
     return this.#accepted;
   }
 
-  /** What other processes of the machine have learned. */
+  /** Reads what other processes of this machine have learned. */
   reload(): void {
     const { accepted, marks } = this.#known.progress();
     if (accepted < this.#accepted) return;
@@ -78,7 +78,7 @@ export class StoreProgress {
     });
   }
 
-  /** On a full disk it is known as long as the process lives. */
+  /** Saves what is known. If that fails, such as on a full disk, it is known until the process ends. */
   #save(): void {
     try {
       this.reload();

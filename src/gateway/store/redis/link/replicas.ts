@@ -30,15 +30,15 @@ export class Replicas {
     this.#options = options;
   }
 
-  /** Remembers which replicas the node of `key` has now. */
+  /** Remembers whether the node of `key` has replicas now. */
   async check(key: string): Promise<void> {
     if (this.#options.replicas === 'auto') this.#wanted(await this.#link.infoOf(key, 'replication'));
   }
 
   /**
-   * Makes `change`, which writes to the node of `key`, and waits for its replicas. WAIT would hold up all
-   * that comes after it on its connection, so it has one of its own; a write there before it covers whatever
-   * was written to that node earlier. Rejects with ChangeUncertain, and with whatever `change` rejects with.
+   * Makes `change`, which writes to the node of `key`, and waits for its replicas. WAIT would hold up everything after
+   * it on its connection, so it has a separate one; a write there before the WAIT covers everything written to that
+   * node earlier. Rejects with ChangeUncertain, with StoreUnavailable, or as `change` does.
    */
   async confirmed<T>(key: string, change: () => Promise<T>): Promise<T> {
     if (this.#options.replicas === 0) return change();
@@ -58,7 +58,7 @@ export class Replicas {
     }
   }
 
-  /** Whether `wanted` replicas of the very master named by `id` have everything written until now. */
+  /** Whether `wanted` replicas of the same master, named by `id`, have everything written so far. */
   async #haveIt(witness: Redis, key: string, wanted: number, id: string): Promise<boolean> {
     const { waitMs } = this.#options;
     const given = setTimeout(() => witness.disconnect(), waitMs + GRACE_MS);

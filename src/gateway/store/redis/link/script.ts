@@ -28,7 +28,8 @@ export const ANY_TIME = '9000000000000000';
 
 const FOLDER = join(packageRoot, 'src/gateway/store/redis/scripts');
 /**
- * What more than one script names. Binary, because formatting and reading numbers as text costs more than the decision.
+ * Figures that several scripts use. States are binary, because formatting and reading numbers as text costs more than
+ * the decision.
  */
 const FIGURES: Figures = { DAY_MS, MAX_LIMIT, STATE_FORMAT: '<ddddI3I3HddI4I4', STATE_MARK, ARCHIVED_CHUNK };
 
@@ -38,8 +39,8 @@ export function doneIn(answer: Buffer): Buffer | undefined {
 }
 
 /**
- * The script `scripts/<name>.lua`, with the figures that it names in capitals put in, and what it includes: functions
- * of `scripts/include`, which stand after `return` there, and these texts.
+ * Returns the script `scripts/<name>.lua`, with its names in capitals replaced by their figures, and with what it
+ * includes: functions from `scripts/include`, which come after `return` there, and these texts.
  */
 export function loadScript(name: string, figures: Figures = {}, texts: Readonly<Record<string, string>> = {}): Script {
   const all = { ...FIGURES, ...figures };
@@ -55,7 +56,7 @@ export function loadScript(name: string, figures: Figures = {}, texts: Readonly<
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Without comment lines. */
+/** Reads a script without its comment lines. */
 function read(name: string): string {
   return readFileSync(join(FOLDER, `${name}.lua`), 'utf8').replaceAll(/^ *--.*\n/gm, '');
 }

@@ -1,12 +1,12 @@
 /**
- * REDIS_URL, in these forms (`rediss` for TLS in each of them; user, password and port may be absent):
+ * REDIS_URL, in these forms (`rediss` for TLS in each of them; user, password and port are optional):
  *
  *     redis://user:password@host:6379/0
  *     redis+sentinel://user:password@host1:26379,host2:26379/mymaster
  *     redis+cluster://user:password@host1:6379,host2:6379
  *
- * User and password are those of the Redis servers; signs like `@` and `/` in them are percent-encoded.
- * The number after a single host is the database. IPv6 addresses stand in brackets.
+ * User and password are those of the Redis servers; characters like `@` and `/` in them are percent-encoded. The number
+ * after a single host is the database. IPv6 addresses are in brackets.
  */
 export interface Address {
   readonly host: string;
@@ -62,7 +62,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   return { kind: 'single', ...access, address, database: Number(rest) };
 }
 
-/** Why `parseRedisUrl` refuses it, without its name; null if it does not. */
+/** Returns why `parseRedisUrl` refuses it, without the leading `REDIS_URL`; null if it does not. */
 export function redisUrlProblem(url: string): string | null {
   try {
     parseRedisUrl(url);

@@ -3,10 +3,10 @@ import { banEvent, crossedEvent } from '../../records/facts.js';
 import { newEntry } from './entries.js';
 
 /**
- * A pending event is a field in the hash of its key or customer, named by the rest of its id; with it stands the field
- * `telling`. A change of a key writes the entry of the event in the same step, and the field is empty. The admission
- * can't: its field says in short what happened, for a value of more than 64 bytes takes the hash out of its compact
- * form.
+ * Prefix of a pending event's field in the hash of its key or customer; the rest of the name is the rest of the event's
+ * ID. The hash then also has the field `telling`. A change of a key writes the event's entry in the same step, and the
+ * field is empty. An admission cannot do that: its field describes briefly what happened, because a value of more than
+ * 64 bytes takes the hash out of its compact form.
  */
 export const PENDING = 'tell-';
 
@@ -20,9 +20,9 @@ export function pendingField(eventId: string): string {
 }
 
 /**
- * The event of an admission in a field of the hash of a key or a customer: `<window>-<day it began>-<percent>-<limit>`,
- * what was used, when, of which plan, by which key; or `ban-<its end>`, its level, when, of which plan, and `silent`
- * where it is for the history alone.
+ * Returns the event that an admission noted in a field of the hash of a key or customer:
+ * - `<window>-<day it began>-<percent>-<limit>`: what was used, when, on which plan, by which key;
+ * - `ban-<its end>`: its level, when, on which plan, and `silent` if it is only for the history.
  */
 export function admissionEventOf(subject: string, field: string, value: string): GatewayEvent {
   const [what = '', ...numbers] = field.slice(PENDING.length).split('-');
@@ -34,12 +34,12 @@ export function admissionEventOf(subject: string, field: string, value: string):
   return crossedEvent(subject, keyIdIn(keyName) ?? subject, plan, crossing, Number(atMs));
 }
 
-/** Whether it is not sent. */
+/** Whether the event is only for the history, and not sent. */
 export function isSilent(value: string): boolean {
   return value.endsWith(' silent');
 }
 
-/** The key in a name made by names.ts. */
+/** Returns the ID of the key in a name made by names.ts; undefined if it is no name of a key. */
 function keyIdIn(name: string): string | undefined {
   const [, tag, rest = ''] = /^petgate:\{([^}]+)\}([^:]*):key$/.exec(name) ?? [];
   return tag === undefined ? undefined : tag + rest;

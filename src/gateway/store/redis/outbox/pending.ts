@@ -21,24 +21,25 @@ import { admissionEventOf, isSilent, PENDING } from './fields.js';
 import { automaticBan } from '../../records/facts.js';
 
 /**
- * Pending events. The step that causes an event can't write into the outbox: its index lies on another node of a
- * Cluster. So it writes the event where it writes anyway, into the hash of the key or the customer (fields.ts), and
- * sets the field `telling` there. The process that took the step then moves the event: it enters its id in the index,
- * not due yet, moves the event from the hash to the entries of its subject in one step, and makes it due. Whatever
- * breaks off is done again, by anybody: an id without an entry is forgotten when it is due, and what was moved is moved
- * no more. What a process that died has left, `collect` finds. An automatic ban goes into the history of its key in
- * that same step; where there are no events it is noted for that alone, and whoever reads the history moves it first.
+ * Pending events. The step that causes an event cannot write into the outbox, because in a Cluster the outbox's index
+ * is on another node. So it writes the event where it writes anyway, into the hash of the key or customer (fields.ts),
+ * and sets the field `telling` there. The process that ran the step then moves the event: it enters the ID in the
+ * index, not due yet, moves the event from the hash to the entries of its subject in one step, and makes it due.
+ *
+ * If that is interrupted, any process can repeat it: an ID without an entry is dropped when it is due, and an event
+ * that was moved is not moved again. `collect` finds what a process that died has left. The same step adds an automatic
+ * ban to the history of its key. If events are off, a ban is noted only for that. Readers of the history move it first.
  */
 const RETRY_MS = 1_000;
 const GRACE_DEADLINES = 8;
 const GRACE_MS = 5_000;
-/** After each page, this long nobody else looks through all keys. */
+/** How long the lock is held after each page: until then no other process looks through all keys. */
 const COLLECTING_MS = 60_000;
 const COLLECTED_AT_ONCE = 250;
 /** Pause after each page, as a multiple of its time: a collection takes at most a fifth of Redis' time and ours. */
 const COLLECTING_PAUSE = 4;
 const MOVED_AT_ONCE = 16;
-/** More than a page of `collect` needs. */
+/** Batches that `idle` waits for: more than a page of `collect` needs. */
 const BATCHES_AWAITED = 64;
 const DONE = 'done';
 
@@ -50,9 +51,9 @@ const COLLECT = loadScript('outbox/collect');
 export class PendingEvents {
   readonly #link: Link;
   readonly #replicas: Replicas;
-  /** Time within which an indexed event is moved or not: a few calls, each with its deadline. */
+  /** Time until an indexed event is due. Moving it takes less: a few calls, each with its deadline. */
   readonly #graceMs: number;
-  /** Keys and customers that have some. */
+  /** Keys and customers that may have pending events. */
   readonly #waiting = new Set<string>();
   #moving: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -64,13 +65,13 @@ export class PendingEvents {
     this.#graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * deadlineMs);
   }
 
-  /** Reports that these keys, or their customers, have pending events. Nobody waits for it. */
+  /** Reports that these keys, or their customers, have pending events. Returns before they are moved. */
   add(keyIds: readonly string[]): void {
     for (const keyId of keyIds) this.#waiting.add(keyId).add(payerOf(keyId));
     this.#begin();
   }
 
-  /** Resolves once what was added before was tried; for a burst, a part of it. */
+  /** Resolves once the events added so far were tried; in a burst, only a part of them. */
   async idle(): Promise<void> {
     for (let batch = 0; batch < BATCHES_AWAITED && this.#moving !== undefined; batch += 1) await this.#moving;
   }
@@ -81,8 +82,8 @@ export class PendingEvents {
   }
 
   /**
-   * Moves what any process has left, unless that was done within `everyMs` and need not be done anew. False when
-   * another is about it. Rejects with StoreUnavailable.
+   * Moves what any process has left, unless that was done within `everyMs` and `anew` is false. Returns false if
+   * another process is doing it. Rejects with StoreUnavailable.
    */
   async collect(everyMs: number, anew: boolean): Promise<boolean> {
     const link = this.#link;

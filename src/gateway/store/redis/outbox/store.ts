@@ -113,7 +113,7 @@ async function claim(link: Link, count: number, leaseMs: number): Promise<readon
   const asked = [count, Math.round(leaseMs)].map(String);
   const ids = wordsOf(await link.run(CLAIM, [EVENTS_DUE, EVENTS_OPERATORS], asked));
   const entries = await Promise.all(ids.map((id) => readEntry(link, id)));
-  // Delivered, or announced for a step that was never made.
+  // Delivered, or indexed for a move that never happened.
   await Promise.all(ids.filter((_, index) => entries[index] === undefined).map((id) => withdraw(link, id)));
   return entries.filter((entry) => entry !== undefined);
 }

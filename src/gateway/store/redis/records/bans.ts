@@ -10,7 +10,7 @@ import { readState, STATE_BYTES, viewOf } from '../../state.js';
 
 const READ_BAN = loadScript('records/read-ban');
 
-/** Names of the sorted sets of who is banned, each with the end of the ban, ms. */
+/** Names of the sorted sets of banned subjects, by the end of the ban, ms. */
 const BAN_INDEX: Readonly<Record<Subject['kind'], string>> = {
   key: 'petgate:bans:key',
   address: 'petgate:bans:address',
@@ -36,7 +36,10 @@ export function banStore(link: Link): Pick<BanStore, 'read' | 'keys' | 'inForce'
   };
 }
 
-/** The index says whom to look at, the earliest end first, and what `read` gives whether a ban is in force. */
+/**
+ * Returns a page of the bans in force. The index says which subjects to read, the earliest end first; `read` returns
+ * undefined if the ban is no longer in force.
+ */
 export async function banPage<B>(
   link: Link,
   kind: Subject['kind'],
@@ -54,21 +57,27 @@ export async function banPage<B>(
   };
 }
 
-/** The note that stands by the ban until `untilMs`. A later one that began by itself has none. */
+/**
+ * Returns the note of the ban that ends at `untilMs`; null if the stored note is of an earlier ban, because automatic
+ * bans have none.
+ */
 function noteOf(text: string, untilMs: number): BanNote | null {
   if (text === '') return null;
   const { untilMs: ofBan, ...note } = JSON.parse(text) as BanNote & { readonly untilMs: number };
   return ofBan === untilMs ? note : null;
 }
 
-/** Who is banned stands with each subject; this index beside it, in a step of its own, is there to be counted. */
+/**
+ * Enters a ban in the index, or removes it if `untilMs` is 0, in a separate step. The index serves counts and lists;
+ * what decides is the state of each subject.
+ */
 export async function noteBan(link: Link, kind: Subject['kind'], who: string, untilMs: number): Promise<void> {
   await link.run(NOTE, [BAN_INDEX[kind]], [who, untilMs.toString()]);
 }
 
 /**
- * Notes the bans that began with these verdicts. Nobody waits for it: an index that misses one is better than a late
- * answer.
+ * Enters the bans that began with these verdicts in the index, without waiting for it: a ban missing from the index is
+ * better than a late verdict.
  */
 export function noteStarted(link: Link, requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): void {
   for (const [index, verdict] of verdicts.entries()) {

@@ -13,18 +13,18 @@ const ADD = loadScript('records/add-change');
 
 const READ = loadScript('records/read-changes');
 
-/** Ids of keys, and of customers, whose record is about to change, or was just changed. */
+/** IDs of keys and customers whose record is about to change, or has just changed. */
 export interface ChangedKeys {
   readonly ids: readonly string[];
-  /** The store's time up to which the log was read; there is more when `isMore`. */
+  /** Store time up to which the log was read; if `isMore`, there are later entries. */
   readonly untilMs: number;
   readonly isMore: boolean;
 }
 
 /**
- * The log of changed keys. In a Cluster it lies on another node than most keys, so that no step writes
- * both: the entry comes first, and the change follows within the deadlines of its call or not at all.
- * Who reads the log looks at a key again until its entry is older than that.
+ * Enters a key or customer in the log of changes. In a Cluster the log is on another node than most keys, so no step
+ * can write both: the entry comes first, and the change follows within the deadlines of its call or not at all. Readers
+ * of the log therefore look at a key again until its entry is older than that.
  */
 export async function announceChange(
   link: Link,
@@ -35,7 +35,7 @@ export async function announceChange(
   await Promise.all([link.run(ADD, [CHANGES], [id, KEPT_MS.toString()]), link.countChange(nameOf(id), isRestricting)]);
 }
 
-/** Whether it may take away what somebody was allowed: a store that lost it allows that again. */
+/** Whether a change may remove rights: a store that lost the change would grant them again. */
 export function isRestricting({ action, changed }: AuditEntry): boolean {
   return RESTRICTING.has(action) || RESTRICTED.some((field) => field in changed);
 }
@@ -43,7 +43,7 @@ export function isRestricting({ action, changed }: AuditEntry): boolean {
 const RESTRICTING: ReadonlySet<AuditEntry['action']> = new Set(['revoked', 'rotated', 'banned', 'closed', 'erased']);
 const RESTRICTED = ['status', 'secrets', 'scopes', 'expires'];
 
-/** The keys with an entry after `sinceMs`, store time, oldest first, some at a time. */
+/** Reads keys and customers with an entry after `sinceMs`, store time, oldest first, a page at a time. */
 export async function changedSince(link: Link, sinceMs: number): Promise<ChangedKeys> {
   const answer = (await link.run(READ, [CHANGES], [sinceMs.toString(), READ_AT_ONCE.toString()])).toString();
   const [isMore, untilMs, ...ids] = answer.trimEnd().split(' ');

@@ -30,7 +30,7 @@ export interface RecordType<R> {
   readonly flush?: (id: string) => Promise<void>;
 }
 
-/** With the bytes that show whether it is still as it was read: version, state and windows. */
+/** A record with its data, and the bytes that show whether it is still as it was read: version, state and windows. */
 export interface CurrentInRedis<R extends StoredRecord> extends Current<R>, Pick<Snapshot<R>, 'beside' | 'usage'> {
   readonly archived: ArchivedDays;
   readonly raw: readonly Buffer[];
@@ -71,7 +71,7 @@ export async function find<R extends StoredRecord>(
   };
 }
 
-/** Lists of texts: how many, and each after its length. */
+/** Parses lists of texts: each begins with their number, and each text with its length. */
 function textsIn(bytes: Buffer): readonly (readonly Buffer[])[] {
   const lists: Buffer[][] = [];
   let at = 0;

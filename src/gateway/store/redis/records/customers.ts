@@ -11,13 +11,12 @@ import { recordStoreOn, type Overtaking } from '../../records/record-store.js';
 import type { RecordType } from './current.js';
 import { RedisRows } from './rows.js';
 
-/** Ids of keys looked at in one command. */
+/** Key IDs read per command. */
 const IDS_AT_ONCE = 1_000;
 
 /**
- * The hash of a customer: `record` (JSON), `version`, `terms` (what an admission needs of it,
- * admission/customer.ts), and beside them `state` and `windows` as a key has them, of which strikes and ban stay 0.
- * 0.3 kept a `webhook` here.
+ * The hash of a customer has `record` (JSON), `version`, `terms` (what an admission needs of it), and `state` and
+ * `windows` like a key, with strikes and ban always 0. Version 0.3 also kept a `webhook` here.
  */
 const CUSTOMERS: RecordType<CustomerRecord> = {
   index: CUSTOMER_INDEX,
@@ -57,7 +56,9 @@ export function customerStore(
   };
 }
 
-/** `<status> <minute> <day> <month>[;<grants>] <plan>`; of the limits -1 is unlimited, -2 none of its own. */
+/**
+ * Returns `<status> <minute> <day> <month>[;<grants>] <plan>`; a limit of -1 is unlimited, -2 means none of its own.
+ */
 function termsText({ status, limits, grants = [], plan }: CustomerRecord): string {
   const month = ownLimit(limits?.month).toString() + (grants.length === 0 ? '' : `;${grantsText(grants)}`);
   return [status, ownLimit(limits?.minute), ownLimit(limits?.day), month, plan].join(' ');

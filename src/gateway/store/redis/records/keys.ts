@@ -40,7 +40,7 @@ export function keyStore(
   };
 }
 
-/** Fields and values of the hash. Those that the admission script reads are in the form it reads. */
+/** Returns fields and values of the hash. Those that the admission script reads are in the form it reads. */
 function fieldsOf(record: KeyRecord): readonly string[] {
   const { plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, grants, secrets, version } = record;
   const fields = {
@@ -53,9 +53,9 @@ function fieldsOf(record: KeyRecord): readonly string[] {
     scopes: scopes === null ? '*' : ` ${scopes.map((scope) => `${scope} `).join('')}`,
     minute: limits?.minute.toString() ?? '',
     day: limits?.day.toString() ?? '',
-    // Without limits nobody looks at it, and most keys have none.
+    // Ignored without limits of its own, which most keys lack.
     ...(limits === null ? {} : { month: limits.month?.toString() ?? '' }),
-    // Few keys ever have any. Once there were some, the fields stay.
+    // Few keys ever have grants. Once a key had some, the fields stay.
     ...(grants === undefined ? {} : { grants: JSON.stringify(grants), more: grantsText(grants) }),
     secrets: secrets.map(({ hash, endsAtMs }) => ` ${hash}:${endsAtMs ?? ''}`).join(''),
     version: version.toString(),
@@ -63,7 +63,7 @@ function fieldsOf(record: KeyRecord): readonly string[] {
   return Object.entries(fields).flat();
 }
 
-/** The record that `fieldsOf` made these fields of. */
+/** Returns the record of the fields that `fieldsOf` wrote. */
 function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
   const field = (name: string): string => fields.get(name) ?? '';
   return {

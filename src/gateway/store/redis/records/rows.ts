@@ -39,7 +39,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
   readonly read = async (id: string): Promise<R | undefined> =>
     this.#type.recordIn(id, await this.#link.hash(this.#type.nameOf(id)));
 
-  // Only Redis knows what its files still contain.
+  // Waits only for replicas: what is on the disk of Redis is not known here.
   readonly confirm = (id: string): Promise<void> =>
     this.#replicas.confirmed(this.#type.nameOf(id), () => Promise.resolve());
 
@@ -77,7 +77,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     const expected = [over.toString(), '*', '*', replaces ? (entries.length - 1).toString() : ''];
     if (!(await this.#replicas.confirmed(name, () => this.#run(id, expected, entries, replaces, fields, change))))
       throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
-    // Immediately: Redis may be restored before anyone sees what it counted.
+    // Now rather than at the next check: Redis may be restored before anyone has seen what it counted.
     if (restricts && version > 1) await this.#link.identify(name).catch(() => undefined);
   }
 
@@ -125,7 +125,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     const fields = [
       ...['state', packState({ ...state!, operationWindows: null })],
       ...(windows === null ? [] : ['windows', packedWindows(windows)]),
-      // A record that is here may have whole days here.
+      // An existing record may have whole days here: `markArchived` marks the others.
       ...(current.record === undefined ? archivedFields(archived) : []),
       ...(replaces ? [...this.#type.fieldsOf(record), this.#type.beside, beside && JSON.stringify(beside)] : []),
     ].map((field) => field ?? '');
@@ -157,12 +157,18 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     return (await this.#link.run(COMMIT, names, args)).toString() === '1';
   }
 
-  /** An index entry without a record is skipped, but a record without one is missing from lists: so it comes first. */
+  /**
+   * Comes before the record is written: an index entry without a record is skipped, but a record without an index entry
+   * would be missing from lists.
+   */
   async #putInIndex(ids: readonly string[]): Promise<void> {
     await this.#link.command('zadd', this.#type.index, ...ids.flatMap((id) => ['0', id]));
   }
 
-  /** Before there is a correction: from then on, a version that does not know corrections must not open the store. */
+  /**
+   * Comes before a correction is written: from then on, a version that does not know corrections must not open the
+   * store.
+   */
   async #noteCorrected(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.#replicas.confirmed(STORE, () => this.#link.command('hset', STORE, 'format', FORMAT_WITH_CORRECTIONS));

@@ -10,7 +10,7 @@ export function sessionSecret(link: Link, replicas: Replicas): SessionSecret {
       const stored = (await link.command('get', SESSION_SECRET)) as Buffer | null;
       if (stored !== null) return stored;
       const made = randomBytes(SESSION_SECRET_BYTES);
-      // Answers what another gateway has put there meanwhile.
+      // Returns what another gateway has stored meanwhile, if any.
       return ((await link.command('set', SESSION_SECRET, made, 'NX', 'GET')) as Buffer | null) ?? made;
     },
     async replace() {

@@ -1,17 +1,17 @@
 -- The admission: `rule()` of admission/decide.ts for a batch of requests, with reading and writing around it.
 --
--- KEYS: for each subject, where its state is (of an address, its group); for a customer's key then the customer; for a
--- key then its ledgers from the first to the last day. Each subject comes once, but the keys of a customer in the
--- order in which they ask.
--- ARGV[2…]: the day with its place in the month (0: any day), the requests (admit/call.ts), and in pairs the
--- operations and scopes that they name by place.
+-- KEYS: for each subject the hash with its state (for an address, that of its group); for a customer's key then the
+-- customer; for any key then its ledgers from the first to the last day. Each subject comes once, except for the keys
+-- of a customer, which come in the order of its requests.
+-- ARGV[2…]: the day with its place in the month (0: any day), the requests (admit/call.ts), and in pairs the operations
+-- and scopes that they name by place.
 --
 -- Returns for each request a head and the state (admit/answers.ts), then grants, month limit and windows, if there are
--- any. On another day, only the number of that day, as one double: then nothing was done.
+-- any. If today is another day, does nothing and returns only the number of today, as one double.
 --
 -- Limits: -1 is unlimited, NO_LIMIT means none. Redis runs the text again at each call and creates each function that
--- it reaches: so there are few, and those for rare cases are in their branches. Minute, day and month, which every key
--- has, are locals instead of a list, which would cost 7 % more (docs/decisions/0018-the-admission-script.md).
+-- it reaches, so there are few, and those for rare cases are inside their branches. Minute, day and month, which every
+-- key has, are locals instead of a list, which would cost 7 % more (docs/decisions/0018-the-admission-script.md).
 
 local byte, find = string.byte, string.find
 local today = floor(clock / DAY_MS)
@@ -41,9 +41,9 @@ local function banLength(level, length, factor, cap)
   return min(length, cap)
 end
 
--- What to write: states in fives, counts in threes. For each customer in this batch its terms, its windows as the
--- requests before left them, and in `keys` strikes and ban of its changed keys: so its keys may follow each other in
--- any order, and repeat.
+-- What to write: `states` in fives, `counts` in threes. `customers` has for each customer in this batch its terms, its
+-- windows as the requests so far left them, and in `keys` strikes and ban of its changed keys, so that its keys may
+-- come in any order, and repeatedly.
 local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
 local answers, answered = { pack('<d', clock) }, 1
 local states, stateCount, counts, countCount = {}, 0, {}, 0
@@ -69,10 +69,10 @@ while k <= last do
   end
 
   -- The record. The field `summary` holds what this script needs of it in a form that is read quickly: status (0:
-  -- valid, otherwise the code of the response), version of the record, end, own minute and day limit, plan. Then its
-  -- scopes, which end with a space or `*`; after a zero its month limit, if any; after a zero its grants, if any,
-  -- which end with `+`. It is valid only for the version that it names; the first admission after a change rebuilds
-  -- it. With one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the hash compact.
+  -- valid, otherwise the code of the response), version of the record, expiry, own minute and day limit, plan. Then its
+  -- scopes, which end with a space or `*`; after a zero its month limit, if any; after a zero its grants, if any, which
+  -- end with `+`. It is valid only for the version that it names; the first admission after a change rebuilds it. With
+  -- one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the hash compact.
   local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt, row
   if kind > 0 then
     local found = call('HMGET', name, 'version', 'secrets', 'summary', 'state')
@@ -149,8 +149,8 @@ while k <= last do
     own, grants = string.match(own, '^(.*)%z([^%z]+)$')
   end
 
-  -- The plan. What is inserted is nil, and a branch for each plan that sets these (admit/plans.ts): its place, its
-  -- refill, its ban rule, its limits (nil if those of the key or its customer apply), prices and windows of
+  -- The plan. The include is replaced by `nil` and a branch per plan that sets these variables (admit/plans.ts): its
+  -- place, its refill, its ban rule, its limits (nil if those of the key or its customer apply), costs and windows of
   -- operations, shares to warn at.
   local place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt =
     include('plans')
@@ -170,7 +170,7 @@ while k <= last do
   monthLimit = monthLimit or -1
   local minuteBase, dayBase, monthBase = minuteLimit, dayLimit, monthLimit
 
-  -- The level of the day above which there may be something to note.
+  -- The level of the day above which there may be a crossing to note.
   local dayWarn, marks
   if warnAt and kind > 0 then
     if dayLimit >= 0 then dayWarn = (math.ceil(dayLimit * byte(warnAt) / 100) - 1) * DAY_MS end
@@ -208,7 +208,7 @@ while k <= last do
       end
     end
 
-    -- Why the key is not valid, into `code`.
+    -- Sets `code` if the key is not valid.
     if status > 0 then
       code = status
     elseif kind > 0 and secrets ~= secret then
@@ -231,7 +231,7 @@ while k <= last do
       answers[answered + 1] = pack(HEAD_FORMAT, code, 0, now, 0, 0, 0)
       answers[answered + 2] = string.rep('\0', STATE_BYTES)
     else
-      -- `withGrants()` of grant.ts; and for `settlePast()`, what was refilled by grants that are over.
+      -- `withGrants()` of grant.ts; and as in `settlePast()`, subtracts what was refilled by grants that have expired.
       local newMinute, newDay = minute, day
       if grants then
         minuteLimit, dayLimit, monthLimit = minuteBase, dayBase, monthBase
@@ -363,7 +363,7 @@ while k <= last do
         end
       end
 
-      -- A ban in force takes nothing and stores nothing, unless its end has changed.
+      -- During a ban nothing is spent or stored, unless the end of the ban has changed.
       local state = pack(
         STATE_FORMAT, newMinute, newMinuteAt, newDay, newDayAt, newStrikes, newLevel, STATE_MARK, newSince, newBanned,
         newMonth, thisMonth
@@ -376,8 +376,8 @@ while k <= last do
         strikes, since, banned, level = newStrikes, newSince, newBanned, newLevel
         stored, storedAt = state, now
         if windows then
-          -- Drops windows that are over: `closeWindows()` of admission/windows.ts. The last letter of a name tells
-          -- what it counts per.
+          -- Drops windows that are over: `closeWindows()` of admission/windows.ts. The last letter of a name says what
+          -- it counts per: `e` minute, `y` day, `h` month.
           for n = 1, #windows, 3 do levels[windows[n]], ats[windows[n]] = newLevels[n], newAts[n] end
           for window, itsLevel in pairs(levels) do
             local itsAt, ending = ats[window], string.sub(window, -1)
@@ -428,7 +428,7 @@ while k <= last do
     answered = answered + 2
   end
 
-  -- What the requests left. Of a customer's key only strikes and ban are its own: written if they changed.
+  -- What the requests left. A customer's key has only strikes and ban of its own; they are written if they changed.
   local written, endsAt, windowsText = stored, false, false
   if stored and customer then
     customer.minute, customer.minuteAt, customer.day, customer.dayAt = minute, minuteAt, day, dayAt
@@ -440,7 +440,7 @@ while k <= last do
       written = pack(STATE_FORMAT, 0, 0, 0, 0, strikes, level, STATE_MARK, since, banned, 0, 0)
     end
   elseif stored and kind == 0 then
-    -- When the state of an address is the same as none. Unlimited windows have nothing to remember.
+    -- When the state of an address becomes the same as none. Unlimited windows need not be remembered.
     local ends = 0
     if minute > 0 and minuteLimit >= 0 then
       ends = minuteAt + (greedy and minuteLimit > 0 and math.ceil(minute / minuteLimit) or MINUTE_MS)
@@ -496,7 +496,7 @@ if notes then
   writeNotes(notes)
 end
 for n = 1, countCount, 3 do
-  -- A new field may be the first of its day. As text, because Redis formats numbers slowly.
+  -- A new field may be the first of its day. 1 is passed as text, because Redis formats numbers slowly.
   local count = counts[n + 2]
   if call('HINCRBY', counts[n], counts[n + 1], count == 1 and '1' or count) == count then
     local enterDay = include('enter-day')

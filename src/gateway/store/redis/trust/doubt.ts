@@ -10,9 +10,9 @@ export function isUnknown(verdict: Verdict | undefined): boolean {
 }
 
 /**
- * The verdicts of a batch, once the nodes that did not know a key have shown that they are what they were, and keep
- * what they have: a Redis that lost a key does not make it invalid. Those of one that did not are left
- * out of what is decided.
+ * Returns the verdicts of a batch once each node that did not know a key has shown that it is still the same store and
+ * does not evict records: a Redis that lost a key does not make it invalid. Rejects with StoreUnavailable if one has
+ * not, or with `failed`; its `decided` lacks the verdicts of such nodes.
  */
 export async function confirmUnknown(
   link: Pick<Link, 'nodeOf' | 'identify'>,
@@ -42,7 +42,7 @@ export async function confirmUnknown(
   throw without(verdicts, doubted, error);
 }
 
-/** The same batch without these verdicts: they took nothing, so another engine may decide. */
+/** Returns the error without these verdicts: they spent nothing, so another engine may decide. */
 export function without(
   verdicts: readonly (Verdict | undefined)[],
   doubted: readonly number[],

@@ -11,12 +11,12 @@ import { STORE } from '../names.js';
 const CHECK_EVERY_MS = 2_000;
 /** Prefix of policies that also drop data without expiry. */
 const ALL_KEYS = ' allkeys-';
-/** Deadline for a Redis that is asked once. */
+/** Deadline of `stateOf`. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Whether Redis drops data when its memory is full: whatever has an end, the ledger first, or anything at all. INFO
- * says so; managed ones refuse CONFIG GET.
+ * Whether Redis drops data when its memory is full: only what expires, such as the ledger, or anything. Reads it from
+ * INFO, because managed services refuse CONFIG GET.
  */
 export class Eviction {
   readonly #link: Pick<Link, 'info' | 'infoOf'>;
@@ -43,8 +43,8 @@ export class Eviction {
   }
 
   /**
-   * Rejects with StoreUnavailable where the node of `name` may drop what has no expiry, as the records of keys: one
-   * that it does not know it may have had. Asked anew each time, for a policy may turn at any moment.
+   * Rejects with StoreUnavailable if the node of `name` may drop data without expiry, such as the records of keys: then
+   * it may have had a key that it does not know. Asks each time, because the policy may change at any moment.
    */
   async vouch(name: string): Promise<void> {
     if (this.#isAccepted) return;
@@ -52,7 +52,9 @@ export class Eviction {
     if (reason?.includes(ALL_KEYS) === true) throw new StoreUnavailable(`Redis may have dropped the key: ${reason}`);
   }
 
-  /** Checks all nodes that respond, unless that was just done. Rejects with StoreUnavailable until one did. */
+  /**
+   * Checks all nodes that respond, unless that was just done. Rejects with StoreUnavailable until one has responded.
+   */
   async check(): Promise<void> {
     if (performance.now() < this.#checkedAtMs) return;
     const infos = await this.#link.info('memory', 'stats');

@@ -1,6 +1,6 @@
--- Stores a gateway's report of the days for which it may still bring counts. By the store's clock: a day is never
--- reported as done before its last exchanges are. KEYS[1]: the gateways' reports. ARGV: ID, first open day, host and
--- what it runs, ms to keep.
+-- Stores a gateway's report of the days for which it may still deliver counts. It is limited by the store's clock: no
+-- day is reported as done before its last exchanges are. KEYS[1]: the gateways' reports. ARGV: ID, first open day, host
+-- and what it runs, ms to keep.
 local settled = floor((clock - SETTLE_MS) / DAY_MS)
 local open = tonumber(ARGV[3])
 if open > settled then open = settled end

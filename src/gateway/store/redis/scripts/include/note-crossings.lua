@@ -1,10 +1,10 @@
 -- Notes each share in `warnAt` (percent, one byte each) of a limit that lies between two levels; a partly used unit
--- counts as used. Appends to `notes`, in threes: a hash, a field and its value, to be written later. `number` stands
--- for the window in a mark; `began` is the day on which the window began.
+-- counts as used. Appends to `notes`, in threes: a hash, a field and its value, to be written later. `number`
+-- identifies the window in a mark; `began` is the day on which the window began.
 --
--- A mark in the field `told` has ten bytes: number of the window, percent, the day it began and the limit; six fit
--- into a field of 64 bytes. `marks` is that field as it will be, nil before it is read. Returns it, and whether
--- something was noted.
+-- A mark in the field `told` has ten bytes: number of the window, percent, the day it began and the limit; six fit into
+-- a field of 64 bytes. `marks` is that field as it will be, nil before it is read. Returns it, and whether something
+-- was noted.
 return function(notes, marks, payer, warnAt, window, number, before, after, parts, limit, began, now, plan, key)
   local isNoted = false
   for n = 1, #warnAt do
@@ -17,7 +17,7 @@ return function(notes, marks, payer, warnAt, window, number, before, after, part
         local each = string.sub(marks, from, from + 9)
         local its, _, since = unpack('<BBI4', each)
         if each == mark then isKnown = true end
-        -- Of windows that are over nothing is noted any more.
+        -- Drops the marks of windows that are over: nothing more is noted for them.
         if its ~= number or since >= began then kept = kept .. each end
       end
       if not isKnown then

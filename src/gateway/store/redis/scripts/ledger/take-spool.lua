@@ -1,16 +1,19 @@
--- Adds what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is
--- remembered by day under the spool's ID and subtracted, so the call may be repeated. A Redis that does not remember
--- it has lost what it acknowledged, and an import may bring it: so that is subtracted, too. The ledger of an unknown
--- key is marked, because an import adds to it; its spending waits for its record. Today's units are also spent from
--- the day's window, those of this month from its window, which may go below zero. A day with greedy refill knows no
--- days: all are spent from it, until it is empty. Other windows of today and of this month are those that the row
--- names. With shares to warn at, crossings of day and month are noted (outbox/pending.ts), and it returns `2`.
+-- Adds what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is remembered
+-- by day under the spool's ID and subtracted, so the call may be repeated. A Redis that does not remember it has lost
+-- what it acknowledged, and an import may bring that back, so it is subtracted, too. The ledger of an unknown key is
+-- marked, because an import adds to it; what the key spent is stored before its record is there, but crossings are not
+-- noted.
 --
--- KEYS: the key, or its customer, then for each day the ledger and what was taken of it; for a customer's key, that
--- key last. ARGV: spool ID, seconds to keep the ledger, the day's limit if it refills greedily, shares to warn at
--- (percent, one byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the
--- place of its ledger in KEYS, day number, plan and operation, requests, limited, banned, failed, units beyond one per
--- request, names of windows, one per line, and what Redis has acknowledged of these five.
+-- Today's units are also spent from the day window, and those of this month from the month window, even beyond their
+-- limits. A day window with greedy refill does not begin at midnight: the units of all days are spent from it, until it
+-- is empty. Each row names the other windows of today and of this month to spend from. With shares to warn at,
+-- crossings of day and month are noted (outbox/pending.ts), and the script returns `2` if there are any.
+--
+-- KEYS: the key, or its customer, then for each day the ledger and what was taken of it; for a customer's key, that key
+-- last. ARGV: spool ID, seconds to keep the ledger, the day's limit if it refills greedily, shares to warn at (percent,
+-- one byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the place of its
+-- ledger in KEYS, day number, plan and operation, requests, limited, banned, failed, units beyond one per request,
+-- names of windows, one per line, and what Redis has acknowledged of these five.
 local enterDay = include('enter-day')
 local monthStart = include('month-start')
 local noteCrossings = include('note-crossings')

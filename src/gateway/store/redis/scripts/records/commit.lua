@@ -1,8 +1,9 @@
 -- KEYS: a key or customer, its history, and with events, those of the key. ARGV: what must be stored now: the version
 -- (0: none), the state and the windows (`*`: any), the number of history entries (empty: any); whether the history is
--- replaced; how many entries, withdrawn and new events follow; of a ban by hand its end, ms (0 lifts it, empty leaves
--- it) and its note; then the entries, the events (withdrawn: field and ID; new: field, ID and entry, outbox/fields.ts),
--- then fields and values of the hash. Answers `1`, or `0` if something else is stored; nothing is changed then.
+-- replaced; how many entries, withdrawn and new events follow; the end of a manual ban, ms (0 lifts the ban, empty
+-- leaves it), and its note; then the entries, the events (withdrawn: field and ID; new: field, ID and entry,
+-- outbox/fields.ts), and fields and values of the hash. Returns `1`, or `0` if something else is stored; nothing is
+-- changed then.
 local readState = include('read-state')
 local name, history, events, at = KEYS[1], KEYS[2], KEYS[3], 12
 local found = call('HMGET', name, 'version', 'state', 'windows')

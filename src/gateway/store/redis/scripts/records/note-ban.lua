@@ -1,4 +1,4 @@
--- KEYS[1]: the index. ARGV: who, and the end of the ban; 0 removes it.
+-- KEYS[1]: the index. ARGV: the banned subject, and the end of the ban, ms; 0 removes it.
 local name, untilMs = KEYS[1], tonumber(ARGV[3])
 call('ZREMRANGEBYSCORE', name, '-inf', clock)
 if untilMs > clock then

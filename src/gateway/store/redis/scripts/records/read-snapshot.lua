@@ -1,5 +1,5 @@
--- KEYS: a key or customer, its history, and ledgers of a key. Returns the hash, the history and each existing ledger,
--- in one step: of each the number of texts, then these, each after its length.
+-- KEYS: a key or customer, its history, and ledgers of a key. Returns in one step the hash, the history and each ledger
+-- (empty if it does not exist): for each the number of texts, then the texts, each after its length.
 local found = { pack('<d', clock) }
 local function add(texts)
   found[#found + 1] = pack('<I4', #texts)

@@ -1,6 +1,6 @@
-import { follow, isMapping, type Mapping } from '../../gateway/contract/document/references.js';
-import type { Contract } from '../../gateway/contract/load.js';
-import type { Operation } from '../../gateway/contract/operation.js';
+import { follow, isMapping, type Mapping } from './document/references.js';
+import type { Contract } from './load.js';
+import type { Operation } from './operation.js';
 
 interface Request {
   readonly method: string;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { exampleRequest } from '../../../src/cli/start/example.js';
+import { exampleRequest } from '../../../src/gateway/contract/example.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
 
 function exampleIn(t: Test, paths: object, more: object = {}): unknown {
