@@ -16,11 +16,11 @@ interface PetsParts {
 }
 
 const BODY_BYTES = 1_048_576;
-/** Longer than the gateway's pool keeps a connection idle, so that it is never us who closes one just taken. */
+/** Longer than the gateway's pool keeps idle connections, so that pets never closes one that was just taken. */
 const KEEP_ALIVE_MS = 75_000;
 const HEALTH = ['/livez', '/readyz', '/metrics'];
 
-/** The service, complete but not listening. */
+/** Returns the complete service, not yet listening. */
 export function buildPetsApp(parts: PetsParts): FastifyInstance {
   const isCaller = tokenCheck(parts.internalToken);
   const app: FastifyInstance = fastify({
@@ -28,10 +28,10 @@ export function buildPetsApp(parts: PetsParts): FastifyInstance {
     bodyLimit: BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: 30_000,
-    // Requests on connections that were open when the stop came are still answered.
+    // Requests on connections that are open when the stop comes are still served.
     return503OnClosing: false,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
-    // Any length that fits in a header, so that a long petId gets an Error that says what is wrong.
+    // As long as any header can be, so that a long petId gets an Error that says what is wrong.
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error.code, socket),
     frameworkErrors: (_error, request, reply) => {
@@ -39,14 +39,14 @@ export function buildPetsApp(parts: PetsParts): FastifyInstance {
     },
   });
 
-  // The body is ours to read: fastify's JSON would round integers.
+  // Pets parses the body itself: fastify's JSON parser would round large integers.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (request, reply, next) => {
     if (HEALTH.includes(request.routeOptions.url ?? '') || isCaller(request)) next();
     else refuse(reply, unauthorized());
   });
-  // When the answer is sent, not when the request came: the stop may have come in between.
+  // Checked when the response is sent: the stop may come after the request.
   app.addHook('onSend', (_request, reply, _payload, next) => {
     if (parts.isDraining()) reply.header('connection', 'close');
     next();
@@ -80,7 +80,7 @@ function addHealthRoutes(app: FastifyInstance, { store, isDraining }: PetsParts)
   });
 }
 
-/** Compares digests, so that neither the length nor the first wrong character shows in the time taken. */
+/** Compares digests, so that the time taken reveals neither the token's length nor its first wrong character. */
 function tokenCheck(internalToken: string): (request: FastifyRequest) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const expected = digest(internalToken);
@@ -90,7 +90,7 @@ function tokenCheck(internalToken: string): (request: FastifyRequest) => boolean
   };
 }
 
-/** What is wrong with a path that cannot be decoded. */
+/** Explains why a path cannot be decoded. */
 function invalidPath(url: string): string {
   const [path = ''] = url.split('?', 1);
   if (/%(?![0-9a-f]{2})/i.test(path)) return 'The path has a broken percent escape. Send % followed by two hex digits.';
@@ -108,7 +108,7 @@ function unauthorized(): Refusal {
   );
 }
 
-/** What fastify and the store throw, as a refusal. */
+/** Converts an error of fastify or the store to a refusal. */
 function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
   if (error instanceof StoreUnavailable) {
     log.warn({ err: error, requestId: request.headers['x-request-id'] }, 'store unavailable');
@@ -125,7 +125,7 @@ function refusalOf(error: unknown, request: FastifyRequest, log: Log): Refusal {
   return new Refusal('internal_error', 'The service failed. Try again; if it continues, report it to its operators.');
 }
 
-/** What HTTP parsing refused, by Node's code, as whole answers. */
+/** Complete responses to requests that Node's HTTP parser refuses, by its error code. */
 const BROKEN: ReadonlyMap<string | undefined, string> = new Map([
   ['HPE_HEADER_OVERFLOW', rawAnswer(new Refusal('headers_too_large', 'The request line and headers are too long.'))],
   ['ERR_HTTP_REQUEST_TIMEOUT', rawAnswer(new Refusal('request_timeout', 'The request took too long to arrive.'))],
@@ -134,7 +134,7 @@ const UNREADABLE = rawAnswer(
   new Refusal('malformed_request', 'This is not a request the service can read. Send HTTP/1.1.'),
 );
 
-/** Where an answer is under way already, only the connection is ended. */
+/** Sends a refusal and closes the connection; if a response has already begun, only closes it. */
 function answerBrokenRequest(code: string | undefined, socket: Socket & { _httpMessage?: unknown }): void {
   if (!socket.writable || socket._httpMessage) socket.destroy();
   else socket.end(BROKEN.get(code) ?? UNREADABLE);

@@ -6,15 +6,15 @@ export interface PetsConfig {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Absolute folder of the embedded store and of a token made by ourselves. */
+  /** Absolute path of the folder for the embedded store and a generated token. */
   readonly dataFolder: string;
-  /** null: the embedded store. Holds a password: never for a log or message. */
+  /** Null selects the embedded store. Contains a password: must not appear in logs or messages. */
   readonly databaseUrl: string | null;
   readonly internalToken: string;
   readonly logLevel: string;
 }
 
-/** What keeps the service from starting, one line for a person. */
+/** The service cannot start; the message says why, in one line. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure';
 }
@@ -22,7 +22,7 @@ export class StartFailure extends Error {
 const PORT = '8081';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
-/** The settings of pets; an empty variable counts as not set. Throws StartFailure with all mistakes at once. */
+/** Reads the settings of pets; an empty variable counts as not set. Throws StartFailure with all mistakes. */
 export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
   const strangers = misspelt(environment).map(({ name, message }) => `environment variable ${name}: ${message}`);
   const mistakes = [...strangers, ...mistakesIn(environment)];
@@ -38,7 +38,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): PetsConfig {
   return { host, port: Number(port), dataFolder, databaseUrl, internalToken, logLevel };
 }
 
-/** What is wrong with the variables of pets, a line each; of the token and of names nothing. */
+/**
+ * Returns what is wrong with the values of pets' variables, one line each. Does not check the token or variable names.
+ */
 export function mistakesIn(environment: NodeJS.ProcessEnv): readonly string[] {
   const mistakes: string[] = [];
   const check = (name: string, isValid: (value: string) => boolean, mistake: string): void => {
@@ -56,7 +58,7 @@ function isPostgresUrl(text: string): boolean {
   return URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
 }
 
-/** As set, else the token that the gateway beside us finds in the same folder. */
+/** Returns the token that is set, else the one in the data folder, where a gateway on the same folder also finds it. */
 function tokenIn(environment: NodeJS.ProcessEnv, dataFolder: string, mistakes: string[]): string {
   try {
     return readSecret(environment, 'PETGATE_INTERNAL_TOKEN', dataFolder, 'internal-token');

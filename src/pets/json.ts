@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal, shown } from './refusal.js';
 
-/** A field's value; a number stays the text it was sent as, so that no digit is lost. */
+/** A field's value. A number is kept as the text that was sent, so that no digit is lost. */
 export type Scalar =
   | { readonly kind: 'string'; readonly text: string }
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'literal'; readonly text: 'true' | 'false' | 'null' };
 
-/** What is wrong with a field. */
+/** An invalid field; the message says why. */
 export interface Fault {
   readonly kind: 'fault';
   readonly message: string;
@@ -15,12 +15,12 @@ export interface Fault {
 
 export const fault = (message: string): Fault => ({ kind: 'fault', message });
 
-/** What a valid text is made of, each behind its blanks: strings, numbers, literals, punctuation. */
+/** The tokens of valid JSON, each after optional whitespace: strings, numbers, literals, punctuation. */
 const TOKEN = /[ \t\n\r]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.0-9eE]+|true|false|null|[{}[\]:,])/gy;
 
 /**
- * Reads a JSON object (RFC 8259) whose fields hold no objects or arrays. Stricter than JSON.parse, which says whether
- * it is valid: broken UTF-8 and a byte order mark are refused, a field sent twice and lone surrogates are faults.
+ * Reads a JSON object (RFC 8259) whose fields hold no objects or arrays. Stricter than JSON.parse: refuses invalid
+ * UTF-8 and a byte order mark, and returns a fault for a field sent twice or with a lone surrogate.
  */
 export function readFlatObject(body: Uint8Array): ReadonlyMap<string, Scalar | Fault> | Refusal {
   if (!isUtf8(body)) return invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
@@ -37,7 +37,7 @@ export function readFlatObject(body: Uint8Array): ReadonlyMap<string, Scalar | F
   return fieldsIn(text);
 }
 
-/** @param text a valid object */
+/** @param text a valid JSON object */
 function fieldsIn(text: string): ReadonlyMap<string, Scalar | Fault> {
   const fields = new Map<string, Scalar | Fault>();
   let [depth, name, isValue] = [0, '', false];

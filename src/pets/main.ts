@@ -8,12 +8,15 @@ import { openEmbeddedStore } from './store/embedded.js';
 import type { PetStore } from './store/port.js';
 import { openPostgresStore } from './store/postgres.js';
 
-/** What is in flight when the stop comes has this long to finish … */
+/** How long requests in flight may take to finish after a stop. */
 const FINISH_MS = 8_000;
-/** … and closing the store this long more, before the process ends regardless. */
+/** How long closing the store may then take, before the process exits anyway. */
 const CLOSE_MS = 2_000;
 
-/** Resolves when pets listens; ends at SIGTERM or SIGINT. A failed start is one line on standard error, exit code 1. */
+/**
+ * Starts pets; resolves once it listens. It stops on SIGTERM or SIGINT. A StartFailure becomes one line on standard
+ * error and exit code 1.
+ */
 export async function runPets(environment: NodeJS.ProcessEnv): Promise<void> {
   try {
     await start(readConfig(environment));
@@ -56,14 +59,14 @@ async function start(config: PetsConfig): Promise<void> {
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }
 
-/** Takes no new connection, lets what is in flight end, closes the store: then nothing keeps the process alive. */
+/** Stops accepting connections, lets requests finish and closes the store; then nothing keeps the process alive. */
 async function finish(app: FastifyInstance, store: PetStore, sockets: ReadonlySet<Socket>, log: Log): Promise<void> {
   setTimeout(() => process.exit(1), FINISH_MS + CLOSE_MS).unref();
   const patience = setTimeout(() => {
     log.warn({ connections: sockets.size }, 'requests took too long to finish');
     for (const socket of sockets) socket.destroy();
   }, FINISH_MS);
-  // The server waits for every connection, also for one that never sent anything.
+  // Closing the server waits for every connection, even one that never sent anything.
   for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   await app.close();
   clearTimeout(patience);
@@ -94,7 +97,9 @@ async function openStore(config: PetsConfig, log: Log): Promise<PetStore> {
   }
 }
 
-/** Why, without line breaks. A refused connection to several addresses hides its reasons one level down. */
+/**
+ * Returns the reason in one line. If several addresses refuse a connection, the reasons are inside an AggregateError.
+ */
 function reasonOf(error: unknown): string {
   const inner = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const reason = inner instanceof Error ? inner.message || inner.name : 'unknown reason';

@@ -4,7 +4,7 @@ import { gaugeOf } from '../shared/metrics/gauge.js';
 import { addProcessMetrics } from '../shared/metrics/process.js';
 import type { PetStore } from './store/port.js';
 
-/** Operations as the contract calls them; what is none of them counts as one of the last two. */
+/** Operation names of the contract. All other requests count as `health` or `unmatched`. */
 const OPERATIONS: ReadonlyMap<string, string> = new Map([
   ['GET /v1/pets', 'listPets'],
   ['HEAD /v1/pets', 'listPets'],
@@ -17,7 +17,7 @@ const NAMES = [...new Set(OPERATIONS.values()), 'health', 'unmatched'];
 /** Seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** Counts every answer of `app`, and serves the figures at `/metrics` in Prometheus' text form. */
+/** Counts every response of `app`, and serves the metrics at `/metrics` in the Prometheus text format. */
 export function addMetrics(app: FastifyInstance, store: PetStore): void {
   const registry = new Registry();
   const registers = [registry];

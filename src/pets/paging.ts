@@ -1,9 +1,9 @@
 import { parseInt64, parseStatus, PET_STATUSES, type Pet, type PetStatus } from './pet.js';
 import { listed, Refusal, shown } from './refusal.js';
 
-/** What one call of listPets asks for. */
+/** The parameters of a listPets request. */
 interface ListQuery {
-  /** Pets with a greater id; 0 for the first page. */
+  /** Only pets with a greater id; 0 for the first page. */
   readonly afterId: bigint;
   readonly limit: number;
   readonly status: PetStatus | undefined;
@@ -13,7 +13,10 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const PARAMETERS = ['limit', 'status', 'cursor'];
 
-/** The query of listPets (contract 4.1), what stands behind `?`, or a refusal that names every parameter to mend. */
+/**
+ * Parses the query of listPets (contract 4.1), which is the part after `?`. Returns a refusal that names every wrong
+ * parameter.
+ */
 export function parseListQuery(search: string): ListQuery | Refusal {
   const sent = new URLSearchParams(search);
   const mistakes: string[] = [];
@@ -35,7 +38,7 @@ export function parseListQuery(search: string): ListQuery | Refusal {
     parseStatus,
     (text) => `status must be one of ${PET_STATUSES.join(', ')}, not ${shown(text)}.`,
   );
-  // A cursor is one of a filter: without a good status nothing can be said of it.
+  // A cursor belongs to one status filter; if the status is invalid, the cursor cannot be checked.
   const isFilterKnown = status !== undefined || !sent.has('status');
   const afterId = read(
     'cursor',
@@ -49,13 +52,13 @@ export function parseListQuery(search: string): ListQuery | Refusal {
     : { afterId: afterId ?? 0n, limit: limit ?? DEFAULT_LIMIT, status };
 }
 
-/** Refuses whatever stands behind `?` of an operation without parameters. */
+/** Refuses any query parameter of an operation that has none. */
 export function refuseQuery(search: string): Refusal | undefined {
   const unknown = unknownParameters(new URLSearchParams(search), []);
   return unknown === undefined ? undefined : new Refusal('invalid_parameter', unknown);
 }
 
-/** The Link header (RFC 8288) to the page after `last`. */
+/** Returns the Link header (RFC 8288) to the page after `last`. */
 export function nextLink(query: ListQuery, last: Pet): string {
   const filter = query.status === undefined ? '' : `&status=${query.status}`;
   return `</v1/pets?limit=${query.limit}${filter}&cursor=${writeCursor(last.id, query.status)}>; rel="next"`;
@@ -75,15 +78,15 @@ function parseLimit(text: string): number | undefined {
   return /^[1-9][0-9]{0,2}$/.test(text) && Number(text) <= MAX_LIMIT ? Number(text) : undefined;
 }
 
-/** Version, last id and filter: what a later version needs to recognise our cursors. */
+/** Encodes version, last id and filter; the version lets a later release recognize this one's cursors. */
 function writeCursor(afterId: bigint, status: PetStatus | undefined): string {
   return Buffer.from(`1 ${afterId.toString()} ${status ?? '*'}`).toString('base64url');
 }
 
-/** The id the cursor continues after; undefined when it is broken or was made for another filter. */
+/** Returns the id after which the cursor continues; undefined if it is broken or belongs to another filter. */
 function readCursor(cursor: string, status: PetStatus | undefined): bigint | undefined {
   const afterId = parseInt64(Buffer.from(cursor, 'base64url').toString('latin1').split(' ')[1] ?? '');
-  // Only what we would write ourselves is ours.
+  // Accepts only the exact text that writeCursor produces.
   if (afterId === undefined || afterId < 1n || writeCursor(afterId, status) !== cursor) return undefined;
   return afterId;
 }

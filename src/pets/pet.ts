@@ -20,21 +20,21 @@ export interface Pet extends NewPet {
 
 const FIELDS: readonly string[] = ['name', 'categoryId', 'status'];
 const NAME_CHARACTERS = 200;
-/** Counts whole characters (code points), not UTF-16 halves. */
+/** Counts code points, not UTF-16 code units. */
 const NAME = new RegExp(`^.{1,${NAME_CHARACTERS}}$`, 'su');
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/;
 const CONTROL = /\p{Control}/u;
 
-/** The int64 written in `text` the one way it comes back: digits, no `+`, no leading zero, no `-0`, `1.0` or `1e0`. */
+/** Parses an int64 in canonical form: digits, no `+`, no leading zero, no `-0`, `1.0` or `1e0`. Undefined otherwise. */
 export function parseInt64(text: string): bigint | undefined {
   if (!INTEGER.test(text)) return undefined;
   const value = BigInt(text);
   return value < INT64_MIN || value > INT64_MAX ? undefined : value;
 }
 
-/** The id of a pet in a path: an int64 of 1 or more. */
+/** Parses the id of a pet in a path: an int64 of 1 or more. */
 export function parsePetId(text: string): bigint | Refusal {
   const id = parseInt64(text);
   if (id !== undefined && id > 0n) return id;
@@ -48,7 +48,9 @@ export function parseStatus(text: string): PetStatus | undefined {
   return PET_STATUSES.find((status) => status === text);
 }
 
-/** A NewPet from a request body, or a refusal that names every field to mend, in the contract's order. */
+/**
+ * Parses a NewPet from a request body. Returns a refusal that names every wrong field, in the order of the contract.
+ */
 export function parseNewPet(body: Uint8Array): NewPet | Refusal {
   const fields = readFlatObject(body);
   if (fields instanceof Refusal) return fields;
@@ -103,7 +105,7 @@ function parseOptionalStatus(field?: Scalar): PetStatus | undefined | Fault {
   return status ?? fault(`status must be one of ${PET_STATUSES.join(', ')}, or be left out.`);
 }
 
-/** A Pet of the contract as JSON, integers digit by digit. */
+/** Returns a Pet of the contract as JSON, with all digits of its integers. */
 export function petJson(pet: Pet): string {
   const status = pet.status === undefined ? '' : `,"status":"${pet.status}"`;
   return (

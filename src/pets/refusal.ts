@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** The closed catalogue of "no": every code a caller can meet, with its status. */
+/** All error codes that a caller can get, with their status. */
 const STATUS_OF = {
   invalid_body: 400,
   invalid_parameter: 400,
@@ -18,12 +18,12 @@ const STATUS_OF = {
   store_unavailable: 503,
 } as const;
 
-/** So many names stand in one message. */
+/** Maximum number of names quoted in one message. */
 const LISTED = 5;
 
 type RefusalCode = keyof typeof STATUS_OF;
 
-/** A request that gets no for an answer: a value, no exception. The message quotes input only through `shown`. */
+/** A refused request; a value, not an exception. The message quotes input only through `shown`. */
 export class Refusal {
   readonly code: RefusalCode;
   readonly message: string;
@@ -45,20 +45,20 @@ export class Refusal {
   }
 }
 
-/** A short piece of what the caller sent, in quotes and in plain ASCII, for a message. */
+/** Returns the start of what the caller sent, quoted and in plain ASCII, for a message. */
 export function shown(input: string): string {
   const short = input.length > 40 ? `${input.slice(0, 40)}...` : input;
   return `"${short.replace(/[^\x20-\x7e]|["\\]/gu, '?')}"`;
 }
 
-/** The first names, with the verb that follows: `"a" is`, `"a", "b" are`, `"a", … and 3 more are`. */
+/** Quotes the first names, with the verb that follows: `"a" is`, `"a", "b" are`, `"a", … and 3 more are`. */
 export function listed(names: readonly string[]): string {
   const some = names.slice(0, LISTED).map(shown).join(', ');
   const rest = names.length - LISTED;
   return `${some}${rest > 0 ? ` and ${rest} more` : ''} ${names.length === 1 ? 'is' : 'are'}`;
 }
 
-/** A whole HTTP/1.1 answer, for the places where there is a socket but no request. */
+/** Returns a complete HTTP/1.1 response, for places that have a socket but no reply. */
 export function rawAnswer({ status, body }: Refusal): string {
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]!}\r\nContent-Type: application/json; charset=utf-8\r\n`;
   return `${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;

@@ -4,14 +4,14 @@ import { parseNewPet, parsePetId, petJson } from './pet.js';
 import { Refusal, shown } from './refusal.js';
 import type { PetStore } from './store/port.js';
 
-/** Paths there are, with the methods they answer. */
+/** All paths, with the methods they accept. */
 const PATHS: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/pets$/, 'GET, HEAD, POST'],
   [/^\/v1\/pets\/[^/]+$/, 'GET, HEAD'],
   [/^\/(?:livez|readyz|metrics)$/, 'GET, HEAD'],
 ];
 
-/** The three operations of the contract, section 4. HEAD stands wherever GET is (fastify adds it). */
+/** Adds the three operations of the contract, section 4. Fastify adds HEAD to each GET. */
 export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
   app.get('/v1/pets', async (request, reply) => {
     const query = parseListQuery(searchOf(request));
@@ -38,7 +38,7 @@ export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
   });
 
   app.get<{ Params: { petId: string } }>('/v1/pets/:petId', async (request, reply) => {
-    // What stands behind the slash of `/v1/pets/` is no pet at all.
+    // `/v1/pets/` names no pet.
     if (request.params.petId === '') return refuse(reply, unmatched(request));
     const query = refuseQuery(searchOf(request));
     const id = parsePetId(request.params.petId);
@@ -55,7 +55,7 @@ export function addPetRoutes(app: FastifyInstance, store: PetStore): void {
   });
 }
 
-/** The 404, or the 405 with Allow, for a request no route took. */
+/** Returns the 404, or the 405 with Allow, for a request that no route matches. */
 export function unmatched(request: FastifyRequest): Refusal {
   const path = request.url.split('?', 1)[0] ?? '';
   const allow = PATHS.find(([pattern]) => pattern.test(path))?.[1];
@@ -64,12 +64,15 @@ export function unmatched(request: FastifyRequest): Refusal {
   return new Refusal('method_not_allowed', `This path accepts only ${allow}.`, { allow });
 }
 
-/** Sends a refusal: the only place that does so while there is a reply. */
+/** Sends a refusal; the only function that does so once there is a reply. */
 export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply.code(refusal.status).headers(refusal.headers).type('application/json').send(refusal.body);
 }
 
-/** Refuses a body that is not plain JSON before it is read. One without any passes: its answer says what to send. */
+/**
+ * Refuses a body that is not plain JSON before reading it. A request without a body passes: its later refusal says what
+ * to send.
+ */
 function requireJson(request: FastifyRequest, reply: FastifyReply, next: () => void): void {
   const {
     'content-type': type,
@@ -95,7 +98,7 @@ function requireJson(request: FastifyRequest, reply: FastifyReply, next: () => v
   } else next();
 }
 
-/** `application/json`, with no charset but UTF-8 (RFC 9110, section 8.3). */
+/** Returns whether the type is `application/json` with no charset but UTF-8 (RFC 9110, section 8.3). */
 function isJson(contentType: string): boolean {
   const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charsets = parameters.filter((parameter) => parameter.startsWith('charset'));

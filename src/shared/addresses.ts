@@ -1,12 +1,12 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** What is not on the public internet (IANA special-purpose registries, RFC 6890), IPv4. */
+/** IPv4 blocks that are not on the public internet (IANA special-purpose registries, RFC 6890). */
 const IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // Azure's own services, reachable from each of its machines.
+  // Azure's platform services, reachable from every machine in Azure.
   ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
@@ -20,7 +20,10 @@ const IPV4 = [
   ['224.0.0.0', 3],
 ] as const;
 
-/** Of IPv6 only 2000::/3 is public; without Teredo, 6to4 and the like, which hold IPv4 addresses, and examples. */
+/**
+ * Exceptions from 2000::/3, the only public IPv6 block: Teredo, 6to4 and the like, which contain IPv4 addresses, and
+ * documentation blocks.
+ */
 const IPV6 = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -35,8 +38,8 @@ const global6 = new BlockList();
 global6.addSubnet('2000::', 3, 'ipv6');
 
 /**
- * Whether an IP address is of this machine, a private network, or otherwise not of the public internet. So are all
- * IPv6 addresses that hold an IPv4 one (mapped, NAT64), and whatever is no address.
+ * Returns whether an IP address belongs to this machine, to a private network, or otherwise not to the public internet.
+ * True also for IPv6 addresses that contain an IPv4 one (mapped, NAT64), and for text that is no address.
  */
 export function isLocalAddress(address: string): boolean {
   const family = isIP(address);
@@ -44,7 +47,7 @@ export function isLocalAddress(address: string): boolean {
   return family === 0 || !global6.check(address, 'ipv6') || local.check(address, 'ipv6');
 }
 
-/** Whether an address is one of `blocks`: addresses or CIDR blocks such as 10.0.0.0/8. */
+/** Returns a function that tells whether an address is in `blocks`: addresses or CIDR blocks such as 10.0.0.0/8. */
 export function createNetworks(blocks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const block of blocks) {

@@ -1,13 +1,13 @@
-/** Where in a bag something is; to remove it by. */
+/** An item's place in a bag, needed to remove it. */
 export interface BagEntry<T> {
   readonly item: T;
   index: number;
 }
 
 /**
- * Things that come and go all the time, in no order. Not a Set: V8 makes the table of one that changes
- * without end anew again and again, and links those before to those after. Once one is tenured, young
- * collections keep what all later ones held: every request, in half of the gateways on Node 24.
+ * An unordered collection of items that come and go all the time. Not a Set: V8 keeps replacing the table of a Set that
+ * keeps changing, and links old tables to new ones. Once an old table is tenured, young collections keep everything
+ * that the later ones held: on Node 24, in half of the gateways, every request.
  */
 export class Bag<T> {
   readonly #entries: BagEntry<T>[] = [];
@@ -22,7 +22,7 @@ export class Bag<T> {
     return entry;
   }
 
-  /** Once for each that was added. */
+  /** Removes an entry. Call it only once per entry. */
   remove(entry: BagEntry<T>): void {
     const last = this.#entries.pop()!;
     if (last === entry) return;
@@ -30,7 +30,7 @@ export class Bag<T> {
     last.index = entry.index;
   }
 
-  /** All that is in it now; what comes or goes later changes nothing there. */
+  /** Returns a copy of the current items. */
   items(): T[] {
     return this.#entries.map(({ item }) => item);
   }

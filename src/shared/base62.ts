@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 1 for the char codes of BASE62; a look-up by code can't backtrack. */
+/** 1 at the char codes of BASE62. A table lookup, unlike a regular expression, cannot backtrack. */
 const IS_BASE62 = new Uint8Array(128);
 for (let index = 0; index < BASE62.length; index += 1) IS_BASE62[BASE62.charCodeAt(index)] = 1;
 
-/** True when `text` from `start` on is base62 only. */
+/** Returns whether `text` from `start` on is base62 only. */
 export function isBase62From(text: string, start: number): boolean {
   for (let index = start; index < text.length; index += 1) {
-    // A code above 127 finds undefined in the table.
+    // Codes above 127 are outside the table: undefined.
     if (IS_BASE62[text.charCodeAt(index)] !== 1) return false;
   }
   return true;
@@ -26,7 +26,7 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** The last `length` base62 digits of `value`, padded with `0` on the left. */
+/** Returns the last `length` base62 digits of `value`, padded with `0` on the left. */
 export function encodeBase62(value: number, length: number): string {
   let text = '';
   for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = BASE62.charAt(rest % 62) + text;

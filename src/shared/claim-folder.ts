@@ -3,7 +3,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSyn
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** Another process has the folder; the message names it. */
+/** Another process has the folder open; the message names that process. */
 export class FolderTaken extends Error {
   override readonly name = 'FolderTaken';
 }
@@ -12,11 +12,11 @@ export class FolderTaken extends Error {
 const TAKEN = 1;
 
 /**
- * Makes this process the only one that may open the files in `folder`, which is made if need be. The kernel holds the
- * lock and releases it when the process ends, however it ends; it also binds containers that share the folder. Node
- * can't ask for one itself: `flock` locks the file that it inherits, and the lock stays with it. Where there is no such
- * program (macOS), nobody is kept out. Throws FolderTaken.
- * @returns what gives the folder back
+ * Makes this process the only one that may open the files in `folder`, which is created if missing. The kernel holds
+ * the lock and releases it when the process ends, however it ends; it also works between containers that share the
+ * folder. Node cannot lock a file itself: `flock` locks the file that it inherits, and the lock stays with that file.
+ * Where there is no such program (macOS), nothing is locked. Throws FolderTaken.
+ * @returns a function that releases the folder
  */
 export function claimFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true });
@@ -40,7 +40,10 @@ function taken(folder: string, owner: string): FolderTaken {
   return new FolderTaken(`${owner} has ${folder} open, and only one process may: stop it first, or use another folder`);
 }
 
-/** A process of version 0.4 or older that has LMDB files in `folder` open: it claims no folder, but shares a lock. */
+/**
+ * Returns the id of a process of version 0.4 or older that has LMDB files in `folder` open. Those versions do not claim
+ * the folder, but hold a shared lock on one of its files.
+ */
 function othersIn(folder: string): number | undefined {
   const inodes = new Set(
     readdirSync(folder)

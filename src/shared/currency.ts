@@ -1,4 +1,4 @@
-/** Digits behind the point of currencies that have not two (ISO 4217). */
+/** Decimal places of the currencies that do not have two (ISO 4217). */
 const DIGITS: Readonly<Record<string, number>> = {
   ...of(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
   ...of(3, 'BHD IQD JOD KWD LYD OMR TND'),
@@ -11,13 +11,16 @@ function of(digits: number, codes: string): Record<string, number> {
 
 const CODES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-/** Whether it is the code of a currency, such as EUR. */
+/** Returns whether `code` is a currency code, such as EUR. */
 export function isCurrency(code: string): boolean {
   return CODES.has(code);
 }
 const GROUPED = new Intl.NumberFormat('en-US');
 
-/** An amount as people read it: 1205 of EUR is `12.05`. @param coins of the smallest coin, a whole number */
+/**
+ * Formats an amount for people: 1205 of EUR is `12.05`.
+ * @param coins amount in the smallest coin, a whole number
+ */
 export function inCurrency(coins: bigint | number | string, currency: string): string {
   const digits = DIGITS[currency] ?? 2;
   const text = String(coins);
@@ -28,7 +31,7 @@ export function inCurrency(coins: bigint | number | string, currency: string): s
   return `${isNegative ? '-' : ''}${whole}${digits === 0 ? '' : `.${figures.slice(point)}`}`;
 }
 
-/** The same with the currency behind it: `12.05 EUR`. */
+/** Formats an amount with its currency: `12.05 EUR`. */
 export function withCurrency(coins: bigint | number | string, currency: string): string {
   return `${inCurrency(coins, currency)} ${currency}`;
 }

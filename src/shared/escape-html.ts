@@ -1,4 +1,4 @@
-/** `text` as text of an HTML element or of an attribute. */
+/** Escapes `text` for use in an HTML element or attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,9 +1,11 @@
 import cluster from 'node:cluster';
 
-/** A stop that hangs must not keep a process without its parent. */
+/** How long `stop` may take once the parent is gone; then the process exits anyway. */
 const LINGER_MS = 30_000;
 
-/** Runs `stop` at the first SIGTERM or SIGINT, then exits: 0, or 1 when it failed. A second SIGINT exits at once. */
+/**
+ * Runs `stop` on the first SIGTERM or SIGINT, then exits with 0, or 1 if it failed. A second SIGINT exits immediately.
+ */
 export function onStopSignal(stop: () => Promise<void>): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -20,9 +22,8 @@ export function onStopSignal(stop: () => Promise<void>): void {
 }
 
 /**
- * Calls `stop` once the process that started this one is gone, however it went: the channel between
- * them breaks also on `kill -9`. Does nothing in a process that was started without such a channel,
- * and in a cluster's worker, whose channel is Node's own business.
+ * Calls `stop` when the parent process is gone, even after `kill -9`, which also breaks the channel between them. Does
+ * nothing in a process that was started without such a channel, or in a cluster worker, whose channel belongs to Node.
  */
 export function exitWithParent(stop: () => void): void {
   if (process.channel === undefined || cluster.isWorker) return;
@@ -31,6 +32,6 @@ export function exitWithParent(stop: () => void): void {
     stop();
   };
   process.once('disconnect', leave);
-  // Listening would otherwise keep a process alive that is done.
+  // Otherwise the listener would keep a finished process alive.
   process.channel.unref();
 }

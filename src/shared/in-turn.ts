@@ -1,4 +1,4 @@
-/** Does the works of each name one after the other; those of different names don't wait for each other. */
+/** Runs the tasks of each name one after the other; tasks of different names do not wait for each other. */
 export class InTurn {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * Layout of an LMDB data file (liblmdb/mdb.c of lmdb 3.5): pages, each with a head; of two pages of meta data the one
- * with the greater transaction id holds.
+ * Layout of an LMDB data file (liblmdb/mdb.c of lmdb 3.5): pages, each with a header. Of the two meta pages, the one
+ * with the greater transaction id is current.
  */
 const PAGE_HEAD_BYTES = 24;
 const MAGIC = 0xbeefc0de;
@@ -18,7 +18,7 @@ const MAX_PAGE_BYTES = 65_536;
 
 interface Meta {
   readonly pageBytes: number;
-  /** Roots of the trees of free pages and of rows. */
+  /** Root pages of two trees: free pages, and rows. */
   readonly roots: readonly bigint[];
   readonly rows: number;
   readonly lastPage: number;
@@ -26,13 +26,13 @@ interface Meta {
 }
 
 interface FileState {
-  /** Why opening it would end the process (SIGBUS, SIGSEGV) or lose what it held; null while nothing does. */
+  /** Why opening the file would crash the process (SIGBUS, SIGSEGV) or lose its data; null if it is intact. */
   readonly damage: string | null;
-  /** How many rows it says it has. */
+  /** Number of rows according to the file. */
   readonly rows: number;
 }
 
-/** Looks at an LMDB file without mapping it; undefined where there is none. An empty one is as good as new. */
+/** Inspects an LMDB file without mapping it; undefined if there is none. An empty file counts as new. */
 export function lmdbFileState(path: string): FileState | undefined {
   let file: number;
   try {
@@ -47,7 +47,7 @@ export function lmdbFileState(path: string): FileState | undefined {
     const meta = metaIn(file);
     if (meta === undefined) return { damage: 'its header is destroyed', rows: 0 };
     const pages = Math.floor(size / meta.pageBytes);
-    // Shorter than its header says it may be where the last pages are free: then all that are in use are looked at.
+    // The file may be shorter than its header says if the last pages are free: then check every page in use.
     const isWhole = pages > meta.lastPage || isEveryPageThere(file, meta, pages);
     const expected = (meta.lastPage + 1) * meta.pageBytes;
     return { damage: isWhole ? null : `it has ${size} bytes of ${expected}`, rows: meta.rows };
@@ -78,7 +78,7 @@ function readMeta(file: number, at: number): Meta | undefined {
   };
 }
 
-/** Whether each page that the trees lead to is in the file. */
+/** Returns whether every page that the trees refer to is in the file. */
 function isEveryPageThere(file: number, { roots, pageBytes }: Meta, pages: number): boolean {
   const open = [...roots];
   for (let number = open.pop(); number !== undefined; number = open.pop()) {
@@ -93,7 +93,7 @@ function isEveryPageThere(file: number, { roots, pageBytes }: Meta, pages: numbe
   return true;
 }
 
-/** The pages that a page leads to: trees, and pages of long values, of which there are `count` in a row. */
+/** Yields the pages that a page refers to: tree pages, and long values, which occupy `count` consecutive pages. */
 function* pagesIn(page: Buffer): Generator<{ readonly page: bigint; readonly count: bigint | null }> {
   const isBranch = (page.readUInt16LE(18) & BRANCH_FLAG) !== 0;
   const nodes = page.readUInt16LE(20) / 2;
@@ -108,7 +108,7 @@ function* pagesIn(page: Buffer): Generator<{ readonly page: bigint; readonly cou
   }
 }
 
-/** Undefined where the file is over before. */
+/** Reads `bytes` bytes at offset `at`; undefined if the file ends before that. */
 function read(file: number, at: number, bytes: number): Buffer | undefined {
   const buffer = Buffer.alloc(bytes);
   return readSync(file, buffer, 0, bytes, at) === bytes ? buffer : undefined;

@@ -2,24 +2,29 @@ import { fstatSync } from 'node:fs';
 import { onceATurn } from './once-a-turn.js';
 import { styleText } from 'node:util';
 
-/** A write of up to this size to a pipe stays in one piece (POSIX, PIPE_BUF), also when other processes write to it. */
+/**
+ * A write of up to this size to a pipe stays in one piece (POSIX, PIPE_BUF), even if other processes write to it too.
+ */
 const PIPE_PIECE_BYTES = 4096;
-/** A file takes a write as a whole, however long it is. */
+/** Size of one write to a file, which is never split. */
 const FILE_PIECE_BYTES = 65_536;
 
-/** A line whose text is made when it is written: together with others, at a fraction of the cost among other work. */
+/**
+ * A line whose text is built only when it is written: together with others, which costs a fraction of building it in
+ * between other work.
+ */
 interface LazyLine {
-  /** One whole line, its end included: JSON, or text that a person reads as it is. */
+  /** Returns one whole line, with its line break: JSON, or plain text for people. */
   toString(): string;
 }
 
-/** What waits at most for a reader that stands still: access lines up to here, others up to here. */
+/** Once this much waits for a stalled reader, access lines are dropped, and above MAX_BYTES all others too. */
 const MAX_ACCESS_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 9 * 1024 * 1024;
-/** What the log says once it goes on, with how many and since when. */
+/** Message when writing continues, with the number of dropped lines and since when. */
 export const LINES_DROPPED = 'lines of this log were dropped: nothing read it';
 
-/** Whole lines that go out in one write. */
+/** Whole lines that are written at once. */
 interface Piece {
   text: string;
   bytes: number;
@@ -29,22 +34,22 @@ interface Piece {
 
 let program = '';
 let pieceBytes = PIPE_PIECE_BYTES;
-/** Of this turn. */
+/** Lines of this turn of the event loop. */
 let lines: (string | LazyLine)[] = [];
 const pieces: Piece[] = [];
 let waitingBytes = 0;
 let writing = false;
-/** Since the last notice; and the notice that waits, of which there is one at a time. */
+/** Lines dropped since the last notice, and the notice that waits to be written; there is at most one. */
 let dropped = { accessLines: 0, otherLines: 0, since: '' };
 let notice: Piece | null = null;
 let droppedBefore = 0;
 
-/** Lines dropped since the process began. */
+/** Returns the number of lines dropped since the process started. */
 export function droppedLines(): number {
   return droppedBefore + dropped.accessLines + dropped.otherLines;
 }
 
-/** Takes lines for standard output from now on; `named` is in what it says itself. */
+/** Starts writing lines to standard output. `named` is the program name in the notices of the log itself. */
 export function openLines(named: string): void {
   program = named;
   if (fstatSync(1).isFile()) pieceBytes = FILE_PIECE_BYTES;
@@ -54,23 +59,23 @@ export function openLines(named: string): void {
     notifyWaiting();
     process.stdout.write(pieces.map(({ text }) => text).join(''));
   });
-  // The process that read the log is gone: no reason to stop serving. Its lines are counted as dropped.
+  // The reader of the log is gone: keep serving. The lines count as dropped.
   process.stdout.on('error', () => undefined);
 }
 
-/** Node waits for each write to a terminal, so that one that stands still (Ctrl-S) would stop the whole process. */
+/** Makes writes to a terminal non-blocking: a paused terminal (Ctrl-S) would otherwise block the whole process. */
 function dontWaitForTerminal(): void {
   const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } };
   handle?.setBlocking?.(false);
 }
 
-/** Adds one whole line, its end included, to those of this turn. */
+/** Adds one whole line, with its line break, to this turn's lines. */
 export function writeLine(line: string | LazyLine): void {
   lines.push(line);
   writeSoon();
 }
 
-/** A line that waits has its text: an exchange holds many times as much. */
+/** Builds the text of lines before they wait: the exchange of a lazy line takes many times the memory. */
 const writeSoon = onceATurn(() => {
   const turn = lines;
   lines = [];
@@ -78,7 +83,7 @@ const writeSoon = onceATurn(() => {
   if (!writing) writeNext();
 });
 
-/** Of an access line that is dropped not even the text is made. */
+/** Keeps a line, or drops it if too much is waiting. The text of a dropped access line is never built. */
 function keep(line: string | LazyLine): void {
   const isAccess = typeof line !== 'string';
   if (waitingBytes < (isAccess ? MAX_ACCESS_BYTES : MAX_BYTES)) {
@@ -95,8 +100,9 @@ function drop({ accessLines, otherLines }: Pick<Piece, 'accessLines' | 'otherLin
 }
 
 /**
- * Workers share one pipe: so whole lines go in pieces that the kernel does not tear, each once the one
- * before is out, or the stream would join them. A single line that is longer goes as it is.
+ * Adds a line to the last piece, or to a new one. Workers share one pipe, so lines are written in pieces that the
+ * kernel does not split; each waits until the one before is written, or the stream would join them. A longer single
+ * line is written as it is.
  */
 function append(text: string, isAccess: boolean): void {
   const bytes = Buffer.byteLength(text);
@@ -122,7 +128,7 @@ function writeNext(): void {
   });
 }
 
-/** Says in the log how many lines are missing. */
+/** Adds a notice that says how many lines are missing. */
 function notifyWaiting(): void {
   const { accessLines, otherLines } = dropped;
   if (accessLines + otherLines === 0) return;
@@ -133,7 +139,7 @@ function notifyWaiting(): void {
   dropped = { accessLines: 0, otherLines: 0, since: '' };
 }
 
-/** On a terminal JSON becomes what a person likes. */
+/** Returns a line's text; on a terminal, JSON is formatted for people. */
 function textOf(line: string | LazyLine): string {
   const text = line.toString();
   return process.stdout.isTTY && text.startsWith('{') ? prettyLine(text) : text;
@@ -142,7 +148,7 @@ function textOf(line: string | LazyLine): string {
 const SHOWN_ELSEWHERE = new Set(['level', 'time', 'program', 'pid', 'msg']);
 const STYLES = { trace: 'dim', debug: 'dim', info: 'green', warn: 'yellow', error: 'red', fatal: 'red' } as const;
 
-/** A JSON log line as a person likes it: time, level, program, message, then the rest that says something. */
+/** Formats a JSON log line for people: time, level, program, message, then all other fields that are not null. */
 export function prettyLine(line: string): string {
   const fields = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const { level = 'info', time = '', program = '', msg = '' } = fields as Readonly<Record<string, string>>;
@@ -161,7 +167,7 @@ export function prettyLine(line: string): string {
   );
 }
 
-/** Without control characters: what strangers sent must not steer the terminal. */
+/** Replaces control characters: text from clients must not control the terminal. */
 function plain(text: string): string {
   return text.replace(/\p{Cc}/gu, '?');
 }

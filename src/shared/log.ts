@@ -4,11 +4,11 @@ import { openLines, writeLine } from './log-lines.js';
 export type Log = Logger;
 
 /**
- * A JSON-lines log on standard output. Lines of one event-loop turn are written together when the turn ends: as safe as
- * one by one but for the turn that a `kill -9` cuts, at a fraction of the cost. Nothing waits for whoever reads it:
- * what is too much to be kept for a reader that stands still is dropped and counted.
+ * Creates a JSON-lines log on standard output. Lines of one event-loop turn are written together when the turn ends: as
+ * safe as writing them one by one, except that `kill -9` loses those of the current turn, and at a fraction of the
+ * cost. Nothing waits for the reader of the log: if it stalls, lines beyond a limit are dropped and counted.
  * @param program name in each line's `program`
- * @param level pino level, `silent` included
+ * @param level pino level, or `silent`
  */
 export function createLog(program: string, level: string): Log {
   openLines(program);

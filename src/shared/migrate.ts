@@ -3,15 +3,15 @@ import type { Client } from 'pg';
 /** How long to wait for another instance that migrates. */
 const LOCK_MS = 30_000;
 
-/** What is brought up to date. */
+/** A schema with its migrations. */
 interface Schema {
-  /** Of the table that says what was applied. */
+  /** Name of the table that records which migrations were applied. */
   readonly table: string;
-  /** Any number that no other program of the database locks. */
+  /** Number of the advisory lock; no other program may use it in this database. */
   readonly lock: string;
-  /** One step each, in order, never changed once released: the number of those applied is the schema's version. */
+  /** One step each, in order; never changed once released. The number of steps applied is the version of the schema. */
   readonly migrations: readonly string[];
-  /** For a version that is newer than this program: nobody knows what it means. */
+  /** Returns the error for a version newer than this program, which it cannot interpret. */
   readonly refuse: (version: number) => Error;
 }
 
@@ -35,7 +35,7 @@ export async function migrate(client: Client, { table, lock, migrations, refuse 
     }
     await client.query('commit');
   } catch (error) {
-    // The failure is worth more than what the rollback on a broken connection says.
+    // The original error matters more than that of a rollback on a broken connection.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }

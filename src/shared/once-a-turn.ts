@@ -1,4 +1,7 @@
-/** However often it is asked for in one turn, `work` is done once: after all sockets that were ready were read. */
+/**
+ * Returns a function that runs `work` once per turn of the event loop, however often it is called: after all sockets
+ * that are ready have been read.
+ */
 export function onceATurn(work: () => void): () => void {
   let isScheduled = false;
   const run = (): void => {
@@ -12,7 +15,7 @@ export function onceATurn(work: () => void): () => void {
   };
 }
 
-/** Hands to `work` all items of one turn together, in their order. */
+/** Returns a function that collects the items of one turn, then passes them to `work` together, in order. */
 export function collectTurn<Item>(work: (items: readonly Item[]) => void): (item: Item) => void {
   let items: Item[] = [];
   const run = (): void => {

@@ -1,4 +1,4 @@
-/** Runs `work` one at a time: all who ask while it runs share the next run, which begins after they asked. */
+/** Returns a function that runs `work` one at a time. All calls during a run share the next one. */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let waiting: Promise<void> | undefined;

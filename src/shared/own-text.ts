@@ -1,4 +1,6 @@
-/** The same Latin-1 text, without the longer one in memory of which V8 may have made it a mere part. */
+/**
+ * Returns a copy of a Latin-1 text. V8 may have made the original a slice of a longer text, which it keeps in memory.
+ */
 export function ownText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Absolute folder that holds package.json and config/: the nearest above this file, bundled or not. */
+/** Absolute path of the folder with package.json and config/: the nearest above this file, bundled or not. */
 export const packageRoot = rootAbove(dirname(fileURLToPath(import.meta.url)));
 
 function rootAbove(folder: string): string {

@@ -1,11 +1,11 @@
-/** A value of any kind in one cell; control characters of strangers never reach the terminal. */
+/** Formats any value for one table cell, without control characters, which could come from a client. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replace(/\p{Cc}/gu, '?');
 }
 
-/** A value of any kind as words: `minute 60, day 1000`. */
+/** Formats any value as words: `minute 60, day 1000`. */
 export function readable(value: unknown): string {
   if (typeof value !== 'object' || value === null) return cell(value);
   if (!Array.isArray(value))
@@ -18,7 +18,7 @@ export function readable(value: unknown): string {
   return value.map(readable).join(isOfObjects ? '; ' : ', ') || '-';
 }
 
-/** What a change of a record changed: `plan: free → pro, name: My app`. */
+/** Describes what changed in a record: `plan: free → pro, name: My app`. */
 export function changesText(changed: Readonly<Record<string, unknown>>): string {
   const textOf = (value: unknown): string => {
     const step = value as { readonly from?: unknown; readonly to?: unknown } | null;

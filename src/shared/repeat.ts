@@ -1,4 +1,7 @@
-/** Does `work` again and again, `everyMs` after each end, errors or not. Gives what stops it and waits for it. */
+/**
+ * Runs `work` again `everyMs` after the end of each run, even if it failed. Returns a function that stops it and waits
+ * for the current run.
+ */
 export function repeat(
   everyMs: number,
   work: () => Promise<void>,

@@ -2,26 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Fewer characters can be guessed. */
+/** A shorter secret could be guessed. */
 const LEAST_CHARACTERS = 16;
 const DRAFT_BYTES = 6;
 
-/** A secret that would let in too many. The message says what to do, and nothing of the secret. */
+/** A secret that is unreadable, malformed or too short. The message says what to do, and never shows the secret. */
 export class InvalidSecret extends Error {
   override readonly name = 'InvalidSecret';
 }
 
 /**
- * The secret of the variable `variable`, else of the file `folder/file`, which is made when it isn't there. An
- * empty variable counts as not set. Blanks of ASCII around a secret are dropped, and no others: what is left must
- * be 16 visible ASCII characters or more.
+ * Returns the secret in the variable `variable`, else in the file `folder/file`, which is created if missing. An empty
+ * variable counts as not set. Only ASCII whitespace around a secret is trimmed: the rest must be at least 16 visible
+ * ASCII characters.
  * @throws InvalidSecret
  */
 export function readSecret(environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string): string {
   return findSecret(environment, variable, folder, file) ?? readOrCreateSecret(folder, file);
 }
 
-/** The secret that `readSecret` would find; null where it would make one. @throws InvalidSecret */
+/** Returns the secret that `readSecret` would find; null if it would create one. @throws InvalidSecret */
 export function findSecret(
   environment: NodeJS.ProcessEnv,
   variable: string,
@@ -35,14 +35,17 @@ export function findSecret(
   return checked(kept, `the file ${file} in ${folder}`, `Remove it and start again, or set ${variable}.`);
 }
 
-/** The secret of the variable alone; null where it is not set. @throws InvalidSecret */
+/** Returns the secret in the variable only; null if it is not set. @throws InvalidSecret */
 export function givenSecret(environment: NodeJS.ProcessEnv, variable: string): string | null {
   const given = trimmed(environment[variable] ?? '');
   if (given === '') return null;
   return checked(given, variable, 'Set one such as the output of "openssl rand -hex 32", or leave it out.');
 }
 
-/** What stands in the file `folder/file` instead of in the variable; null where there is none. @throws InvalidSecret */
+/**
+ * Returns the content of the file `folder/file`, which replaces an unset variable; null if missing. @throws
+ * InvalidSecret
+ */
 export function readSecretFile(folder: string, file: string, variable: string): string | null {
   try {
     return read(join(folder, file));
@@ -55,7 +58,10 @@ export function readSecretFile(folder: string, file: string, variable: string): 
   }
 }
 
-/** Made on first use with mode 600, whole under its name: two processes that start together agree. */
+/**
+ * Returns the secret in a file, which is created on first use with mode 600. The file gets its name only when it is
+ * complete: two processes that start together get the same secret.
+ */
 export function readOrCreateSecret(folder: string, name: string): string {
   const path = join(folder, name);
   return read(path) ?? create(folder, path);
@@ -74,7 +80,7 @@ function checked(secret: string, what: string, advice: string): string {
   return secret;
 }
 
-/** Not `trim`, which takes a no-break space for a blank. */
+/** Trims only ASCII whitespace: `trim` would also remove a no-break space. */
 function trimmed(text: string): string {
   return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
 }
@@ -90,7 +96,7 @@ function read(path: string): string | null {
 
 function create(folder: string, path: string): string {
   mkdirSync(folder, { recursive: true });
-  // In containers that share a folder, all may be process 1.
+  // Random, because in containers that share a folder every process may have id 1.
   const draft = `${path}.${randomBytes(DRAFT_BYTES).toString('hex')}`;
   writeSynced(draft, `${randomBytes(32).toString('base64url')}\n`);
   try {
@@ -103,7 +109,10 @@ function create(folder: string, path: string): string {
   return trimmed(readFileSync(path, 'utf8'));
 }
 
-/** On disk before it has its name: a power cut must not leave an empty file, which would be an empty secret. */
+/**
+ * Writes and syncs the file before it gets its name: a power cut must not leave an empty file, which would be an empty
+ * secret.
+ */
 function writeSynced(path: string, text: string): void {
   const descriptor = openSync(path, 'wx', 0o600);
   try {

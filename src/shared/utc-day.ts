@@ -3,7 +3,10 @@ export const DAY_MS = 86_400_000;
 let knownDay = Number.NaN;
 let knownName = '';
 
-/** The UTC day of a moment: `2026-11-21`. Days in this form sort as they follow each other. Mostly asked for today. */
+/**
+ * Returns the UTC day of `atMs` (Unix ms): `2026-11-21`. Days in this form sort by date. Remembers the last day, since
+ * most calls are for today.
+ */
 export function dayOf(atMs: number): string {
   const day = Math.floor(atMs / DAY_MS);
   if (day !== knownDay) {
@@ -13,13 +16,13 @@ export function dayOf(atMs: number): string {
   return knownName;
 }
 
-/** Whether `text` names a day there is; Date.parse alone takes 31 February for a day in March. */
+/** Returns whether `text` is an existing day; Date.parse alone takes 31 February as a day in March. */
 export function isDay(text: string): boolean {
   const atMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(atMs) && dayOf(atMs) === text;
 }
 
-/** From the first day to the last, both included. */
+/** Yields the days from `first` to `last`, both included. */
 export function* daysFrom(first: string, last: string): Generator<string, void> {
   for (let atMs = Date.parse(first); atMs <= Date.parse(last); atMs += DAY_MS) yield dayOf(atMs);
 }

@@ -6,7 +6,10 @@ export const LONGEST_MONTH_MS = 31 * DAY_MS;
 let fromMs = 0;
 let toMs = 0;
 
-/** First millisecond of the UTC month of `atMs`. Nearly every call asks for this month. */
+/**
+ * Returns the first millisecond of the UTC month of `atMs` (Unix ms). Remembers the last month, since nearly every call
+ * is for the current one.
+ */
 export function monthStartMs(atMs: number): number {
   if (atMs < fromMs || atMs >= toMs) {
     const date = new Date(atMs);
@@ -16,7 +19,7 @@ export function monthStartMs(atMs: number): number {
   return fromMs;
 }
 
-/** First millisecond of the month after that of `atMs`. */
+/** Returns the first millisecond of the month after that of `atMs`. */
 export function monthEndMs(atMs: number): number {
   monthStartMs(atMs);
   return toMs;

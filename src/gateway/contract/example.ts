@@ -8,7 +8,7 @@ interface Request {
   readonly target: string;
 }
 
-/** A request to try: a GET with nothing to fill in, or with the document's examples, before all others. */
+/** Returns a request to try. Prefers a GET without parameters, or with the document's examples filled in. */
 export function exampleRequest({ routes, document }: Contract): Request {
   const forwarded = routes.operations.filter(
     ({ upstream, sunsetAtMs }) => upstream !== 'gateway' && sunsetAtMs === null,
@@ -28,7 +28,7 @@ export function exampleRequest({ routes, document }: Contract): Request {
   );
 }
 
-/** Nothing where the document has no example of what must be filled in. */
+/** Returns the operation's request; empty if a required parameter has no example in the document. */
 function requestOf({ method, path }: Operation, document: Mapping): readonly Request[] {
   const parameters = parametersOf(method, path, document);
   const values = new Map(parameters.map(({ name, value }) => [name, value]));
@@ -43,7 +43,7 @@ interface Parameter {
   readonly name: string;
   readonly where: unknown;
   readonly required: boolean;
-  /** As it stands in an address. */
+  /** As written in a URL. */
   readonly value: string | undefined;
 }
 

@@ -7,17 +7,17 @@ import { claimFolder } from '../../shared/claim-folder.js';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { StoreUnavailable, type Page, type PetStore } from './port.js';
 
-/** Address space to begin with; the map grows by itself, so the disk is the only bound. */
+/** Initial address space; the map grows by itself, so only the disk limits it. */
 const MAP_BYTES = 2 ** 30;
 
 /**
- * The catalogue in an LMDB file in `folder`, which is made if need be, and which one process has open at a time. Throws
- * when it can't be opened.
+ * Opens the catalogue in an LMDB file in `folder`, which is created if missing. Only one process may have it open.
+ * Throws if it can't be opened.
  *
- * `overlappingSync: false` makes a commit end only after the disk has it: an acknowledged pet
- * survives `kill -9` and a power cut. All pets added in one turn of the event loop share a commit.
- * It runs on the calling thread, which waits for the disk: lmdb's asynchronous transactions would
- * not, but of a commit that fails (a full disk) some of them never end.
+ * With `overlappingSync: false` a commit ends only after the data is on disk: an acknowledged pet survives `kill -9`
+ * and a power cut. All pets added in one turn of the event loop share a commit. It runs on the calling thread, which
+ * waits for the disk: lmdb's asynchronous transactions would not block, but if a commit fails (disk full), some of them
+ * never settle.
  */
 export function openEmbeddedStore(folder: string): PetStore {
   const release = claimFolder(folder);
@@ -31,7 +31,7 @@ export function openEmbeddedStore(folder: string): PetStore {
   }
 }
 
-/** With a damaged file lmdb would end the process without a word. */
+/** Throws if the file is damaged: lmdb would end the process without a message. */
 function refuseDamaged(file: string): void {
   const damage = lmdbFileState(file)?.damage ?? null;
   if (damage !== null)
@@ -41,7 +41,7 @@ function refuseDamaged(file: string): void {
     );
 }
 
-/** What this version writes, and the only form it knows: it says so in the store, and one of 0.2 says nothing. */
+/** The only format that this version reads and writes. Each store records it, except those written by 0.2. */
 const OWN_FORMAT = '1';
 
 function checkFormat(root: RootDatabase): void {
@@ -65,7 +65,7 @@ class EmbeddedStore implements PetStore {
   readonly #root: RootDatabase;
   /** id → [name, categoryId, status?] */
   readonly #pets: Database<string, Buffer>;
-  /** status and id → nothing: a filtered page reads only its own pets. */
+  /** status and id → empty; lets a filtered page read only matching pets. */
   readonly #byStatus: Database<string, Buffer>;
 
   readonly #waiting: Waiting[] = [];
@@ -91,7 +91,7 @@ class EmbeddedStore implements PetStore {
     });
   }
 
-  /** Adds all that wait, or none of them. */
+  /** Adds all waiting pets, or none of them. */
   #commit(): void {
     const adding = this.#waiting.splice(0);
     try {
@@ -105,7 +105,7 @@ class EmbeddedStore implements PetStore {
 
   #insert(pets: readonly NewPet[]): readonly Pet[] {
     let lastId = 0n;
-    // Pets are never removed, so the greatest id there is was also the last one given.
+    // Pets are never removed, so the greatest id is also the last one assigned.
     for (const key of this.#pets.getKeys({ reverse: true, limit: 1 })) lastId = idOf(key);
     return pets.map((pet, index) => {
       const id = lastId + BigInt(index) + 1n;
@@ -154,7 +154,7 @@ class EmbeddedStore implements PetStore {
     this.#requireFile();
   }
 
-  /** What is written to a file that was deleted is lost at the end. */
+  /** Throws if the file was deleted: anything written to it would be lost when the process ends. */
   #requireFile(): void {
     if (inodeOf(this.#file) !== this.#inode)
       throw new Error(`${this.#file} was deleted while pets ran: put it back, then restart pets`);
@@ -176,10 +176,10 @@ function inodeOf(file: string): number | undefined {
 }
 
 const MAX_KEY = 2n ** 64n - 1n;
-/** These stand in files: never give a number to another status. */
+/** Stored in files: never give a number to another status. */
 const STATUS_BYTE: Readonly<Record<PetStatus, number>> = { available: 1, pending: 2, sold: 3 };
 
-/** Eight bytes, greatest first: LMDB's order of bytes is then the order of ids. */
+/** Encodes an id as eight big-endian bytes, so that LMDB sorts keys in the order of ids. */
 function idKey(id: bigint): Buffer {
   const key = Buffer.alloc(8);
   key.writeBigUInt64BE(id);

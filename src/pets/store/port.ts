@@ -1,25 +1,28 @@
 import type { NewPet, Pet, PetStatus } from '../pet.js';
 
-/** A stretch of the catalogue. */
+/** A range of the catalogue. */
 export interface Page {
   readonly afterId: bigint;
   readonly count: number;
   readonly status: PetStatus | undefined;
 }
 
-/** The catalogue. Both stores pass `test/pets/store/contract.ts`. Every call may reject with StoreUnavailable. */
+/** The catalogue. Every call may reject with StoreUnavailable. */
 export interface PetStore {
-  /** Keeps the pet under an id greater than all given so far; durable when the promise ends. */
+  /** Stores the pet under an id greater than all earlier ones; it is durable when the promise resolves. */
   add(pet: NewPet): Promise<Pet>;
   read(id: bigint): Promise<Pet | undefined>;
-  /** Up to `count` pets with an id above `afterId`, by id: a chain of pages has every pet that was there once. */
+  /**
+   * Returns up to `count` pets with an id above `afterId`, in order of id. Following the pages finds every pet that
+   * existed at the start exactly once.
+   */
   page(page: Page): Promise<readonly Pet[]>;
-  /** Proves that the catalogue can be read now. */
+  /** Rejects if the catalogue cannot be read now. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The store did not answer in time, or answered that it cannot. Whether an `add` took place is not known. */
+/** The store did not respond in time, or failed. It is unknown whether an `add` took effect. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }

@@ -3,15 +3,15 @@ import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { migratePets } from './migrations.js';
 import { StoreUnavailable, type Page, type PetStore } from './port.js';
 
-/** With the wait for a connection in front of it, a call ends within two seconds whatever the database does. */
+/** With QUERY_MS added, any call ends within two seconds, whatever the database does. */
 const CONNECT_MS = 800;
 const QUERY_MS = 1_000;
 const CONNECTIONS = 10;
 
-/** Integrity, data and syntax errors: our own mistakes, which no retry mends. */
+/** SQLSTATE classes of data, integrity and syntax errors: bugs in this program, which a retry cannot fix. */
 const MISTAKE = /^(?:22|23|42)/;
 
-/** pg gives int8 as text, which keeps every digit. */
+/** pg returns int8 as text, which keeps every digit. */
 interface PetRow {
   readonly id: string;
   readonly name: string;
@@ -19,7 +19,7 @@ interface PetRow {
   readonly status: PetStatus | null;
 }
 
-/** Migrates the database at `url` and serves the catalogue from it. Rejects when it can't be reached or used. */
+/** Migrates the database at `url` and opens the catalogue in it. Rejects if it can't be reached or used. */
 export async function openPostgresStore(url: string, onIdleError: (error: Error) => void): Promise<PetStore> {
   const client = new pg.Client({
     connectionString: url,
@@ -38,7 +38,7 @@ export async function openPostgresStore(url: string, onIdleError: (error: Error)
   return new PostgresStore(url, onIdleError);
 }
 
-/** Any other encoding would refuse some names, and SQL_ASCII would keep anything. */
+/** Throws unless the encoding is UTF8: others cannot store every name, and SQL_ASCII does not check what it stores. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -55,12 +55,12 @@ class PostgresStore implements PetStore {
       application_name: 'petgate-pets',
       max: CONNECTIONS,
       connectionTimeoutMillis: CONNECT_MS,
-      // No `statement_timeout` beside it: PgBouncer refuses a connection that asks for one.
+      // No `statement_timeout` as well: PgBouncer refuses connections that set it.
       query_timeout: QUERY_MS,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
     });
-    // A connection that breaks while idle; the pool has dropped it already.
+    // A connection broke while idle; the pool has already dropped it.
     this.#pool.on('error', onIdleError);
   }
 
@@ -78,8 +78,8 @@ class PostgresStore implements PetStore {
   }
 
   /**
-   * Of two adds at the same time the one with the smaller id may commit last; a list that has passed
-   * that id by then does not show it. Whatever was committed when the list began is met exactly once.
+   * If two pets are added at the same time, the one with the smaller id may be committed last; a list that is already
+   * past that id does not show it. A pet committed before the list began appears exactly once.
    */
   async page({ afterId, count, status }: Page): Promise<readonly Pet[]> {
     const [only, values] = status === undefined ? ['', []] : ['status = $3 and ', [status]];

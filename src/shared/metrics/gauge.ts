@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** How the figures of several processes become one. */
+/** How the values of several processes are combined. */
 type Aggregator = 'sum' | 'max' | 'min' | 'average' | 'first';
 
-/** A figure that is read at each scrape: the request path pays nothing for it. */
+/** Adds a gauge that is read at each scrape, at no cost to the request path. */
 export function gaugeOf(
   registry: Registry,
   name: string,
@@ -22,7 +22,7 @@ export function gaugeOf(
   });
 }
 
-/** As `gaugeOf`, with a figure for each value of `label`; null: there are none just now. */
+/** Like `gaugeOf`, with one value for each value of `label`; null if there are none at the moment. */
 export function gaugesOf(
   registry: Registry,
   name: string,
@@ -39,7 +39,7 @@ export function gaugesOf(
     aggregator,
     async collect() {
       const figures = await read();
-      // What had a figure before may be gone.
+      // Label values of the last scrape may be gone.
       this.reset();
       for (const [value, figure] of figures ?? []) this.set({ [label]: value }, figure);
     },

@@ -3,15 +3,15 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { gaugeOf } from './gauge.js';
 import { droppedLines } from '../log-lines.js';
 
-/** How often the event loop is asked whether it comes in time. */
+/** Interval of the timer that measures event-loop delay. */
 const TICK_MS = 100;
 /** Seconds. */
 const DELAY_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * What a process takes of its machine, on `registry`, under names that begin with `prefix`.
- * All of them may be summed over processes, which most of prom-client's default metrics may not (lag, start time,
- * version), and its event loop has no histogram of delays. Never keeps a process alive.
+ * Adds metrics of this process (CPU, memory, event loop) to `registry`, under names that begin with `prefix`. All of
+ * them can be combined over processes, unlike most of prom-client's default metrics (lag, start time, version), which
+ * also lack a histogram of event-loop delay. Never keeps a process alive.
  */
 export function addProcessMetrics(registry: Registry, prefix: string): void {
   totalOf(registry, `${prefix}_process_cpu_seconds_total`, 'CPU time taken, user and system.', () => {
@@ -57,7 +57,7 @@ export function addProcessMetrics(registry: Registry, prefix: string): void {
 const SPAN_MS = 15_000;
 const SPANS = 4;
 
-/** How late the event loop came at worst within the last minute, as libuv's own timer sees it. */
+/** The longest event-loop delay within the last minute, as measured by a libuv timer. */
 class LongestDelay {
   readonly #delays = monitorEventLoopDelay({ resolution: 10 });
   #spansMs: readonly number[] = [];
@@ -74,13 +74,13 @@ class LongestDelay {
     return Math.max(this.#currentMs(), ...this.#spansMs);
   }
 
-  // Its timer ticks each ten milliseconds, and it counts the whole time between two ticks.
+  // The monitor ticks every 10 ms, and records the whole time between two ticks.
   #currentMs(): number {
     return Math.max(0, this.#delays.max / 1e6 - 10);
   }
 }
 
-/** A counter whose figure the process keeps itself: `total` is asked at each scrape. */
+/** Adds a counter whose total is kept elsewhere: `total` is read at each scrape. */
 export function totalOf(registry: Registry, name: string, help: string, total: () => number): void {
   let shown = 0;
   new Counter({

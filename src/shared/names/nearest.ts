@@ -1,6 +1,6 @@
-/** The known name that `name` is most likely a slip of; undefined when none is near. */
+/** Returns the known name that `name` is most likely a typo of; undefined if none is close. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
-  // A slip is short: a longer name may differ more, but a stranger is no slip.
+  // A typo changes few letters: a longer name may differ more, but a very different name is no typo.
   const reach = Math.max(1, Math.floor(name.length / 3));
   let best: string | undefined;
   let bestDistance = reach + 1;
@@ -12,19 +12,22 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** `did you mean "port"?`, else the names there are. */
+/** Returns `did you mean "port"?` if a name is close, else lists the known names. */
 export function suggestion(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   if (near !== undefined) return `did you mean "${near}"?`;
   return known.length === 0 ? 'remove it' : `known here: ${known.join(', ')}`;
 }
 
-/** One letter more, less or other, or two neighbours swapped. */
+/** Returns whether the names differ by one letter added, missing or replaced, or by two neighbors swapped. */
 export function isOneSlip(name: string, known: string): boolean {
   return Math.abs(name.length - known.length) <= 1 && editDistance(name, known) === 1;
 }
 
-/** Levenshtein's distance, but two swapped neighbours are one slip, unlike in common libraries: `prot` is `port`. */
+/**
+ * Returns the Levenshtein distance, but counts two swapped neighbors as one edit, unlike common libraries: `prot` is
+ * one edit from `port`.
+ */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,8 +1,8 @@
-/** More bytes would not fit into the fields that stores keep of an operation's own windows. */
+/** A longer name would not fit into the stores' fields for an operation's own windows. */
 const MAX_BYTES = 200;
 const FORM = /^[^\0-\x1f\x7f-\x9f\p{Surrogate}]+$/u;
 
-/** Whether an operation can be called so, in ledger, log, metrics and plans. */
+/** Returns whether `name` may name an operation in ledger, log, metrics and plans. */
 export function isOperationName(name: string): boolean {
   return FORM.test(name) && Buffer.byteLength(name) <= MAX_BYTES;
 }

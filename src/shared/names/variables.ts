@@ -31,15 +31,15 @@ export const VARIABLES: readonly string[] = [
 ];
 const OURS = VARIABLES.filter((name) => name.startsWith('PETGATE_'));
 
-/** A shorter name that is one letter off may well be somebody else's. */
+/** A shorter name that is one letter off may well belong to another program. */
 const LEAST_LETTERS = 8;
-/** The variables that Kubernetes makes of a Service in the namespace, for every container beside it. */
+/** Variables that Kubernetes sets in every container for each Service of the namespace. */
 const SERVICE_LINK = /_(?:SERVICE_HOST$|SERVICE_PORT(?:_|$)|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$)/;
 const LINKED_PORT = /^(?:tcp|udp|sctp):\/\//;
 
 /**
- * What a variable says, without the blanks of ASCII around it: what only looks like a blank is a mistake. Empty where
- * it is not set, or is Kubernetes' word for a Service of that name (`PETS_PORT=tcp://…`).
+ * Returns the value of a variable without the ASCII whitespace around it; other characters that look like a space stay,
+ * and are a mistake. Empty if it is not set, or if Kubernetes set it for a Service of that name (`PETS_PORT=tcp://…`).
  */
 export function readVariable(environment: NodeJS.ProcessEnv, name: string): string {
   const value = environment[name]?.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '') ?? '';
@@ -47,8 +47,9 @@ export function readVariable(environment: NodeJS.ProcessEnv, name: string): stri
 }
 
 /**
- * The variables that are most likely a slip: those that begin like ours and are none, and those one slip away from one
- * that is not set. What is meant would be silently left out: a misspelt REDIS_URL is a store of its own per gateway.
+ * Returns the variables that are most likely typos: unknown ones that begin with PETGATE_, and those one typo away from
+ * one that is not set. The intended setting would be silently ignored: with a misspelled REDIS_URL, each gateway would
+ * use a store of its own.
  */
 export function misspelt(environment: NodeJS.ProcessEnv): readonly { name: string; message: string }[] {
   const unset = VARIABLES.filter((name) => readVariable(environment, name) === '');

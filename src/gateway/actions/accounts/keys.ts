@@ -3,12 +3,13 @@ import { required } from '../../accounts/fields.js';
 import { isKeyId } from '../../accounts/token.js';
 import type { Ban, KeyRecord } from '../../store/records/key.js';
 import type { Answer } from '../answer.js';
-import { listed, listing, ofCustomer, ofKeys } from '../input/query.js';
+import { listed, listing, nearLimit, ofCustomer, ofKeys } from '../input/query.js';
 import { IssuedKey, Key, KeyChange, KeyPage, NewKey, Rotation } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 import { dayIn } from '../command.js';
 import { accountActions } from './common.js';
 import { exportOfKey } from './export.js';
+import { listNearLimit } from './near-limit.js';
 import { keyView, keyViews } from './views.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -29,10 +30,14 @@ export const KEY_ACTIONS: readonly Action[] = [
         },
       },
     ],
-    query: { ...listing(isKeyId), ...ofKeys, ...ofCustomer },
+    query: { ...listing(isKeyId), ...ofKeys, ...ofCustomer, ...nearLimit },
     gives: KeyPage,
-    handle: async ({ parts, query }) => {
-      const { records, cursor } = await listed(parts.registry, query);
+    handle: async ({ parts, query: { used, ...query } }) => {
+      const read = (cursor: string | null, limit: number) => listed(parts.registry, { ...query, cursor, limit });
+      const { records, cursor } =
+        used === undefined
+          ? await read(query.cursor, query.limit)
+          : await listNearLimit(parts.engine, read, query.cursor, query.limit, used);
       return { json: { keys: await keyViews(parts, records), cursor } };
     },
   }),

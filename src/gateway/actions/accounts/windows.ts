@@ -1,10 +1,10 @@
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { EVERY_OPERATION } from '../../admission/windows.js';
 import { windowView } from '../../observe/recent/view.js';
 import type { AdmissionEngine } from '../../store/port.js';
 import { KeyWindows } from '../schemas.js';
 import { action, type Action } from '../action.js';
 import type { Column } from '../command.js';
+import { standingsOf } from './near-limit.js';
 
 const USED_DAYS = 31;
 
@@ -24,10 +24,9 @@ export const WINDOW_ACTIONS: readonly Action[] = [
     ],
     gives: KeyWindows,
     handle: async ({ parts: { registry, engine }, id: asked }) => {
-      const { id, secrets } = await registry.get(asked);
-      const subject = { kind: 'key', id, secretHash: secrets[0]?.hash ?? '' } as const;
-      const [verdict] = await engine.admit([{ subject, operation: EVERY_OPERATION, scope: null, cost: 0 }]);
-      const standing = verdict === undefined || verdict.outcome === 'unknown_key' ? null : verdict;
+      const record = await registry.get(asked);
+      const { id } = record;
+      const [standing = null] = await standingsOf(engine, [record]);
       const nowMs = standing?.atMs ?? (await registry.nowMs());
       return {
         json: { key: id, windows: (standing?.windows ?? []).map(windowView), used: await lastUse(engine, id, nowMs) },

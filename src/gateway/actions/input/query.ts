@@ -102,6 +102,15 @@ export const ofKeys = {
   status: choice(['enabled', 'disabled', 'revoked']).optional().describe('Only keys of this status'),
   name: z.string().optional().describe('Only keys whose name starts with this'),
 };
+const PERCENT = 'must be a whole number from 1 to 100';
+export const nearLimit = {
+  used: z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, PERCENT)
+    .transform(Number)
+    .optional()
+    .meta({ description: 'Only keys that have used this share of a window, in percent', type: 'integer' }),
+};
 export const ofKey = { key: z.string('give the id of a key').describe('The id of the key') };
 export const ofCustomer = {
   customer: z.string().refine(isCustomerId, "must be a customer's id").optional().describe('Only of this customer'),

@@ -12,6 +12,11 @@ import { Fullest } from './fullest.js';
 
 const KEYS = `${CONSOLE}/keys`;
 const STATUSES = ['enabled', 'disabled', 'revoked'];
+const USED = [
+  { value: '', label: 'any share' },
+  { value: '80', label: '80 % of a window' },
+  { value: '100', label: 'all of a window' },
+];
 const PER_PAGE = 50;
 
 /** A key with what a list shows next to it. */
@@ -31,6 +36,7 @@ export async function listKeys(visit: Visit): Promise<PageAnswer> {
     plan: query.given('plan'),
     status: query.given('status'),
     customer: query.given('customer'),
+    used: query.given('used'),
   };
   const cursor = query.given('cursor');
   const asked = { ...filter, cursor, order: 'newest', limit: String(PER_PAGE) };
@@ -105,6 +111,7 @@ function Filter({ visit: { query, parts } }: { readonly visit: Visit }) {
       <TextField name="search" label="Name, ID or customer" type="search" value={query.text('search')} />
       <SelectField name="plan" label="Plan" choices={choices(parts.registry.openPlans)} value={query.text('plan')} />
       <SelectField name="status" label="Status" choices={choices(STATUSES)} value={query.text('status')} />
+      <SelectField name="used" label="Used" choices={USED} value={query.text('used')} />
       <TextField name="customer" label="Customer ID" value={query.text('customer')} />
       <button>Search</button>
     </form>

@@ -1,4 +1,6 @@
-/** How long a response says how far apart both clocks are: in that time they drift by no more than a few ms. */
+/**
+ * How long a response is evidence of the offset between both clocks: they drift by no more than a few ms in that time.
+ */
 const NOTES_MS = 10_000;
 
 /**

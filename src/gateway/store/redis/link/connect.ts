@@ -5,7 +5,9 @@ import type { RedisTarget } from './url.js';
 
 export type Client = Redis | Cluster;
 
-/** For the lookup of slots in a Cluster: a connection without a byte for the deadline plus this is closed. */
+/**
+ * For the lookup of slots in a Cluster: a connection that receives nothing for the deadline plus this time is closed.
+ */
 const SILENCE_MS = 1_000;
 const SENTINEL_MS = 1_000;
 /** How often a Redis that is loading its file is asked again; a small file is loaded quickly. */
