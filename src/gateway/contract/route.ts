@@ -96,7 +96,7 @@ function isGrpc({ headers }: Stripped): boolean {
 
 /** Returns whether an OPTIONS asks if a page may send a request (Fetch, "CORS-preflight request"); it has no key. */
 function isPreflight({ headers }: Stripped): boolean {
-  return onlyValueOf(headers, 'access-control-request-method') !== null;
+  return ['access-control-request-method', 'origin'].every((name) => onlyValueOf(headers, name) !== null);
 }
 
 function isBrowserAtRoot({ method, path, headers }: Stripped): boolean {

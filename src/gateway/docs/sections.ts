@@ -11,7 +11,7 @@ export function startSection({ operations, credentials }: Reference, where: stri
     first === undefined ? '' : `<pre>curl -i ${curlArguments(credentials, `$BASE${escapeHtml(first)}`, '$KEY')}</pre>`;
   return `<section id="start"><h2>Start</h2>
 ${example}
-<p>Every answer carries <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window
+<p>Every response has <code>X-RateLimit-Limit</code>, <code>-Remaining</code> and <code>-Reset</code> for the window
 that will refuse first; <code>RateLimit</code> and <code>RateLimit-Policy</code> list all. Limits count units: most
 requests cost one, and the table of operations tells which cost more. ${where}, <em>Authorize</em> takes
 your key, and <em>Try it out</em> sends real requests.</p></section>`;
@@ -22,9 +22,9 @@ export const LIMITED_SECTION = `<section id="429"><h2>After a 429</h2>
 Going on without waiting starts a ban of the key; requests during a ban do not lengthen it.</p>
 <pre>async function ask(url, options, tries = 5) {
   for (let wait = 1; ; wait *= 2) {
-    const answer = await fetch(url, options);
-    if (![429, 503].includes(answer.status) || --tries === 0) return answer;
-    const least = Number(answer.headers.get('Retry-After') ?? 0);
+    const response = await fetch(url, options);
+    if (![429, 503].includes(response.status) || --tries === 0) return response;
+    const least = Number(response.headers.get('Retry-After') ?? 0);
     await new Promise((go) => setTimeout(go, 1000 * (Math.max(least, wait) + Math.random())));
   }
 }</pre></section>`;

@@ -45,7 +45,7 @@ function Refused({ path, message, refusal: { code }, request }: RefusedParts) {
         <code>{request}</code>
       </p>
       <p>
-        <a href={path}>To your key</a>
+        <a href={path}>Open your key</a>
       </p>
     </>
   );
@@ -53,7 +53,7 @@ function Refused({ path, message, refusal: { code }, request }: RefusedParts) {
 
 function titleOf({ status, code }: Refusal): string {
   if (code === 'insecure_connection') return 'This connection is not private';
-  if (code === 'invalid_form') return 'This form was not taken';
+  if (code === 'invalid_form') return 'This form was not accepted';
   if (status === 429) return 'Too many requests';
   if (status === 404) return 'This page does not exist';
   return status >= 500 ? 'Not right now' : 'Refused';

@@ -64,7 +64,7 @@ export function rotatedPage({ path, token, endsAtMs }: { readonly path: string }
         <pre class="secret">{token}</pre>
         <p>
           {endsAtMs === null ? (
-            'The key before is not valid any more.'
+            'The old key is no longer valid.'
           ) : (
             <>
               The old key is valid until <Moment at={endsAtMs} />.

@@ -45,7 +45,7 @@ export function Document({ title, files, script, again, children, ...frame }: Fr
       </head>
       <body>
         <a class="skip" href="#content">
-          To the content
+          Skip to content
         </a>
         <Header {...frame} />
         <main id="content">

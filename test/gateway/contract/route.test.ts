@@ -8,6 +8,9 @@ import type { Test } from 'tap';
 import { createApp, type App } from '../../../src/gateway/app.js';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
+import { createRoute } from '../../../src/gateway/contract/route.js';
+import type { Stripped } from '../../../src/gateway/exchange.js';
+import { makeExchange } from '../exchange.js';
 import { drain, listen } from '../../../src/gateway/process/server.js';
 import { createLog } from '../../../src/shared/log.js';
 import { checkHonest, codeOf } from '../../answers/honest.js';
@@ -151,4 +154,18 @@ paths:
     t.equal((await door.get(path)).status, status, path);
   t.equal((await door.get('/items/x/../7')).status, 200, 'dots are gone before it is matched');
   t.same(door.upstreamSaw(), [...forwarded, '/items/7']);
+});
+
+t.test('without a contract only a preflight is answered here; any other OPTIONS is forwarded', (t) => {
+  const { routes } = loadContract(null);
+  const route = createRoute(routes, () => true, Date.now);
+  const operationFor = (...headers: readonly string[]): string => {
+    const { exchange } = makeExchange({ method: 'OPTIONS', path: '/a', headers });
+    return route(exchange as unknown as Stripped).requirements.operation;
+  };
+  const method = ['Access-Control-Request-Method', 'PUT'];
+  t.equal(operationFor('Origin', 'https://a.example', ...method), 'options');
+  for (const fields of [[], method, ['Origin', 'https://a.example']])
+    t.not(operationFor(...fields), 'options', fields.join());
+  t.end();
 });

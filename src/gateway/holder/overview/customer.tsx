@@ -14,13 +14,13 @@ export function Customer({ customer, own }: { readonly customer: HeldCustomer; r
       </h2>
       <Table<KeyRecord>
         caption="All share the limits above"
-        empty="There are no others."
+        empty="No keys."
         rows={keys}
         columns={[
           { head: 'Name', cell: (key) => key.name || '–' },
-          { head: 'Key id', cell: ({ id }) => <code>{id}</code> },
+          { head: 'Key ID', cell: ({ id }) => <code>{id}</code> },
           { head: 'State', cell: (key) => <State record={key} own={own} /> },
-          { head: 'Made', cell: ({ createdAtMs }) => <Moment at={createdAtMs} /> },
+          { head: 'Created', cell: ({ createdAtMs }) => <Moment at={createdAtMs} /> },
         ]}
       />
       {hasMore && <p class="hint">There are more, which are not shown here.</p>}

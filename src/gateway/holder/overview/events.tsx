@@ -8,7 +8,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
   ['expires', 'expires'],
   ['status', 'status'],
   ['scopes', 'scopes'],
-  ['oldSecretEnds', 'key before ends'],
+  ['oldSecretEnds', 'old secret ends'],
   ['until', 'until'],
 ]);
 
@@ -18,13 +18,13 @@ export function Events({ events }: { readonly events: readonly AuditEntry[] }) {
     <section>
       <h2>What happened to this key</h2>
       <Table<AuditEntry>
-        caption="The last first"
+        caption="Newest first"
         empty="Nothing yet."
         rows={events}
         columns={[
           { head: 'When', cell: ({ atMs }) => <Moment at={atMs} /> },
           { head: 'What', cell: ({ action }) => action },
-          { head: 'Of it', cell: ({ changed }) => detailsOf(changed) || '–' },
+          { head: 'Details', cell: ({ changed }) => detailsOf(changed) || '–' },
         ]}
       />
     </section>

@@ -9,11 +9,11 @@ export function KeyFacts({ record, verdict, customer }: Pick<Overview, 'record' 
   return (
     <Facts
       facts={[
-        ['Key id', <code>{id}</code>],
+        ['Key ID', <code>{id}</code>],
         ['Plan', verdict.plan],
         ['Customer', customer?.name ?? null],
         ['May do', scopes === null ? 'everything' : scopes.join(', ') || 'nothing that needs a scope'],
-        ['Made', <Moment at={createdAtMs} />],
+        ['Created', <Moment at={createdAtMs} />],
         [
           'Expires',
           expiresAtMs !== null && (
@@ -23,7 +23,7 @@ export function KeyFacts({ record, verdict, customer }: Pick<Overview, 'record' 
           ),
         ],
         [
-          'Key before',
+          'Old secret',
           old !== undefined && (
             <>
               valid until <Moment at={old.endsAtMs ?? 0} />

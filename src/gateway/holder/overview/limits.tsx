@@ -19,7 +19,7 @@ export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'custom
           { head: 'Per', cell: ({ name }) => name },
           { head: 'Limit', number: true, cell: ({ limit }) => figureOf(limit) },
           { head: 'Left', number: true, cell: leftOf },
-          { head: 'Resets', cell: (window) => <Whole window={window} nowMs={atMs} /> },
+          { head: 'Resets', cell: (window) => <Reset window={window} nowMs={atMs} /> },
           ...(windows.some(({ granted }) => granted !== undefined) ? [GRANTED] : []),
         ]}
       />
@@ -32,14 +32,15 @@ const GRANTED = {
   cell: ({ granted }: WindowFigures) => <Granted granted={granted} />,
 };
 
-function Whole({
+function Reset({
   window: { limit, remaining, resetAtMs },
   nowMs,
 }: {
   readonly window: WindowFigures;
   readonly nowMs: number;
 }) {
-  if (limit === 'unlimited' || remaining === limit || resetAtMs <= nowMs) return <>it is</>;
+  if (limit === 'unlimited' || remaining === limit || resetAtMs <= nowMs)
+    return <>{limit === 'unlimited' ? '–' : 'nothing used'}</>;
   return (
     <>
       in {lengthOf(resetAtMs - nowMs)} (<Moment at={resetAtMs} />)
