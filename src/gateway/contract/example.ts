@@ -2,14 +2,14 @@ import { follow, isMapping, type Mapping } from './document/references.js';
 import type { Contract } from './load.js';
 import type { Operation } from './operation.js';
 
-interface Request {
+export interface ExampleRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
 }
 
 /** Returns a request to try. Prefers a GET without parameters, or with the document's examples filled in. */
-export function exampleRequest({ routes, document }: Contract): Request {
+export function exampleRequest({ routes, document }: Contract): ExampleRequest {
   const forwarded = routes.operations.filter(
     ({ upstream, sunsetAtMs }) => upstream !== 'gateway' && sunsetAtMs === null,
   );
@@ -29,7 +29,7 @@ export function exampleRequest({ routes, document }: Contract): Request {
 }
 
 /** Returns the operation's request; empty if a required parameter has no example in the document. */
-function requestOf({ method, path }: Operation, document: Mapping): readonly Request[] {
+function requestOf({ method, path }: Operation, document: Mapping): readonly ExampleRequest[] {
   const parameters = parametersOf(method, path, document);
   const values = new Map(parameters.map(({ name, value }) => [name, value]));
   const filled = path.replaceAll(/\{([^{}]*)\}/g, (all, name: string) => values.get(name) ?? all);

@@ -33,6 +33,8 @@ interface HolderParts extends OverviewParts {
   readonly mayRotate: boolean;
   /** Called with the verdict on an address that entered a wrong key. */
   readonly onVerdict: OnVerdict;
+  /** A request to try, by language. @param base scheme and host */
+  readonly samples: (base: string) => ReadonlyMap<string, string>;
 }
 
 /** Creates the pages for key holders, by the name of the gateway's own operation. */
@@ -81,7 +83,8 @@ class HolderPages {
     const cookie = visitor.renewed === null ? null : visitors.cookie(visitor.renewed, way);
     const { formToken, secretHash } = visitor;
     const isNewest = newestOf(overview.record.secrets)?.hash === secretHash;
-    const page = overviewPage({ path, formToken, overview, mayRotate: mayRotate && isNewest });
+    const samples = this.#parts.samples(`${exchange.scheme}://${exchange.publicHost ?? ''}`);
+    const page = overviewPage({ path, formToken, overview, mayRotate: mayRotate && isNewest, samples });
     return sendPage(exchange, page, cookie);
   }
 

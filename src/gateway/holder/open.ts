@@ -4,7 +4,9 @@ import { KeyRegistry } from '../accounts/registry.js';
 import type { RefusalPage } from '../answer.js';
 import type { Settings } from '../config/settings.js';
 import type { Contract } from '../contract/load.js';
+import { exampleRequest } from '../contract/example.js';
 import { ACCOUNT, ownOperation } from '../contract/own.js';
+import { samplesOf } from '../contract/samples.js';
 import { createAddressReader } from '../edge/client-address.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { ServingEngine } from '../store/port.js';
@@ -30,15 +32,17 @@ interface OpenPages {
 }
 
 /** Creates the pages for key holders; null if the contract has none. */
-export function openHolderPages(parts: OpenParts, { routes }: Contract, settings: Settings): OpenPages | null {
-  const path = ownOperation(routes.operations, ACCOUNT)?.path;
+export function openHolderPages(parts: OpenParts, contract: Contract, settings: Settings): OpenPages | null {
+  const path = ownOperation(contract.routes.operations, ACCOUNT)?.path;
   if (path === undefined) return null;
   const { engine, admission, recall, bills, metrics, now = Date.now } = parts;
-  const { environment, keys, plans, realm, trustedProxies } = settings;
+  const { environment, keys, plans, realm, trustedProxies, credentials } = settings;
+  const example = exampleRequest(contract);
   const { acceptImported, holdersRotate: mayRotate } = keys;
   const { sessionSecret } = engine;
   const answers = createHolderAnswers({
     ...{ path, engine, recall, bills, realm, mayRotate, onVerdict: metrics.verdict },
+    samples: (base) => samplesOf(base, example, credentials[0]),
     usage: engine.failover?.ownUsage ?? engine.usage,
     visitors: new Visitors(path, { admission, sessionSecret, environment, acceptImported, now }),
     addresses: createAddressReader(trustedProxies),

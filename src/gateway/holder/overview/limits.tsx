@@ -1,5 +1,6 @@
 import type { WindowFigures } from '../../admission/bucket.js';
 import { fullNumber } from '../../pages/components/figure.js';
+import { percentUsed, Share } from '../../pages/components/share.js';
 import { Table } from '../../pages/components/table.js';
 import { lengthOf, Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
@@ -17,6 +18,7 @@ export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'custom
         rows={windows}
         columns={[
           { head: 'Per', cell: ({ name }) => name },
+          { head: 'Used', cell: usedOf },
           { head: 'Limit', number: true, cell: ({ limit }) => figureOf(limit) },
           { head: 'Left', number: true, cell: leftOf },
           { head: 'Resets', cell: (window) => <Reset window={window} nowMs={atMs} /> },
@@ -55,6 +57,11 @@ function Granted({ granted }: { readonly granted: WindowFigures['granted'] | und
       {fullNumber(granted.units)} until <Moment at={granted.untilMs} />
     </>
   );
+}
+
+function usedOf({ name, limit, remaining }: WindowFigures) {
+  const percent = percentUsed(limit, remaining);
+  return percent === null ? <>–</> : <Share name={name} percent={percent} />;
 }
 
 function figureOf(limit: WindowFigures['limit']): string {

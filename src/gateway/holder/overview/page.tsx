@@ -9,6 +9,7 @@ import { KeyFacts } from './facts.js';
 import { Limits } from './limits.js';
 import type { Overview } from './read.js';
 import { Refusals } from './refusals.js';
+import { Samples } from './samples.js';
 import { Usage } from './usage.js';
 
 interface OverviewParts {
@@ -16,9 +17,11 @@ interface OverviewParts {
   readonly formToken: string;
   readonly overview: Overview;
   readonly mayRotate: boolean;
+  /** A request to try, by language. */
+  readonly samples: ReadonlyMap<string, string>;
 }
 
-export function overviewPage({ path, formToken, overview, mayRotate }: OverviewParts): string {
+export function overviewPage({ path, formToken, overview, mayRotate, samples }: OverviewParts): string {
   const { record, customer, usage, events, refusals } = overview;
   return framed({
     ...{ path, title: record.name === '' ? 'Your API key' : record.name, formToken },
@@ -31,6 +34,7 @@ export function overviewPage({ path, formToken, overview, mayRotate }: OverviewP
         <Usage usage={usage} />
         <Refusals {...refusals} />
         {customer !== null && <Customer customer={customer} own={record.id} />}
+        <Samples samples={samples} />
         {mayRotate && (
           <section>
             <h2>Replace this key</h2>

@@ -31,7 +31,13 @@ const OVERVIEW: Overview = {
 };
 
 const page = (mayRotate: boolean): string =>
-  overviewPage({ path: '/account', formToken: 'form-token', overview: OVERVIEW, mayRotate });
+  overviewPage({
+    path: '/account',
+    formToken: 'form-token',
+    overview: OVERVIEW,
+    mayRotate,
+    samples: new Map([['curl', ODD]]),
+  });
 
 t.test('figures and names are shown, escaped, and nothing of operators', (t) => {
   const text = page(true);
@@ -44,7 +50,7 @@ t.test('figures and names are shown, escaped, and nothing of operators', (t) => 
 t.test('what is owed shows why it is not known, and nothing without a price', (t) => {
   const bill = { ...OVERVIEW, bill: { currency: 'EUR', units: 1, unknown: `no price of ${ODD}`, asOfMs: NOON_MS } };
   const of = (overview: Overview): string =>
-    overviewPage({ path: '/account', formToken: 'form-token', overview, mayRotate: false });
+    overviewPage({ path: '/account', formToken: 'form-token', overview, mayRotate: false, samples: new Map() });
   t.match(of(bill), 'not known: no price of &lt;script');
   t.match(of({ ...OVERVIEW, bill: 'unknown' }), 'not added up');
   t.notMatch(of({ ...OVERVIEW, bill: null }), 'Owed');
