@@ -62,7 +62,7 @@ function CustomerFacts({ customer }: { readonly customer: z.output<typeof Custom
   return (
     <Facts
       facts={[
-        ['Id', <code>{id}</code>],
+        ['ID', <code>{id}</code>],
         ['State', <State state={status} />],
         ['Reference', reference === '' ? null : reference],
         ['Plan', plan],
@@ -86,7 +86,7 @@ async function keysPart({ api, id }: Visit, { status }: z.output<typeof Customer
         empty="No keys yet."
         rows={keys}
         columns={[
-          { head: 'Id', cell: (key) => <a href={pathOf('/keys', key.id)}>{key.id}</a> },
+          { head: 'ID', cell: (key) => <a href={pathOf('/keys', key.id)}>{key.id}</a> },
           { head: 'Name', cell: ({ name }) => name },
           { head: 'State', cell: ({ state }) => <State state={state} /> },
           { head: 'Expires', cell: ({ expires }) => expires !== null && <Moment at={expires} /> },

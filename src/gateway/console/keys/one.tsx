@@ -66,7 +66,7 @@ function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) 
   return (
     <Facts
       facts={[
-        ['Id', <code>{id}</code>],
+        ['ID', <code>{id}</code>],
         ['State', <State state={state} />],
         ['Ban', ban && <BanText ban={ban} />],
         ['Customer', customer && <a href={pathOf('/customers', customer)}>{customer}</a>],
