@@ -17,7 +17,7 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
     const snapshot = await snapshotOf(engine, key);
     t.match(snapshot, {
       ...{ record: key.record, history: await engine.keys.history(key.id) },
-      beside: { untilMs: nowMs + DAY_MS, reason: 'too much', actor: 'ops' },
+      banNote: { untilMs: nowMs + DAY_MS, reason: 'too much', actor: 'ops' },
       state: { day: { level: 5 * DAY_MS }, month: { level: 5 }, bannedUntilMs: nowMs + DAY_MS, banLevel: 1 },
       usage: [{ key: key.id, operation: CREATE, requests: 1, units: 5 }],
     });
@@ -102,7 +102,7 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
     const key = await keyOf(engine, customer.id);
     await askMany(engine, key, 4, nowMs);
     const [snapshot] = await engine.customers.snapshots(before(customer.id), 1, dayName(nowMs));
-    t.match(snapshot, { record: customer, beside: null, usage: [], state: { day: { level: 4 * DAY_MS } } });
+    t.match(snapshot, { record: customer, banNote: null, usage: [], state: { day: { level: 4 * DAY_MS } } });
     const id = `${customer.id.slice(0, -1)}Z`;
     t.same(await engine.customers.restore([{ ...snapshot!, record: { ...customer, id } }]), ['added']);
     t.match(await ask(engine, await keyOf(engine, id), nowMs), {

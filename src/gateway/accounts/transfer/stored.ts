@@ -134,8 +134,8 @@ export function readStored(body: Readonly<Record<string, unknown>>): StoredLine 
   return `${[kind, ...path].join('.')}: ${message}`;
 }
 
-export function keyLine({ record, history, state, beside, usage, archived }: Snapshot<KeyRecord>): object {
-  return { kind: 'key', record, history, state: storedState(state), ban: beside, usage, archived };
+export function keyLine({ record, history, state, banNote, usage, archived }: Snapshot<KeyRecord>): object {
+  return { kind: 'key', record, history, state: storedState(state), ban: banNote, usage, archived };
 }
 
 export function customerLine({ record, history, state }: Snapshot<CustomerRecord>): object {
@@ -143,11 +143,11 @@ export function customerLine({ record, history, state }: Snapshot<CustomerRecord
 }
 
 export function keyIn({ record, history, state, ban, usage, archived }: Lines['key']): Snapshot<KeyRecord> {
-  return { record, history, state: stateIn(state), beside: ban, usage, archived } as Snapshot<KeyRecord>;
+  return { record, history, state: stateIn(state), banNote: ban, usage, archived } as Snapshot<KeyRecord>;
 }
 
 export function customerIn({ record, history, state }: Lines['customer']): Snapshot<CustomerRecord> {
-  return { record, history, state: stateIn(state), beside: null, usage: [] } as Snapshot<CustomerRecord>;
+  return { record, history, state: stateIn(state), banNote: null, usage: [] } as Snapshot<CustomerRecord>;
 }
 
 /** A minute begins anew in another store. */

@@ -112,12 +112,12 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
 }
 
 /** The store, copying its changes here immediately: they survive a Redis that loses them. */
-function following<R extends StoredRecord, Beside, S extends RecordStore<R, Beside>>(store: S, keys: KeyCache): S {
+function following<R extends StoredRecord, Change, S extends RecordStore<R, Change>>(store: S, keys: KeyCache): S {
   const copied = async (write: Promise<void>, ids: readonly string[]): Promise<void> =>
     write.finally(() => keys.changed(ids).catch(() => undefined));
   return {
     ...store,
-    write: (record: R, ...rest: [AuditEntry, Beside?]) =>
+    write: (record: R, ...rest: [AuditEntry, Change?]) =>
       record.version === 1 ? store.write(record, ...rest) : copied(store.write(record, ...rest), [record.id]),
     rewrite: (record: R, history: readonly AuditEntry[]) => copied(store.rewrite(record, history), [record.id]),
     restore: (snapshots: readonly Snapshot<R>[]) =>

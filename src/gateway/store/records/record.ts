@@ -18,7 +18,7 @@ export interface Snapshot<R extends StoredRecord> {
   /** Spent units, strikes and ban. */
   readonly state: SubjectState;
   /** The note of a key's ban; null if there is none. */
-  readonly beside: object | null;
+  readonly banNote: object | null;
   /** A key's counts on the requested days. */
   readonly usage: readonly StoredRow[];
   /** Absent if an archive has none, and for customers. */
@@ -32,16 +32,16 @@ export interface Snapshot<R extends StoredRecord> {
 export type Restored = 'added' | 'changed' | 'unchanged' | 'newer' | 'different';
 
 /**
- * Records of one type; `Beside` is written in the same step. Every change applies to the next admission of every
+ * Records of one type; `Change` is written in the same step. Every change applies to the next admission of every
  * gateway, and is durable when the promise resolves. Writes reject with ChangeUncertain if no replica confirmed them,
  * `write` and `rewrite` also with VersionConflict.
  */
-export interface RecordStore<R extends StoredRecord, Beside> {
+export interface RecordStore<R extends StoredRecord, Change> {
   read(id: string): Promise<R | undefined>;
   /** Resolves when the stored data is as durable as after `write`: for a change that was made already. */
   confirm(id: string): Promise<void>;
   /** Writes `record` and its history entry in one step if the stored version is `record.version - 1` (0: absent). */
-  write(record: R, entry: AuditEntry, beside?: Beside): Promise<void>;
+  write(record: R, entry: AuditEntry, change?: Change): Promise<void>;
   /**
    * Like `write`, but replaces the whole history with `history` and removes the note of a ban. Also rejects with
    * VersionConflict unless `history` has exactly one entry more than the stored one.

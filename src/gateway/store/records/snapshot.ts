@@ -5,7 +5,7 @@ import { isAutomaticBan, type AuditEntry, type Restored, type Snapshot, type Sto
 
 /** The snapshot of a new record. */
 export function firstSnapshot<R extends StoredRecord>(record: R, entry: AuditEntry): Snapshot<R> {
-  return { record, history: [entry], state: freshState(), beside: null, usage: [] };
+  return { record, history: [entry], state: freshState(), banNote: null, usage: [] };
 }
 
 /** Compares the record of a snapshot with the one here. The histories show which is newer. */

@@ -19,6 +19,9 @@
  *     petgate:customers:corrected   the same for customers (sorted set) no TTL
  *     petgate:tokens                admin tokens by ID (hash) no TTL
  *     petgate:session-secret        secret that seals the cookies of pages (string) no TTL
+ *     petgate:ended-session:<id>    a session that was ended by hand (string) TTL
+ *     petgate:bans:key              IDs of banned keys, by the end of the ban (sorted set) no TTL
+ *     petgate:bans:address          the same for addresses (sorted set) no TTL
  *     petgate:changes               IDs of recently changed keys and customers (sorted set) TTL
  *     petgate:{events}:waiting      IDs of events, by when they happen (sorted set) no TTL
  *     petgate:{events}:due          IDs of events not in the queue yet, by when they are due (sorted set) no TTL

@@ -6,8 +6,8 @@ import { AFTER_ALL, banNoteRow, correctedRow, customerRow, recordRow, webhookRow
 import type { Stores } from '../stores.js';
 import { EmbeddedRows } from './rows.js';
 
-const KEYS = { row: recordRow, correctedRow: (id: string) => correctedRow('k', id), besideRow: banNoteRow };
-const CUSTOMERS = { row: customerRow, correctedRow: (id: string) => correctedRow('K', id), besideRow: webhookRow };
+const KEYS = { row: recordRow, correctedRow: (id: string) => correctedRow('k', id), noteRow: banNoteRow };
+const CUSTOMERS = { row: customerRow, correctedRow: (id: string) => correctedRow('K', id), noteRow: webhookRow };
 
 export function keysOf(stores: Stores): KeyStore {
   return recordStoreOn(new EmbeddedRows<KeyRecord>(stores, KEYS));

@@ -25,7 +25,7 @@ interface RecordType {
   readonly row: (id: string) => string;
   readonly correctedRow: (id: string) => string;
   /** The row with the note of a ban: it moves with the record, and erasing removes it. */
-  readonly besideRow: (id: string) => string;
+  readonly noteRow: (id: string) => string;
 }
 
 /** Writes a row, or removes it (null). */
@@ -74,9 +74,9 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
       const days = storedDays(durable, fromDay, today);
       return this.#page(durable, afterId, limit).map((record) => {
         const { id } = record;
-        const beside = jsonIn(durable, this.#type.besideRow(id)) ?? null;
+        const banNote = jsonIn(durable, this.#type.noteRow(id)) ?? null;
         const usage = rowsOfKey(this.#stores, id, fromDay, today, days);
-        return { record, history: historyIn(durable, id), state: memory.stateOf(id), beside, usage };
+        return { record, history: historyIn(durable, id), state: memory.stateOf(id), banNote, usage };
       });
     });
   };
@@ -138,7 +138,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
       this.#putHistory(put, given.record, history);
     if (replaces) {
       put(this.#type.row(id), given.record);
-      put(this.#type.besideRow(id), given.beside);
+      put(this.#type.noteRow(id), given.banNote);
     }
     return raise(transaction, given.usage) > 0;
   }
@@ -192,7 +192,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     const { id, version } = record;
     put(this.#type.row(id), record);
     if (replaces) {
-      put(this.#type.besideRow(id), null);
+      put(this.#type.noteRow(id), null);
       this.#putHistory(put, record, entries);
       return;
     }

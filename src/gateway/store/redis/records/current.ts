@@ -25,13 +25,13 @@ export interface RecordType<R> {
   /** Fields and values of the hash. */
   readonly fieldsOf: (record: R) => readonly string[];
   /** The field with the note of a ban, which moves with a key and is emptied by erasing. */
-  readonly beside: string;
+  readonly noteField: string;
   /** Moves noted automatic bans into the history; absent for records that are never banned. */
   readonly flush?: (id: string) => Promise<void>;
 }
 
 /** A record with its data, and the bytes that show whether it is still as it was read: version, state and windows. */
-export interface CurrentInRedis<R extends StoredRecord> extends Current<R>, Pick<Snapshot<R>, 'beside' | 'usage'> {
+export interface CurrentInRedis<R extends StoredRecord> extends Current<R>, Pick<Snapshot<R>, 'banNote' | 'usage'> {
   readonly archived: ArchivedDays;
   readonly raw: readonly Buffer[];
 }
@@ -55,7 +55,7 @@ export async function find<R extends StoredRecord>(
   const [raw, windows] = [fields.get('state') ?? NOTHING, fields.get('windows') ?? NOTHING];
   const state = raw.length === 0 ? freshState() : readState(viewOf(raw), raw.byteOffset);
   if (windows.length > 0) state.operationWindows = unpackWindows(windows);
-  const beside = texts.get(type.beside) ?? '';
+  const banNote = texts.get(type.noteField) ?? '';
   const usage = ledgers.flatMap((ledger, n) => {
     const counts = pairsOf(ledger).map(([field, value]) => [field.toString(), value.toString()] as const);
     return rowsIn(id, days[n]!, counts);
@@ -64,7 +64,7 @@ export async function find<R extends StoredRecord>(
     record: type.recordIn(id, texts),
     history: history.map((entry) => JSON.parse(entry.toString()) as AuditEntry),
     state,
-    beside: beside === '' ? null : (JSON.parse(beside) as object),
+    banNote: banNote === '' ? null : (JSON.parse(banNote) as object),
     usage,
     archived: archivedIn(fields),
     raw: [fields.get('version') ?? Buffer.from('0'), raw, windows],

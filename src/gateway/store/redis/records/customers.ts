@@ -34,7 +34,7 @@ const CUSTOMERS: RecordType<CustomerRecord> = {
     'record',
     JSON.stringify(record),
   ],
-  beside: 'webhook',
+  noteField: 'webhook',
 };
 
 export function customerStore(

@@ -18,7 +18,7 @@ const KEYS: RecordType<KeyRecord> = {
   nameOf: keyName,
   recordIn: (id, fields) => (fields.has('version') ? recordOf(id, fields) : undefined),
   fieldsOf,
-  beside: 'ban',
+  noteField: 'ban',
 };
 
 export function keyStore(

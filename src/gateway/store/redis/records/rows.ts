@@ -59,10 +59,10 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     const [link, type] = [this.#link, this.#type];
     const days = dayNumbers(dayNumberOf(fromDay), dayNumber(link.storeMs(type.index)));
     return pageOf(link, type.index, afterId, count, async (id) => {
-      const { record, archived, history, state, beside, usage } = await find(link, type, id, days);
+      const { record, archived, history, state, banNote, usage } = await find(link, type, id, days);
       if (record === undefined) return undefined;
       const marks = Object.keys(archived).length === 0 ? {} : { archived };
-      return { record, history, state, beside, usage, ...marks };
+      return { record, history, state, banNote, usage, ...marks };
     });
   };
 
@@ -73,7 +73,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     const restricts = isRestricting(entries.at(-1)!);
     await (version === 1 ? this.#putInIndex([id]) : announceChange(this.#link, this.#type, id, restricts));
     if (entries.some(isCorrection)) await this.#noteCorrected([id]);
-    const fields = [...this.#type.fieldsOf(record), ...(replaces ? [this.#type.beside, ''] : [])];
+    const fields = [...this.#type.fieldsOf(record), ...(replaces ? [this.#type.noteField, ''] : [])];
     const expected = [over.toString(), '*', '*', replaces ? (entries.length - 1).toString() : ''];
     if (!(await this.#replicas.confirmed(name, () => this.#run(id, expected, entries, replaces, fields, change))))
       throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
@@ -120,14 +120,14 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
   }
 
   #put(current: CurrentInRedis<R>, { given, replaces, state, history }: Replacement<R>): Promise<boolean> {
-    const { record, beside, archived = {} } = given;
+    const { record, banNote, archived = {} } = given;
     const windows = state!.operationWindows;
     const fields = [
       ...['state', packState({ ...state!, operationWindows: null })],
       ...(windows === null ? [] : ['windows', packedWindows(windows)]),
       // An existing record may have whole days here: `markArchived` marks the others.
       ...(current.record === undefined ? archivedFields(archived) : []),
-      ...(replaces ? [...this.#type.fieldsOf(record), this.#type.beside, beside && JSON.stringify(beside)] : []),
+      ...(replaces ? [...this.#type.fieldsOf(record), this.#type.noteField, banNote && JSON.stringify(banNote)] : []),
     ].map((field) => field ?? '');
     const expected = [...current.raw, current.record === undefined ? '' : current.history.length.toString()];
     return this.#run(record.id, expected, history!, true, fields, NO_CHANGE);
