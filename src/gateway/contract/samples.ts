@@ -3,7 +3,7 @@ import { curlArguments } from '../refusals/credential-location.js';
 import type { ExampleRequest } from './example.js';
 
 /** How one language reads the key and sends it. */
-interface Sent {
+interface Sending {
   /** Header field, and its value as an expression of the language; null if the key is in the query. */
   readonly field: readonly [name: string, value: string] | null;
   /** The address as an expression. */
@@ -55,7 +55,7 @@ function added(before: string, key: string, after: string): string {
   return [texts[0], key, texts[1]].filter((part) => part !== null).join(' + ');
 }
 
-function sentBy(location: CredentialLocation, url: string, { key, join, encode }: Language): Sent {
+function sentBy(location: CredentialLocation, url: string, { key, join, encode }: Language): Sending {
   const plain = JSON.stringify(url);
   if (location === 'bearer') return { field: ['Authorization', join('Bearer ', key, '')], url: plain };
   if ('scheme' in location) return { field: ['Authorization', join(`${location.scheme} `, key, '')], url: plain };
@@ -66,7 +66,7 @@ function sentBy(location: CredentialLocation, url: string, { key, join, encode }
   return { field: ['Authorization', join('Basic ', encode(login), '')], url: plain };
 }
 
-function javascript(method: string, { field, url }: Sent): string {
+function javascript(method: string, { field, url }: Sending): string {
   const options = [
     ...(method === 'GET' ? [] : [`  method: ${JSON.stringify(method)},`]),
     ...(field === null ? [] : [`  headers: { ${JSON.stringify(field[0])}: ${field[1]} },`]),
@@ -75,7 +75,7 @@ function javascript(method: string, { field, url }: Sent): string {
   return `const response = await fetch(${url}${given});\nconsole.log(response.status, await response.text());`;
 }
 
-function python(method: string, { field, url }: Sent): string {
+function python(method: string, { field, url }: Sending): string {
   const headers = field === null ? '' : `, headers={${JSON.stringify(field[0])}: ${field[1]}}`;
   const isEncoded = field?.[1].includes('b64encode') === true;
   return [
@@ -89,7 +89,7 @@ function python(method: string, { field, url }: Sent): string {
   ].join('\n');
 }
 
-function go(method: string, { field, url }: Sent): string {
+function go(method: string, { field, url }: Sending): string {
   const isEncoded = field?.[1].includes('base64.') === true;
   const imports = [...(isEncoded ? ['encoding/base64'] : []), 'fmt', 'io', 'net/http', 'os'];
   return [

@@ -92,7 +92,10 @@ t.test('all problems are told at once, by field, with what was probably meant', 
     problems.find((problem) => problem.startsWith('scopes')),
     'did you mean "pets:read"?',
   );
-  t.same((await refusal(registry.create({}))).problems, ['plan: is required', 'name: is required']);
+  t.same((await refusal(registry.create({}))).problems, [
+    'plan: is required; or give the customer whose plan the key shares',
+    'name: is required',
+  ]);
   t.match((await refusal(registry.create({ plan: 'anonymous', name: 'x' }))).message, 'without a key');
 });
 
