@@ -1,4 +1,4 @@
-// What runs before anything is installed: plain JavaScript, nothing but Node's own modules.
+// Runs before anything is installed: plain JavaScript that uses only Node's own modules.
 //   node src/bootstrap.mjs start | dev | lint | build | bundle
 import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -9,13 +9,13 @@ import { ensureInstalled } from './bootstrap/install.mjs';
 import { dev, start } from './bootstrap/start.mjs';
 import { complain, SetupFailure } from './bootstrap/terminal.mjs';
 
-/** What the programs of `test` need: developer tools, and everything built. */
+/** Prepares what the programs of `test` need: developer tools, and everything built. */
 export async function ensureReady() {
   await ensureInstalled({ developer: true });
   await ensureEverything();
 }
 
-/** `bundle` takes what is installed: an image has no developer tools. */
+/** `bundle` installs nothing: an image has its dependencies already, without developer tools. */
 const COMMANDS = { start, dev, lint, build, bundle: ensureProgram };
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -3,31 +3,31 @@ import { relative } from 'node:path';
 import { at, filesIn, readIf, requireWritable, root, sha256 } from './files.mjs';
 import { say, seconds, SetupFailure } from './terminal.mjs';
 
-/** The command of package.json. */
+/** The program that `bin` in package.json names. */
 export const PROGRAM = at('dist', 'program', 'main.js');
-/** What tests import, module by module; as in tsconfig.json. */
+/** Folders that are built module by module, because tests import single modules; as in tsconfig.json. */
 const FOLDERS = ['src', 'test', 'grafana'];
 
-/** Whatever starts as a program, a process or a thread of its own has a name that says so. */
+/** Files that start as a program, a process or a thread of their own; their names say so. */
 const STARTS = /(?:\/cli\/main|-process|-thread)\.ts$/;
-/** A script that a page loads. */
+/** Scripts that pages load. */
 const IN_BROWSER = /-browser\.ts$/;
-/** Native code, or found by a path at run time. */
+/** Packages with native code, or that are found by path at run time. */
 const NOT_BUNDLED = ['http-proxy', 'ioredis', 'lmdb', 'pg-native'];
-/** Packages that are CommonJS call `require`, which an ES module does not have. */
+/** CommonJS packages call `require`, which an ES module does not have. */
 const REQUIRE =
   "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);";
 
 /**
- * Bundles the program into `dist/program`, unless that is done already: Node starts a few large files in half the
- * time that it takes for hundreds of small ones. Does not check types: `npm run lint` does.
- * Throws SetupFailure with esbuild's messages when a file has a syntax error.
+ * Bundles the program into `dist/program`, unless that is up to date: Node starts a few large files in half the time
+ * that it takes for hundreds of small ones. Does not check types: `npm run lint` does. Throws SetupFailure with
+ * esbuild's messages if a file has a syntax error.
  */
 export async function ensureProgram() {
   await ensure([planProgram()]);
 }
 
-/** The program, and each module of it and of the tests as a file of its own. */
+/** Builds the program, and each module of the program and the tests as a file of its own. */
 export async function ensureEverything() {
   await ensure([planProgram(), ...FOLDERS.map(planModules)]);
 }
@@ -41,14 +41,14 @@ async function ensure(plans) {
   for (const { name } of pending) rmSync(stampOf(name), { force: true });
   for (const { name, digest, build } of pending) {
     const outputs = await build();
-    // A test whose source is gone would still run, and pass.
+    // Otherwise a test whose source was deleted would still run, and pass.
     for (const file of filesIn(at('dist', name))) if (!outputs.includes(relative(root, file))) rmSync(file);
     writeFileSync(stampOf(name), [digest, ...outputs].join('\n'));
   }
   say(`Built in ${seconds(beganMs)}.`);
 }
 
-/** What was built last: the digest of its sources, and the files that came of them. */
+/** Returns the file that records the last build: the digest of its sources, and the files written. */
 const stampOf = (name) => at('dist', `.built-${name}`);
 
 function isBuilt(name, wanted) {
@@ -85,9 +85,9 @@ function planModules(folder) {
   return { name: folder, digest: digestOf(sources), build };
 }
 
-/** @returns the files written, by their paths from the project's folder */
+/** @returns the paths of the files written, relative to the project's folder */
 async function esbuild(options) {
-  // Only now: on a bare clone it was not installed when this file was loaded.
+  // Imported only here: on a bare clone, esbuild is not installed yet when this file is loaded.
   const { build, formatMessages } = await import('esbuild');
   try {
     const { metafile } = await build({

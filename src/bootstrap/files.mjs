@@ -8,7 +8,7 @@ import { SetupFailure } from './terminal.mjs';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const at = (...parts) => join(root, ...parts);
 
-/** Why this user may not write in `folder`, as Node's code of the error; undefined when they may. */
+/** Returns the error code if this user may not write in `folder`; undefined if they may. */
 export function writeError(folder) {
   try {
     accessSync(folder, modes.W_OK);
@@ -18,7 +18,7 @@ export function writeError(folder) {
   }
 }
 
-/** Throws SetupFailure where what must happen in `folder`, or make it, may not be written. */
+/** Throws SetupFailure if this user may not write in `folder`, or may not create it if it is missing. */
 export function requireWritable(folder, purpose) {
   const there = existsSync(folder) ? folder : root;
   const code = writeError(there);
@@ -37,7 +37,7 @@ export function filesIn(folder) {
     .sort();
 }
 
-/** Hash over the files' names and contents. */
+/** Returns a hash of the files' names and contents. */
 export function sha256(files) {
   const hash = createHash('sha256');
   for (const file of files)

@@ -4,8 +4,8 @@ import { runNpm } from './npm.mjs';
 import { say, seconds, SetupFailure } from './terminal.mjs';
 
 /**
- * Installs the pinned dependencies, unless they are there already.
- * @param developer true: with the tools that build, test and lint need; only what is missing is added
+ * Installs the pinned dependencies, unless they are already there.
+ * @param developer true: also the tools for building, testing and linting; adds only what is missing
  */
 export async function ensureInstalled({ developer }) {
   checkNode();
@@ -14,7 +14,7 @@ export async function ensureInstalled({ developer }) {
   if (readIf(stamp) === wanted) return;
   const folder = at('node_modules');
   if (isInstalled(developer)) {
-    // Where this cannot be written, the next start checks again.
+    // If the folder is not writable, the next start checks again.
     if (writeError(folder) === undefined) writeFileSync(stamp, wanted);
     return;
   }
@@ -22,7 +22,7 @@ export async function ensureInstalled({ developer }) {
   rmSync(stamp, { force: true });
   const beganMs = performance.now();
   say(developer ? 'Installing the developer tools (once) …' : 'Installing dependencies (once) …');
-  // `npm ci` starts from nothing; with a part in place, `npm install` adds the rest of the same lock.
+  // `npm ci` deletes node_modules first; if a part is already there, `npm install` adds the rest of the same lock file.
   const adds = developer && isInstalled(false);
   await runNpm([
     ...(adds ? ['install', '--no-save'] : ['ci']),
@@ -35,7 +35,7 @@ export async function ensureInstalled({ developer }) {
   say(`Installed in ${seconds(beganMs)}.`);
 }
 
-/** Throws SetupFailure on a Node older than package.json asks for. */
+/** Throws SetupFailure if Node is older than package.json requires. */
 function checkNode() {
   const oldest = JSON.parse(readFileSync(at('package.json'), 'utf8')).engines.node.replace('>=', '');
   const numbers = (version) => version.split('.').map((part) => Number.parseInt(part, 10));
@@ -49,7 +49,7 @@ function checkNode() {
   }
 }
 
-/** True when npm finished an install of exactly this lock: it writes its own list of packages last. */
+/** Returns whether npm finished an install of exactly this lock file: npm writes its own list of packages last. */
 function isInstalled(developer) {
   const installed = readIf(at('node_modules', '.package-lock.json'));
   if (installed === undefined) return false;

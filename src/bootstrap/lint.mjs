@@ -8,7 +8,7 @@ import { complain, say, seconds } from './terminal.mjs';
 
 const installed = (...parts) => at('node_modules', ...parts);
 const ARROWS = installed('dependency-cruiser', 'bin', 'dependency-cruise.mjs');
-/** By name: a program of Node, and what it is called with. */
+/** By name: a Node program and its arguments. */
 const CHECKS = {
   types: [installed('typescript', 'bin', 'tsc'), '-p', at('tsconfig.json')],
   eslint: [installed('eslint', 'bin', 'eslint.js'), '.'],
@@ -19,13 +19,13 @@ const CHECKS = {
   contract: [installed('@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'config/openapi.yaml'],
 };
 
-/** Debian's lua-check, where it is installed. */
+/** Path of luacheck (Debian package lua-check); undefined if it is not installed. */
 const LUACHECK = (process.env.PATH ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'luacheck'))
   .find(existsSync);
 
-/** Runs every check, also after one failed, and says which did. */
+/** Runs every check, even after one failed, and reports which failed. */
 export async function lint() {
   await ensureInstalled({ developer: true });
   const { eslint, format, ...others } = Object.fromEntries(
@@ -33,7 +33,7 @@ export async function lint() {
   );
   if (LUACHECK === undefined) say('skipped lua: luacheck is not installed (Debian: apt-get install lua-check)');
   else others.lua = [LUACHECK, ['src', '--quiet', '--no-color']];
-  // Two processors: these two take as long as all others.
+  // For two processors: these two take as long as all others together.
   await Promise.all([inTurn({ eslint, format }), inTurn(others)]);
 }
 

@@ -7,7 +7,7 @@ const SETTINGS = new RegExp(
     'userconfig|globalconfig)',
   'i',
 );
-/** A registry that answers at all does so sooner. */
+/** A registry that can be reached responds sooner. */
 const SILENCE_MS = 8_000;
 const FETCHED = /^npm http (fetch|cache) .*( \d{3} |cache hit)/m;
 const UNREACHABLE = /attempt \d+ failed with (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH)/;
@@ -41,7 +41,10 @@ export async function runNpm(args) {
   throw new SetupFailure(`${said}\nThe dependencies could not be installed; see the errors above, then start again.`);
 }
 
-/** Without what the npm of `npm start` hands down (omit, prefix …): it is meant for that npm, not for this one. */
+/**
+ * Returns the environment without the settings that the npm of `npm start` passes down (omit, prefix …): they are meant
+ * for that npm, not for this one.
+ */
 function environment() {
   const kept = Object.entries(process.env).filter(
     ([name]) => name !== 'NODE_ENV' && (!/^npm_/i.test(name) || SETTINGS.test(name)),

@@ -1,6 +1,6 @@
 /**
- * Fails where some text makes a regular expression of `src` slow: matching time must grow linearly with the text. What
- * recheck found safe before is remembered in node_modules, so that it checks only new expressions.
+ * Fails if some text makes a regular expression of `src` slow: matching time must grow linearly with the text.
+ * Expressions that recheck found safe are remembered in node_modules, so that it checks only new ones.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
@@ -11,10 +11,13 @@ import { at, filesIn, readIf, root } from './files.mjs';
 import { complain } from './terminal.mjs';
 
 const CACHE = at('node_modules', '.cache', 'petgate', 'regexes.json');
-/** For one expression; the slowest takes 5 s on a busy machine, and without recheck's binary a few times as long. */
+/**
+ * Time limit for one expression. The slowest takes 5 s on a busy machine, and a few times that without recheck's
+ * binary.
+ */
 const TIMEOUT_MS = 120_000;
 const JOBS = 2;
-/** V8 takes about a millisecond for a text that recheck made, unless that one is right: then many seconds. */
+/** On recheck's attack text, V8 takes about a millisecond after a false alarm, and many seconds after a true one. */
 const SLOW_MS = 1_000;
 
 const places = new Map();
@@ -44,10 +47,13 @@ const work = async () => {
 await Promise.all(Array.from({ length: JOBS }, work));
 mkdirSync(dirname(CACHE), { recursive: true });
 writeFileSync(CACHE, JSON.stringify(safe));
-// Explicitly: recheck's process keeps this one alive.
+// Exits explicitly: recheck's process would keep this one alive.
 process.exit(safe.length === places.size ? 0 : 1);
 
-/** Where an expression looks around, recheck only guesses: it tries texts on an engine of its own. */
+/**
+ * Returns whether V8 matches recheck's attack text quickly. For an expression with lookaround, recheck only guesses: it
+ * tries texts on an engine of its own.
+ */
 function isFalseAlarm(literal, { status, checker, attack }) {
   if (status !== 'vulnerable' || checker !== 'fuzz') return false;
   try {

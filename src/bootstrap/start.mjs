@@ -10,7 +10,10 @@ import { complain, SetupFailure } from './terminal.mjs';
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 100;
 
-/** Starts `petgate start` on this terminal. The channel breaks when this process is killed, and it stops too. */
+/**
+ * Starts `petgate start` on this terminal. If this process is killed, the channel between them breaks, and it stops
+ * too.
+ */
 function spawnStart() {
   return spawn(process.execPath, [PROGRAM, 'start', ...process.argv.slice(3)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -21,7 +24,7 @@ export async function start() {
   await ensureInstalled({ developer: false });
   await ensureProgram();
   const child = spawnStart();
-  // Ctrl-C reaches the child from the terminal too; it takes both for one.
+  // Ctrl-C also reaches the child directly from the terminal; it treats both signals as one.
   onSignals((signal) => child.kill(signal));
   await new Promise((resolve) =>
     child.on('exit', (code, signal) => {
@@ -32,7 +35,7 @@ export async function start() {
   );
 }
 
-/** Builds on each change, and starts again after each build without an error. */
+/** Builds on each change, and restarts after each build without an error. */
 export async function dev() {
   await ensureInstalled({ developer: false });
   let app;
@@ -43,7 +46,7 @@ export async function dev() {
       app = spawnStart();
       return;
     }
-    // One more build while the old program stops must not start two.
+    // If another build ends while the old program is stopping, start only one new program.
     if (app.listenerCount('exit') === 0) app.once('exit', restart);
     app.kill('SIGTERM');
   };

@@ -7,7 +7,6 @@ export type Scalar =
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'literal'; readonly text: 'true' | 'false' | 'null' };
 
-/** An invalid field; the message says why. */
 export interface Fault {
   readonly kind: 'fault';
   readonly message: string;

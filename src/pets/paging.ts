@@ -1,7 +1,6 @@
 import { parseInt64, parseStatus, PET_STATUSES, type Pet, type PetStatus } from './pet.js';
 import { listed, Refusal, shown } from './refusal.js';
 
-/** The parameters of a listPets request. */
 interface ListQuery {
   /** Only pets with a greater id; 0 for the first page. */
   readonly afterId: bigint;

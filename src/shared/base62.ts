@@ -15,7 +15,7 @@ export function isBase62From(text: string, start: number): boolean {
   return true;
 }
 
-/** `length` base62 characters, each equally likely: bytes from 248 (4 × 62) on are thrown away. */
+/** Returns `length` random base62 characters, each equally likely: bytes of 248 (4 × 62) and above are discarded. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {

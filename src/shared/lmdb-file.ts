@@ -28,7 +28,7 @@ interface Meta {
 interface FileState {
   /** Why opening the file would crash the process (SIGBUS, SIGSEGV) or lose its data; null if it is intact. */
   readonly damage: string | null;
-  /** Number of rows according to the file. */
+  /** Number of entries in the main tree, where each named database is one entry. */
   readonly rows: number;
 }
 

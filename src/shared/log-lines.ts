@@ -24,7 +24,7 @@ const MAX_BYTES = 9 * 1024 * 1024;
 /** Message when writing continues, with the number of dropped lines and since when. */
 export const LINES_DROPPED = 'lines of this log were dropped: nothing read it';
 
-/** Whole lines that are written at once. */
+/** Whole lines that go out in one write. */
 interface Piece {
   text: string;
   bytes: number;

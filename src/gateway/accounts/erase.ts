@@ -1,6 +1,6 @@
 import { customerOf } from '../store/records/customer-id.js';
 import type { CustomerRecord } from '../store/records/customer.js';
-import { AFTER_REFUSALS, isSaid, OUTBOX_STATES, type Outbox } from '../store/outbox/event.js';
+import { AFTER_REFUSALS, isOperatorsReason, OUTBOX_STATES, type Outbox } from '../store/outbox/event.js';
 import type { KeyRecord } from '../store/records/key.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
 import type { AdmissionEngine } from '../store/port.js';
@@ -97,7 +97,7 @@ async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolea
     for (let cursor: string | null = null, isMore = true; isMore;) {
       const page = await outbox.list(state, cursor, EVENTS_AT_ONCE);
       for (const { event } of page.entries)
-        if (isSaid(event.data.reason) && isErased(event.data.key)) await outbox.delivered(event.id);
+        if (isOperatorsReason(event.data.reason) && isErased(event.data.key)) await outbox.delivered(event.id);
       cursor = page.cursor;
       isMore = cursor !== null;
     }

@@ -55,7 +55,7 @@ function leavesOf(node: Node, value: unknown, path: Path): { path: Path; fallbac
   return Object.keys(said as object).flatMap((key) => leavesOf(free, value, [...path, key]));
 }
 
-/** Of a webhook's address, shows only the host. */
+/** Hides secrets in a value; of a webhook's address, shows only the origin. */
 function masked(path: Path, value: unknown): unknown {
   if (typeof value === 'string' && path.join('.') === 'events.url') return `${new URL(value).origin}/***`;
   return typeof value === 'string' ? maskedAddress(value) : value;

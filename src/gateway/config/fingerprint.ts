@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Settings } from './settings.js';
 
-/** Short hashes of a gateway's configuration: equal if gateways with the same keys run the same. */
+/** Short hashes of a gateway's configuration: equal if gateways with the same keys run the same configuration. */
 export interface Fingerprint {
   readonly plans: string;
   readonly contract: string;
@@ -9,7 +9,7 @@ export interface Fingerprint {
 }
 
 const LENGTH = 8;
-/** What may differ between machines, and what contains secrets. */
+/** Settings that may differ between machines, or contain secrets. */
 const OWN = new Set([
   'plans',
   'listen',

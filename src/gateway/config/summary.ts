@@ -4,7 +4,7 @@ import type { Settings } from './settings.js';
 /** Summarizes the settings for people: a name and a line for each. Shows no secrets. */
 export function summaryOf(settings: Settings, operations: number): Readonly<Record<string, string>> {
   const { environment, listen, http2, tls, admin, workers, plans, contract, events } = settings;
-  const withTls = tls === null ? '' : http2 ? ', HTTP/2' : ', HTTP/1.1 alone';
+  const withTls = tls === null ? '' : http2 ? ', HTTP/2' : ', HTTP/1.1 only';
   return {
     environment,
     store: storeOf(settings),

@@ -32,7 +32,7 @@ export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log)
       if (problems.join() !== before.join())
         log.error(
           { problems },
-          'the plans in force do not cover everyone: requests of the others get 503 or 403, uncounted',
+          'the plans in force do not cover everyone: requests with the other keys get 503 or 403, and are not counted',
         );
     } else if (before.length > 0) log.info('the plans in force cover everyone again');
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 
-/** A file that changed within this time may change once more without a new time of change. */
+/** A file that changed this recently may change again without a new change time. */
 const SETTLED_MS = 2_000;
 const GONE = 'unreadable';
 
@@ -10,7 +10,10 @@ interface Known {
   readonly hash: string;
 }
 
-/** Changes with the file, without reading it; another each time while the file has only just changed. */
+/**
+ * Returns a stamp that changes when the file does, without reading it. While the last change is recent, every call
+ * returns a new stamp.
+ */
 export function stampOf(file: string): string {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = statSync(file, { bigint: true });
@@ -21,7 +24,7 @@ export function stampOf(file: string): string {
   }
 }
 
-/** Unix ms of a file's last change; 0 of one that cannot be read, and of one that claims to be of the future. */
+/** Returns the time of a file's last change in Unix ms; 0 if it cannot be read, or if the time is in the future. */
 export function changedMs(file: string): number {
   try {
     const { mtimeMs } = statSync(file);
@@ -31,11 +34,11 @@ export function changedMs(file: string): number {
   }
 }
 
-/** What is in files, to see whether it has changed. One whose stamp is as it was is not read again. */
+/** Hashes the contents of files, to detect changes. A file with an unchanged stamp is not read again. */
 export class Contents {
   readonly #known = new Map<string, Known>();
 
-  /** At once, before anybody is served. */
+  /** Reads synchronously, because no requests are served yet. */
   first(files: readonly string[]): string {
     return summed(
       files.map((file) => {
@@ -45,7 +48,7 @@ export class Contents {
     );
   }
 
-  /** A piece of a file at a time, so that a large one holds up nobody. */
+  /** Reads files in pieces, so that a large one does not block the event loop. */
   async of(files: readonly string[]): Promise<string> {
     const hashes: string[] = [];
     for (const file of files) {

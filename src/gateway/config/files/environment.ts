@@ -2,7 +2,7 @@ import { misspelt, readVariable } from '../../../shared/names/variables.js';
 import type { SourceLocation, Problem } from './problem.js';
 import type { Path } from './yaml-file.js';
 
-/** One variable that wins over the files. `read` brings its text into the form the file would have. */
+/** A variable that overrides the files. `read` converts its text to the form that a file would have. */
 interface Variable {
   readonly name: string;
   readonly path: Path;
@@ -10,12 +10,15 @@ interface Variable {
 }
 
 const asText = (text: string): unknown => text;
-/** What isn't a whole number stays text, so that the schema says what would be right. */
+/** Leaves anything but a whole number as text, so that the schema reports what would be right. */
 const asNumber = (text: string): unknown => (/^[0-9]{1,15}$/.test(text) ? Number(text) : text);
 const asFlag = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 const asList = (text: string): unknown => text.split(',').map((part) => part.trim());
 
-/** PETGATE_CONFIG is read before any file. PETGATE_DATA is relative to the working directory, so `load` resolves it. */
+/**
+ * Without PETGATE_CONFIG, which is read before any file. PETGATE_DATA is relative to the working directory, so `load`
+ * resolves it.
+ */
 const VARIABLES: readonly Variable[] = [
   { name: 'PORT', path: ['listen', 'port'], read: asNumber },
   { name: 'HOST', path: ['listen', 'host'], read: asText },
@@ -37,7 +40,7 @@ const VARIABLES: readonly Variable[] = [
   { name: 'LOG_ACCESS', path: ['log', 'access'], read: asFlag },
 ];
 
-/** The variables that are set, with what they say. An empty one counts as not set. */
+/** Returns the variables that are set, with their values. An empty one counts as not set. */
 export function readEnvironment(
   environment: NodeJS.ProcessEnv,
 ): readonly { name: string; path: Path; value: unknown }[] {
@@ -47,7 +50,7 @@ export function readEnvironment(
   });
 }
 
-/** Variables that nobody reads, and that were most likely meant for one that is not set. */
+/** Returns a problem for each unknown variable that is most likely a typo of a known one. */
 export function misspeltVariables(environment: NodeJS.ProcessEnv): readonly Problem[] {
   return misspelt(environment).map(({ name, message }) => ({ ...locationOf(name), path: '', message }));
 }

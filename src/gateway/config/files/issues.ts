@@ -4,15 +4,17 @@ import type { Path } from './yaml-file.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** What `problemsOf` must know of the checked value. */
+/** What `problemsOf` needs to know about the checked value. */
 interface Checked {
-  /** The place of `path`; of what holds it when nobody says it. */
+  /** Where `path` is set; if it is not set, where its parent is. */
   location(path: Path, part: 'key' | 'value'): SourceLocation;
-  /** True when somebody says `path`. */
+  /** Whether a file, variable or default sets `path`. */
   says(path: Path): boolean;
 }
 
-/** Turns zod's issues into problems with a place, in the order of the file. Never shows a value: it may be a secret. */
+/**
+ * Converts zod's issues to problems with a place, in the order of the file. Never shows a value: it may be a secret.
+ */
 export function problemsOf(issues: readonly Issue[], checked: Checked): Problem[] {
   const problems = issues.flatMap((issue) => problemsOfIssue(issue, [], checked));
   return problems.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column);
@@ -33,7 +35,10 @@ function problemsOfIssue(issue: Issue, above: Path, checked: Checked): Problem[]
   return [problem(path, 'value', missing + issue.message, checked)];
 }
 
-/** Of a union's branches the one that fits the value's shape: it complains of something inside, or of keys. */
+/**
+ * Returns the branch of a union that fits the value's shape: it reports something inside the value, or unknown keys.
+ * Undefined if none does.
+ */
 function deepestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   return branches.find((issues) => issues.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'));
 }
@@ -42,7 +47,7 @@ function problem(path: Path, part: 'key' | 'value', message: string, checked: Ch
   return { ...checked.location(path, part), path: path.map(shown).join('.'), message };
 }
 
-/** A slip of punctuation can turn an address with its password into a key. */
+/** Masks a key that looks like an address: a misplaced colon can turn an address with its password into a key. */
 function shown(key: PropertyKey): string {
   const name = String(key);
   return /@|:\/\//.test(name) ? '***' : name;

@@ -3,37 +3,40 @@ import { locationOf, readEnvironment } from './environment.js';
 import { ConfigError, type SourceLocation } from './problem.js';
 import { parseYaml, readYaml, type Path, type YamlFile } from './yaml-file.js';
 
-/** One source of values: a file, an environment variable, or what holds when nobody says anything. */
+/** One source of values: a file, an environment variable, or the defaults. */
 export interface Layer {
   readonly value: unknown;
-  /** What its relative paths are relative to. */
+  /** The folder that its relative paths are relative to. */
   readonly folder: string;
-  /** True of a variable of the environment. */
+  /** True for an environment variable. */
   readonly isVariable?: boolean;
-  /** Absolute, of a file. */
+  /** Absolute path; only for a file. */
   readonly path?: string;
   locate(path: Path, part: 'key' | 'value'): SourceLocation | undefined;
 }
 
-/** Layers laid over each other, the first on top; at least one is a file. */
+/** Merged layers, the first on top; at least one is a file. */
 export interface Layers {
   readonly value: unknown;
   /** The lowest file. */
   readonly base: Layer;
-  /** Paths of the files, the uppermost first. */
+  /** Paths of the files, the topmost first. */
   readonly files: readonly string[];
-  /** The layer that decides `path`; undefined when none says it. */
+  /** Returns the topmost layer that sets `path`; undefined if none does. */
   decides(path: Path): Layer | undefined;
-  /** Where `path` is said; where what holds it is said, when nobody says it. */
+  /** Returns where `path` is set; if it is not set, where its parent is. */
   location(path: Path, part: 'key' | 'value'): SourceLocation;
 }
 
-/** Mappings are merged key by key; anything else, lists too, is taken whole from the upper layer. */
+/**
+ * Merges layers, the first on top: mappings key by key; anything else, including lists, is taken whole from the upper
+ * layer.
+ */
 export function layOver(layers: readonly Layer[]): Layers {
   const decides = (path: Path): Layer | undefined => layers.find((layer) => layer.locate(path, 'value') !== undefined);
   const files = layers.filter((layer) => layer.locate([], 'value')!.line > 0);
   const base = files.at(-1)!;
-  // Something missing is to be added to a file, unless a variable alone says the rest of what holds it.
+  // A missing setting is reported in a file, where it can be added, unless only variables set its parent.
   const variables = layers.filter(({ isVariable }) => isVariable === true);
   const holder = (path: Path): SourceLocation => {
     const found = [...files, ...(path.length === 0 ? [] : variables)].find((layer) => layer.locate(path, 'key'));
@@ -50,7 +53,7 @@ export function layOver(layers: readonly Layer[]): Layers {
   };
 }
 
-/** The file at `path`, named by `key` of `from`, and those it extends, the nearest first. */
+/** Reads the file at `path`, which `key` of `from` names, and the files it extends, the nearest first. */
 export function readChain(path: string, named: Layer | undefined, key: string): Layer[] {
   const chain: Layer[] = [];
   const seen = new Set<string>();
@@ -69,7 +72,7 @@ export function readChain(path: string, named: Layer | undefined, key: string): 
   return chain;
 }
 
-/** Reads a file that `key` of `from` names; when it can't be read, the problem stands there. */
+/** Reads a file that `key` of `from` names; if it cannot be read, the problem is reported at that key. */
 export function readNamed(path: string, from: Layer | undefined, key: string): Layer {
   try {
     return fileLayer(readYaml(path, 'refused'), path);
@@ -80,12 +83,12 @@ export function readNamed(path: string, from: Layer | undefined, key: string): L
   }
 }
 
-/** YAML that stands in no file. @param named what problems call it @throws ConfigError */
+/** Parses YAML that is not in a file. @param named its name in problems @throws ConfigError */
 export function textLayer(text: string, named: string): Layer {
   return fileLayer(parseYaml(text, named, 'refused'), named);
 }
 
-/** A layer per variable, so that each value is known by the name of its own. */
+/** Returns one layer per variable, so that each value is reported under the name of its variable. */
 export function environmentLayers(environment: NodeJS.ProcessEnv): Layer[] {
   return readEnvironment(environment).map(({ name, path, value }) => {
     const tree = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
@@ -93,12 +96,12 @@ export function environmentLayers(environment: NodeJS.ProcessEnv): Layer[] {
   });
 }
 
-/** A layer that stands in no file. */
+/** Returns a layer for a value that is not in a file. */
 export function plainLayer(value: unknown, location: SourceLocation): Layer {
   return { value, folder: process.cwd(), locate: (path) => (at(value, path) === undefined ? undefined : location) };
 }
 
-/** The value at `path` of a tree; undefined when there is none. */
+/** Returns the value at `path` of a tree; undefined if there is none. */
 export function at(tree: unknown, path: Path): unknown {
   let value = tree;
   for (const key of path) {
@@ -108,7 +111,7 @@ export function at(tree: unknown, path: Path): unknown {
   return value;
 }
 
-/** The path that a setting says, absolute: relative to the file that says it; null where nobody does. */
+/** Returns the absolute path that a setting contains, relative to the file that sets it; null if it is not set. */
 export function pathAt(layers: Layers, setting: Path): string | null {
   const path = at(layers.value, setting);
   return typeof path === 'string' ? resolve((layers.decides(setting) ?? layers.base).folder, path) : null;

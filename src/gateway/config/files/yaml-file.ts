@@ -16,16 +16,16 @@ import { ConfigError, type SourceLocation, type Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];
 
-/** One YAML file, read and free of syntax errors. */
+/** A YAML file that was read and has no syntax errors. */
 export interface YamlFile {
-  /** Name for people: relative to the working directory where it lies below it. */
+  /** Name for people: relative to the working directory if the file is below it. */
   readonly file: string;
   readonly value: unknown;
-  /** Where `path` stands: its value, or with `key` the name before it; undefined when the file doesn't say it. */
+  /** Returns where `path` is: its value, or its key; undefined if the file does not set it. */
   readonly locate: (path: Path, part: 'key' | 'value') => SourceLocation | undefined;
 }
 
-/** Names the mistakes people make. The parser's own words quote the file, which may hold a password. */
+/** Messages for common mistakes. The parser's own messages quote the file, which may contain a password. */
 const SYNTAX = new Map<string, string>([
   ['DUPLICATE_KEY', 'this key is here twice; keep one'],
   ['TAB_AS_INDENT', 'a tab indents this line; use spaces'],
@@ -40,7 +40,7 @@ const SYNTAX = new Map<string, string>([
 
 /**
  * Reads one YAML 1.2 file.
- * @param aliases whether `&anchor` and `*alias` are welcome; where nobody needs them they only serve alias bombs
+ * @param aliases whether `&anchor` and `*alias` are allowed; where nobody needs them, they only enable alias bombs
  * @throws ConfigError with every syntax problem, or why the file can't be read
  */
 export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile {
@@ -48,7 +48,7 @@ export function readYaml(path: string, aliases: 'allowed' | 'refused'): YamlFile
   return parseYaml(readText(path, file), file, aliases);
 }
 
-/** The same of text. @param file what problems call it */
+/** Parses text like `readYaml`. @param file its name in problems */
 export function parseYaml(text: string, file: string, aliases: 'allowed' | 'refused'): YamlFile {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: aliases === 'allowed' };
@@ -70,7 +70,7 @@ export function parseYaml(text: string, file: string, aliases: 'allowed' | 'refu
   };
 }
 
-/** The first problem of each line: what follows it there is mostly its echo. */
+/** Returns the first problem of each line: the others on a line mostly follow from it. */
 function syntaxProblems(
   document: Document.Parsed,
   aliases: 'allowed' | 'refused',
@@ -93,7 +93,7 @@ function syntaxProblems(
         );
     },
     Pair: (_key, { key, value }, holders) => {
-      // A version is a text: 1.10 is not 1.1.
+      // A version is text: 1.10 is not 1.1.
       if (isVersion(key, holders) && isScalar(value) && typeof value.value === 'number') value.value = value.source;
       if (isScalar(key) && key.value === '__proto__') report(key.range![0], 'no name for anything here; remove it');
     },
@@ -108,23 +108,23 @@ function holderOf(node: unknown, anchor: string): boolean {
   return (isMap(node) || isSeq(node)) && node.anchor === anchor;
 }
 
-/** Whether this is the key of `info.version`. */
+/** Returns whether this is the key of `info.version`. */
 function isVersion(key: unknown, [, , info, , more]: readonly unknown[]): boolean {
   if (!isScalar(key) || key.value !== 'version' || more !== undefined || !isPair(info)) return false;
   return isScalar(info.key) && info.key.value === 'info';
 }
 
 /**
- * The same text, with one byte for each character where that is enough. V8 gives every piece of a file two bytes a
- * character if one character anywhere in it needs them, and so every header and log line that such a piece becomes
- * part of: a line of the access log then costs twice as much to write.
+ * Returns the same text, stored with one byte per character if possible. If any character of a file needs two bytes, V8
+ * stores every piece of the file with two bytes per character, and also every header and log line that contains such a
+ * piece: writing an access log line then costs twice as much.
  */
 function narrow(text: string): string {
   const narrowed = Buffer.from(text, 'latin1').toString('latin1');
   return narrowed === text ? narrowed : text;
 }
 
-/** The text of a file of UTF-8. Throws ConfigError. */
+/** Reads a UTF-8 file. Throws ConfigError. */
 export function readText(path: string, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
@@ -153,7 +153,7 @@ function toValue(document: Document, file: string): unknown {
     throw new ConfigError([{ file, line: 1, column: 1, path: '', message }]);
   };
   if (!isMap(document.contents)) {
-    // Empty is refused: a file cut short must not silently mean "all defaults".
+    // An empty file is refused: a truncated file must not silently mean "all defaults".
     if (document.contents === null || (isScalar(document.contents) && document.contents.value === null))
       return fail('the file is empty; write {} to run on the defaults');
     return fail('the file must be a mapping: lines of `name: value`');
@@ -187,7 +187,7 @@ function offsetOf(document: Document, path: Path, part: 'key' | 'value'): number
   return part === 'key' ? (keyOffset ?? valueOffset) : (valueOffset ?? keyOffset);
 }
 
-/** The file's name for people. */
+/** Returns the file's name for people. */
 export function displayName(path: string): string {
   const near = relative(process.cwd(), path);
   return near === '' || near.startsWith('..') || isAbsolute(near) ? path : near;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { choice, mapping, path, text } from './values.js';
 
-/** What the gateway says itself, or what frames a message. */
+/** Header fields that the gateway sets itself, or that frame a message. */
 export const SAID_BY_GATEWAY =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|x-request-id|traceparent|tracestate|x-(?:petgate|forwarded)-.*)$/i;
 
@@ -33,7 +33,7 @@ const secret = mapping({
     refuse('header', 'scheme is for Authorization; remove one of the two');
 });
 
-/** `authorization` of an upstream. No secret stands in the settings themselves. */
+/** `authorization` of an upstream. The secrets themselves are in files or variables, never in the settings. */
 export const authorization = z.union([choice('none', 'internal', 'client'), secret], {
   error: 'must be none, internal, client, or a mapping such as { scheme: bearer, file: secrets/token }',
 });

@@ -4,11 +4,11 @@ import { SAID_BY_GATEWAY } from './authorization.js';
 import { choice, mapping, text } from './values.js';
 
 const EXAMPLES = 'bearer, { scheme: token }, { header: X-API-Key }, { query: api_key } or { basic: username }';
-/** Those that frame or describe the message, and what is logged: a key in one of them would stand in the log. */
+/** Header fields that frame or describe the message, or that are logged: a key in one of them would be in the log. */
 const TAKEN =
   /^(?:accept.*|access-control-.*|content-.*|cookie|forwarded|http2-settings|if-.*|origin|proxy-.*|range|referer|sec-.*|via|x-real-ip)$/i;
 
-/** Schemes of Authorization that carry no key as it is (IANA, and two of Microsoft and Amazon). */
+/** Authorization schemes that do not send a key as it is (registered with IANA, or of Microsoft and Amazon). */
 const PROOFS = /^(?:aws4-.*|digest|dpop|gnap|hoba|mutual|negotiate|ntlm|oauth|scram-.*|vapid)$/i;
 
 const header = text('must be the name of a header field, such as X-API-Key', /^[A-Za-z0-9._-]{1,100}$/).refine(
@@ -35,7 +35,7 @@ const named = mapping({
   .refine((given) => Object.keys(given).length === 1)
   .transform((given) => given as CredentialLocation);
 
-/** One of `credentials` of gateway.yaml. */
+/** An entry of `credentials` in gateway.yaml. */
 export const credentialLocation = z.union([z.literal('bearer'), named], { error: `must be ${EXAMPLES}` });
 
 const nameOf = (location: CredentialLocation): string =>

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isLocalAddress } from '../../../shared/addresses.js';
 import { bool, duration, mapping } from './values.js';
 
-// No part of the address stands in a message: its path or query may hold a secret.
+// Messages never show any part of the address: its path or query may hold a secret.
 const FORM = 'must be an address such as https://hooks.example.com/petgate, without user, password and fragment';
 
 const url = z.string({ error: FORM }).refine((given) => {
@@ -12,7 +12,7 @@ const url = z.string({ error: FORM }).refine((given) => {
   return username === '' && password === '' && hostname !== '';
 }, FORM);
 
-/** Whether the address is one that needs leave: plain HTTP, or an IP address that is not of the public internet. */
+/** Returns whether the address needs `allow_local`: plain HTTP, or an IP address that is not on the public internet. */
 function needsLeave(given: string): boolean {
   const host = new URL(given).hostname.replace(/^\[|\]$/g, '');
   return !given.startsWith('https:') || (isIP(host) !== 0 && isLocalAddress(host));

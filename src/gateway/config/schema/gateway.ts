@@ -86,8 +86,8 @@ export const gatewayFile = mapping({
   similar_paths: choice('refuse', 'forward')
     .prefault('refuse')
     .describe(
-      'A path that fits a parameter, and that upstreams may read as the text beside it (/admin/SECRET, ' +
-        '/admin/secret;x or /admin/secret. beside /admin/secret). refuse: it gets 404; forward: it is forwarded.',
+      'A path that fits a parameter, and that upstreams may read as a literal path (/admin/SECRET, /admin/secret;x ' +
+        'or /admin/secret. next to /admin/secret). refuse: it gets 404; forward: it is forwarded.',
     ),
   account: bool
     .optional()
@@ -108,7 +108,7 @@ export const gatewayFile = mapping({
     .prefault({})
     .describe('The upstreams, by the name openapi.yaml calls them.'),
   limits: limits.prefault({}),
-  cors: cors.optional().describe('Which pages may use the API from a browser. Left out: answers say nothing of CORS.'),
+  cors: cors.optional().describe('Which pages may use the API from a browser. Left out: no CORS fields.'),
   trusted_proxies: z
     .array(network, { error: 'must be a list of addresses or blocks' })
     .prefault([])

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { plansFile } from './plans.js';
 import { gatewayFile } from './gateway.js';
 
-/** As much of JSON Schema as zod makes of our files. */
+/** The part of JSON Schema that zod generates for the configuration files. */
 export interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
   readonly additionalProperties?: Node | boolean;
@@ -10,7 +10,7 @@ export interface Node {
   readonly default?: unknown;
 }
 
-/** The files of `config/schema/` and what must stand in them; editors check the YAML with them. */
+/** Returns the files of `config/schema/` with their contents; editors check the YAML with them. */
 export function schemaFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['gateway.schema.json', render(gatewayFile, 'Settings of the Petgate gateway')],
@@ -18,12 +18,12 @@ export function schemaFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** The JSON Schema of what people write, before durations and sizes become numbers. */
+/** Returns the JSON Schema of what people write, before durations and sizes become numbers. */
 export function inputSchema(schema: z.ZodType): Node {
   return z.toJSONSchema(schema, { io: 'input' }) as Node;
 }
 
-/** The branch that is a mapping: the node itself, or one it may be. */
+/** Returns the node itself if it is a mapping, or the branch of its `anyOf` that is; undefined if there is none. */
 export function mappingOf(node: Node): Node | undefined {
   if (node.properties !== undefined || typeof node.additionalProperties === 'object') return node;
   return node.anyOf?.find((branch) => branch.properties !== undefined);

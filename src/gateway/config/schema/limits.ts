@@ -23,8 +23,8 @@ export const limits = mapping({
   waiting: whole(1, 1_000_000)
     .prefault(1000)
     .describe(
-      'Requests at once per process, beside the exchanges, that wait for their client: for its body, or until ' +
-        'it takes the answer; 503 overloaded above, or cut.',
+      'Concurrent requests per process, in addition to exchanges, that wait for their client: for its body, or ' +
+        'until it has read the response; above this 503 overloaded, or cut off.',
     ),
   bodies_size: size('1B', '1TiB')
     .prefault('256MiB')
@@ -43,7 +43,7 @@ export const limits = mapping({
   tunnels: whole(0, 1_000_000).prefault(1000).describe('WebSocket tunnels at once per process; 503 overloaded above.'),
   tunnel_idle: duration('100ms', LONGEST).prefault('5m').describe('How long a tunnel may carry nothing, either way.'),
   tunnel_lifetime: duration('100ms', LONGEST).prefault('1h').describe('How long a tunnel may last at all.'),
-  // Node refuses to listen otherwise.
+  // Otherwise Node refuses to create the server.
 }).refine((given) => given.headers_time <= given.request_time, {
   path: ['headers_time'],
   error: 'must not be longer than request_time',

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** scheme, `*.` of a pattern, host, port. */
+/** Captures scheme, `*.` of a pattern, host, port. */
 const FORM = /^([a-z][a-z0-9+.-]*):\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/;
 
 const ANYBODY = "every origin is written as origins: '*', without a list";
@@ -15,8 +15,8 @@ const OTHERWISE =
 const TOO_WIDE = 'a pattern needs a name of at least two parts behind *., such as https://*.example.com';
 
 /**
- * What is wrong with an origin (RFC 6454 §6.2) that pages may come from, or with a pattern of such; null when nothing
- * is. Origins are compared letter by letter, so one that no browser would write is a mistake.
+ * Returns what is wrong with an origin (RFC 6454 §6.2) that pages may come from, or with a pattern of origins; null if
+ * nothing is. Origins are compared character by character, so one that no browser would send is a mistake.
  */
 export function originFault(given: string): string | null {
   if (given === '*') return ANYBODY;
@@ -24,7 +24,7 @@ export function originFault(given: string): string | null {
   const [, scheme, wildcard, host = '', port = ''] = FORM.exec(given) ?? [];
   if (scheme === undefined) return ODD_FORM;
   if (wildcard !== undefined && (isIP(host) !== 0 || !/^[^.]+(?:\.[^.]+)+$/.test(host))) return TOO_WIDE;
-  // Other schemes are those of apps and extensions; nobody but them knows how theirs are written.
+  // Other schemes belong to apps and extensions; only these know how they write theirs.
   if (scheme !== 'http' && scheme !== 'https') return null;
   const plain = `${scheme}://${wildcard === undefined ? '' : 'any.'}${host}${port}`;
   return URL.canParse(plain) && new URL(plain).origin === plain ? null : OTHERWISE;

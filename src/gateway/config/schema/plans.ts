@@ -125,7 +125,7 @@ function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
   return limits === undefined || limits === 'custom' ? undefined : limits.month;
 }
 
-/** The plans as admission wants them. */
+/** Converts a plans file to the plans that admission uses. */
 export function toPlans(file: z.output<typeof plansFile>): Plans {
   return new Map(
     Object.entries(file).map(

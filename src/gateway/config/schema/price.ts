@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import { isCurrency } from '../../../shared/currency.js';
 import { mapping, text, whole } from './values.js';
 
-/** More is a slip: a million millions of the smallest coin, or of units. */
+/** More is a mistake: 10^12 of the currency's smallest coin, or units. */
 const MAX = 1_000_000_000_000;
 const COINS = ", of the currency's smallest coin; a unit that costs less than one is billed by what takes usage push";
 
 const CURRENCY = 'must be a currency by its code of ISO 4217, such as EUR';
 
-/** What a plan costs; admission knows nothing of it. */
+/** What a plan costs; admission does not use it. */
 export const price = mapping({
   monthly: whole(0, MAX, COINS.split(';')[0])
     .prefault(0)

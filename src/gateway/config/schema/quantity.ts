@@ -17,23 +17,23 @@ const UNITS_BYTES = new Map([
   ['TiB', 2 ** 40],
 ]);
 
-/** `5m` → 300000; undefined when `text` is no duration. */
+/** Parses a duration to ms: `5m` is 300000. Undefined if `text` is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
   return DURATION.test(text) ? parse(text, UNITS_MS) : undefined;
 }
 
-/** `1MiB` → 1048576; undefined when `text` is no size, or one no double holds exactly. */
+/** Parses a size to bytes: `1MiB` is 1048576. Undefined if `text` is not a size, or too large for an exact number. */
 export function parseBytes(text: string): number | undefined {
   const bytes = SIZE.test(text) ? parse(text, UNITS_BYTES) : undefined;
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** 60000 → `1m`: the largest unit of which it is a whole number. */
+/** Formats ms in the largest unit that divides them: 60000 is `1m`. */
 export function durationText(ms: number): string {
   return textIn(UNITS_MS, ms);
 }
 
-/** 1048576 → `1MiB`: the largest unit of which it is a whole number. */
+/** Formats bytes in the largest unit that divides them: 1048576 is `1MiB`. */
 export function bytesText(bytes: number): string {
   return textIn(UNITS_BYTES, bytes);
 }

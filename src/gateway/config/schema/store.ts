@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { redisUrlProblem } from '../../store/redis/link/url.js';
 import { choice, duration, mapping, size, text, whole } from './values.js';
 
-// Neither the whole of a Redis address nor a part of it stands in a message: it may hold a password.
+// Messages never show any part of a Redis address: it may hold a password.
 const REDIS = /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/;
 const redis = text(
   'must be an address such as redis://host:6379, rediss://user:password@host:6379/0, ' +
@@ -17,7 +17,7 @@ const archive = text(
   /^(?:off|postgres(?:ql)?:\/\/\S+)$/,
 );
 
-/** Whether nothing is archived, asked for or not. */
+/** Returns whether a setting is `off` or not set. */
 export const isOff = (where: string | undefined): where is 'off' | undefined => where === undefined || where === 'off';
 
 /** `store` of gateway.yaml. */
@@ -71,8 +71,8 @@ export const store = mapping({
   eviction: choice('refuse', 'accept')
     .prefault('refuse')
     .describe(
-      'Of a Redis whose maxmemory-policy drops data when its memory is full: a gateway that starts on it is not ' +
-        'ready, or is.',
+      'For a Redis whose maxmemory-policy drops data when its memory is full: whether a gateway that starts on ' +
+        'it is ready.',
     ),
   replicas: z
     .union([z.literal('auto'), whole(0, 100, ', or auto')], { error: 'must be a whole number from 0 to 100, or auto' })

@@ -40,7 +40,9 @@ const fields = mapping({
     .describe('Where the service listens. None: its operations return 501.'),
   ca: path
     .optional()
-    .describe('PEM file: who may have signed the certificates of https addresses. Left out: whom the system trusts.'),
+    .describe(
+      'PEM file: who may have signed the certificates of https addresses. Left out: the authorities that Node trusts.',
+    ),
   servername: text('must be a host name such as api.internal', /^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/)
     .refine((name) => isIP(name) === 0, 'must be a host name; leave it out to check the certificate for an address')
     .optional()
@@ -62,7 +64,7 @@ const fields = mapping({
   authorization: authorization
     .optional()
     .describe(
-      "What it knows the gateway by: none, internal (the token that pets know), client (the client's own word), or a " +
+      "How the gateway authenticates: none, internal (the pets service's token), client (the client's own), or a " +
         'secret from a file or variable. Left out: internal for pets and store, none for all others.',
     ),
   errors: choice('replace', 'pass')
@@ -116,7 +118,7 @@ const fields = mapping({
     .describe('The total time of a response; a body above 64 KiB has as much to arrive.'),
 });
 
-/** One of `upstreams` of gateway.yaml. */
+/** An entry of `upstreams` in gateway.yaml. */
 export const upstream = fields.superRefine((given, context) => {
   const refuse = (key: string, message: string): void => {
     context.addIssue({ code: 'custom', path: [key], message });
@@ -124,13 +126,13 @@ export const upstream = fields.superRefine((given, context) => {
   const hasTls = given.addresses.some((url) => url.startsWith('https:'));
   for (const key of ['ca', 'servername', 'cert', 'key'] as const)
     if (given[key] !== undefined && given.addresses.length > 0 && !hasTls)
-      refuse(key, 'no address is https://; leave this out, or write https:// where TLS is spoken');
+      refuse(key, 'no address is https://; leave this out, or write https:// for an address with TLS');
   if (given.cert !== undefined && given.key === undefined) refuse('key', 'must be the file with the key of cert');
   if (given.key !== undefined && given.cert === undefined)
     refuse('cert', 'must be the file with the certificate of key');
 });
 
-/** Longer paths don't fit into the address of a socket. */
+/** Longer paths don't fit into the address of a Unix socket. */
 const MAX_SOCKET_BYTES = 107;
 const PATH = /^\/[\x21-\x7e]*$/;
 
@@ -145,7 +147,7 @@ function isUpstreamAddress(given: string): boolean {
   return parts !== null && URL.canParse(given) && new URL(given).hostname !== '' && isPath(parts[1] ?? '/');
 }
 
-/** Whether it is sent just as it stands here. */
+/** Returns whether the path is sent exactly as it is written. */
 function isPath(given: string): boolean {
   return PATH.test(given) && !/[?#\\]/.test(given) && new URL(given, 'http://host').pathname === given;
 }

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { suggestion } from '../../../shared/names/nearest.js';
 import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
 
-/** One more wait than setTimeout can hold would fire at once; no time limit comes near it. */
+/** The longest time limit. setTimeout fires immediately for more than about 24.8 days; this stays far below. */
 export const LONGEST = '24h';
 
-/** Longer ones stream too, but numbers end somewhere. */
+/** Larger bodies could be streamed too, but a size needs an upper bound. */
 export const LARGEST_BODY = '100TiB';
 
-/** A whole number from `least` to `max`; `or` names what else may stand there. */
+/** Accepts a whole number from `least` to `max`; `or` is added to the error message, such as `, or auto`. */
 export function whole(least: number, max: number, or = ''): z.ZodInt {
   const error = wholeError(least, max, or);
   return z.int({ error }).min(least, error).max(max, error);
@@ -19,11 +19,11 @@ export function wholeError(least: number, max: number, or = ''): string {
   return `must be a whole number from ${least} to ${max}${or}`;
 }
 
-/** `5s` → 5000, from `least` to `max` (durations themselves). */
+/** Accepts a duration from `least` to `max`, which are durations too: `5s` becomes 5000 ms. */
 export const duration = (least: string, max: string) =>
   quantity(DURATION, parseDurationMs, `must be a duration with its unit (ms, s, m, h, d)`, least, max);
 
-/** `1MiB` → 1048576, from `least` to `max` (sizes themselves). */
+/** Accepts a size from `least` to `max`, which are sizes too: `1MiB` becomes 1048576 bytes. */
 export const size = (least: string, max: string) =>
   quantity(SIZE, parseBytes, `must be a size with its unit (B, KiB, MiB, GiB, TiB)`, least, max);
 
@@ -37,7 +37,10 @@ function quantity(form: RegExp, parse: (text: string) => number | undefined, wha
     .transform((text) => parse(text)!);
 }
 
-/** A mapping whose keys are known. @param error when something else stands there; of unknown keys it has a line each */
+/**
+ * Accepts a mapping with known keys only. @param error message for anything that is not a mapping; each unknown key
+ * gets its own message
+ */
 export function mapping<T extends z.ZodRawShape>(
   shape: T,
   error = `must be a mapping of ${Object.keys(shape).join(', ')}`,
@@ -55,7 +58,6 @@ export function text(error: string, pattern: RegExp) {
 
 export const path = text('must be a path', /^[^\0]+$/);
 
-/** One of a few words. */
 export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
   z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}` });
 

@@ -52,7 +52,7 @@ export interface GatewayEvent {
 export const AFTER_REFUSALS = 'too many requests after 429';
 
 /** Whether an operator gave this reason for a ban. */
-export function isSaid(reason: string | null | undefined): boolean {
+export function isOperatorsReason(reason: string | null | undefined): boolean {
   return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
 }
 
