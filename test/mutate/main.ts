@@ -18,14 +18,27 @@ interface Task {
   readonly tests: readonly string[];
 }
 
-const parts = process.argv.slice(2);
+const REPORT = join(packageRoot, 'dist/mutants.json');
+const words = process.argv.slice(2);
+const parts = words.filter((word) => word !== '--again');
+/** With `--again`: only what survived the last time. */
+const survived = words.includes('--again') ? new Set(lastSurvivors()) : null;
 const isNamed = (module: string): boolean => parts.length === 0 || parts.some((part) => module.includes(part));
 const tasks: Task[] = TARGETS.flatMap(({ sources, tests }) =>
   sources.filter(isNamed).flatMap((module) => {
     const text = readFileSync(join(packageRoot, 'dist/src', `${module}.js`), 'utf8');
     return mutantsOf(text).map((mutant) => ({ module, text, mutant, tests }));
   }),
-);
+).filter((task) => survived?.has(nameOf(task)) ?? true);
+
+function lastSurvivors(): readonly string[] {
+  const rows = JSON.parse(readFileSync(REPORT, 'utf8')) as readonly { module: string; alive: readonly string[] }[];
+  return rows.flatMap(({ module, alive }) => alive.map((each) => `${module}:${each}`));
+}
+
+function nameOf({ module, text, mutant: { start, about } }: Task): string {
+  return `${module}:${text.slice(0, start).split('\n').length}: ${about}`;
+}
 
 const copies = Array.from({ length: availableParallelism() }, () => new Copy());
 try {
@@ -52,8 +65,8 @@ async function report(times: ReadonlyMap<string, number>): Promise<number> {
   const work = async (copy: Copy): Promise<void> => {
     for (const task of waiting) {
       if (!(await isKilled(copy, task, times))) {
-        const line = task.text.slice(0, task.mutant.start).split('\n').length;
-        survivors.set(task.module, [...(survivors.get(task.module) ?? []), `${line}: ${task.mutant.about}`]);
+        const name = nameOf(task).slice(task.module.length + 1);
+        survivors.set(task.module, [...(survivors.get(task.module) ?? []), name]);
       }
       done += 1;
       if (done % 20 === 0) process.stderr.write(`${done} of ${tasks.length}\n`);
@@ -90,6 +103,6 @@ function table(survivors: ReadonlyMap<string, readonly string[]>): number {
   const [all, alive] = [tasks.length, rows.reduce((sum, row) => sum + row.alive.length, 0)];
   const share = (all - alive) / all;
   say(`${all - alive} of ${all} killed: ${(share * 100).toFixed(1)} %`);
-  writeFileSync(join(packageRoot, 'dist/mutants.json'), JSON.stringify(rows, null, 2));
+  writeFileSync(REPORT, JSON.stringify(rows, null, 2));
   return share >= LEAST_KILLED ? 0 : 1;
 }

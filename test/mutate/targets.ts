@@ -4,7 +4,10 @@ interface Target {
   readonly tests: readonly string[];
 }
 
-const ADMISSION = ['bucket', 'decide', 'admit', 'batch', 'plan', 'headers', 'foreseen', 'challenges', 'greedy-headers'];
+const ADMISSION = [
+  ...['bucket', 'decide', 'admit', 'batch', 'plan', 'headers', 'foreseen', 'challenges'],
+  ...['windows', 'greedy-headers'],
+];
 
 export const TARGETS: readonly Target[] = [
   {
@@ -18,17 +21,24 @@ export const TARGETS: readonly Target[] = [
   {
     sources: ['accounts', 'bill', 'money', 'month', 'rows', 'stream'].map((name) => `gateway/usage/amounts/${name}`),
     tests: [
-      ...['bill', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
+      ...['bill', 'rows', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
       ...['gateway/usage/report', 'gateway/usage/own', 'gateway/usage/so-far'],
       ...['amounts', 'corrections', 'reports'].map((name) => `gateway/actions/usage/${name}`),
       'cli/usage/push/money',
     ],
   },
   {
-    sources: [...ADMISSION, 'windows', 'verdict', 'grant-expiries']
+    sources: [...ADMISSION, 'verdict', 'grant-expiries']
       .filter((name) => name !== 'greedy-headers')
       .map((name) => `gateway/admission/${name}`),
-    tests: [...ADMISSION.map((name) => `gateway/admission/${name}`), 'conformance/embedded', 'conformance/redis'],
+    tests: [
+      ...ADMISSION.map((name) => `gateway/admission/${name}`),
+      'conformance/embedded',
+      'conformance/redis',
+      'answers/every-answer',
+      'answers/cors',
+      'conformance/lock-step',
+    ],
   },
   {
     sources: ['admit', 'answers', 'call', 'codes', 'grants', 'plans'].map(
