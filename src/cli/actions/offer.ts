@@ -33,11 +33,16 @@ export async function allOffers(): Promise<readonly Offer[]> {
 }
 
 function partsOf(usage: string): Pick<Offer, 'words' | 'args' | 'selector' | 'inPath'> {
-  const [, words = '', args = '', flags] = /^([a-z -]*?)((?: [<[]\w+[>\]])*)( --.*)?$/.exec(usage)!;
-  const selector = flags === undefined ? null : new Option(flags.trim(), 'instead of an ID');
-  const listed = args.split(' ').filter(Boolean);
+  const parts = usage.split(' ');
+  const until = (pattern: RegExp): number => {
+    const index = parts.findIndex((part) => pattern.test(part));
+    return index === -1 ? parts.length : index;
+  };
+  const [begin, end] = [until(/^[<[-]/), until(/^--/)];
+  const listed = parts.slice(begin, end);
+  const selector = end === parts.length ? null : new Option(parts.slice(end).join(' '), 'instead of an ID');
   const inPath = selector?.required === true ? [selector.attributeName()] : listed.map(nameOf);
-  return { words: words.split(' '), args: listed, selector, inPath };
+  return { words: parts.slice(0, begin), args: listed, selector, inPath };
 }
 
 function nameOf(argument: string): string {
