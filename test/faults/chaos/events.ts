@@ -30,9 +30,18 @@ async function changePlan({ admin }: Gateway, holder: Holder, plan: string): Pro
   if (status === 200) holder.plan = plan;
 }
 
-async function rotate({ admin }: Gateway, holder: Holder): Promise<void> {
+/** A key has three secrets at most: after two rotations that nobody heard of, a third ends the one in use. */
+const MAX_UNHEARD = 2;
+
+async function rotate({ admin }: Gateway, holder: Holder, fleet: Fleet): Promise<void> {
+  const endsInUse = holder.unheard >= MAX_UNHEARD;
+  // Where it may be lost as well, its holder would be left without any.
+  if (endsInUse && fleet.atRisk) return;
+  if (endsInUse) await fleet.pause();
   const { status, body } = await admin('POST', `/admin/v1/keys/${holder.id}/rotate`, {});
   if (status < 300) holder.key = (body as { key: string }).key;
+  holder.unheard = status < 300 ? 0 : holder.unheard + 1;
+  if (endsInUse) fleet.resume();
 }
 
 /** The clock of a gateway is set so far from the machine's while each piece of work lasts. */
@@ -94,7 +103,7 @@ export const EVENTS: Events = {
   },
   'a key changes its plan': ({ seats, holders }, random) =>
     changePlan(pick(seats, random).gateway, pick(holders, random), random() < 0.5 ? 'roomy' : 'roomier'),
-  'a key is rotated': ({ seats, holders }, random) => rotate(pick(seats, random).gateway, pick(holders, random)),
+  'a key is rotated': (fleet, random) => rotate(pick(fleet.seats, random).gateway, pick(fleet.holders, random), fleet),
   'a report is asked for': async ({ seats }, random) => {
     await pick(seats, random).gateway.admin('GET', '/admin/v1/usage?by=key,plan,day');
   },

@@ -88,7 +88,16 @@ export class Fleet {
     }
     for (let n = 0; n < KEYS; n += 1) {
       const made = await createKey(this.seats[0]!.gateway, 'roomy');
-      this.holders.push({ ...made, admitted: 0, unknown: 0, failed: 0, atRisk: 0, before: 0, plan: 'roomy' });
+      this.holders.push({
+        ...made,
+        admitted: 0,
+        unknown: 0,
+        failed: 0,
+        atRisk: 0,
+        before: 0,
+        unheard: 0,
+        plan: 'roomy',
+      });
     }
     const { key } = await createKey(this.seats[0]!.gateway, 'tight');
     this.#askers = this.seats.flatMap((seat) => [

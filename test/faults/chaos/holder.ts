@@ -10,6 +10,8 @@ export interface Holder {
   atRisk: number;
   /** What the ledger had when counting began. */
   before: number;
+  /** Rotations since the last whose response was heard. */
+  unheard: number;
   /** As acknowledged last; null while nobody knows whether a change of it holds. */
   plan: string | null;
 }
