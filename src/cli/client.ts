@@ -152,7 +152,7 @@ export function listIn(page: Json, name: string): readonly Json[] {
 export async function* linesIn(response: IncomingMessage): AsyncGenerator<string, void> {
   const lines = createInterface({ input: response, crlfDelay: Infinity });
   const broken: Error[] = [];
-  // Readline would wait for ever for the end of a stream that broke.
+  // Readline would never see the end of a broken stream.
   response.on('error', (error) => {
     broken.push(error);
     lines.close();

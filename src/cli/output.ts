@@ -21,7 +21,7 @@ export function styled(style: Style, text: string, stream: NodeJS.WriteStream = 
   return wanted ? styleText(style, text) : text;
 }
 
-/** Rows under headings, in columns as wide as they need. Numbers stand to the right. */
+/** Formats a table. Numbers are right-aligned. */
 export function table(headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => String(row[column]).length)),

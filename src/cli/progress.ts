@@ -1,6 +1,6 @@
 /** A line on a terminal that says how far long work has come; silent elsewhere. */
 export interface Progress {
-  /** @param fraction 0 to 1, null where nobody knows the whole @param note the text beside the bar */
+  /** @param fraction 0 to 1; null if the total is unknown @param note the text next to the bar */
   show(fraction: number | null, note: string): void;
   /** Wipes the line. */
   end(): void;

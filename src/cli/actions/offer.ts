@@ -13,7 +13,7 @@ export interface Offer {
   readonly args: readonly string[];
   /** The option that tells it from other commands of the same words, such as `--customer <id>`. */
   readonly selector: Option | null;
-  /** Names of the arguments, or of the option, that stand in the path. */
+  /** Names of the arguments, or of the option, in the path. */
   readonly inPath: readonly string[];
   readonly fields: readonly Field[];
 }

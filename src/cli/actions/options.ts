@@ -17,7 +17,7 @@ interface Schema {
 /** An option, and what its value says in the request. */
 export interface Field {
   readonly option: Option;
-  /** Where it stands in commander's values. */
+  /** Its name in commander's values. */
   readonly name: string;
   readonly fieldsIn: (value: unknown) => Json;
   /** Its value comes from standard input, because it is a secret. */

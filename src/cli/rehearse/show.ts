@@ -60,7 +60,7 @@ export function textOfLog(outcome: Outcome): string {
   return withNotes(parts, notesOn(outcome));
 }
 
-/** Parts of a text, and what is to be known beside them. */
+/** Parts of a text, with remarks. */
 export function withNotes(parts: readonly string[], notes: readonly string[]): string {
   const lines = notes.map((note) => `${styled('yellow', 'note:')} ${note}`).join('\n');
   return [...parts, ...(lines === '' ? [] : [lines])].join('\n\n');

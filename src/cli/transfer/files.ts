@@ -5,7 +5,7 @@ import type { AdminClient, Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { progressOn } from '../progress.js';
 
-/** Sends a file, or standard input, as it is read; how far it has come stands on standard error. */
+/** Sends a file or standard input as it is read, with progress on standard error. */
 export async function upload(client: AdminClient, path: string, file: string, doing: string): Promise<Json> {
   const { lines, bytes } = openLines(file);
   const { meter, end } = metered(doing, bytes);

@@ -101,7 +101,7 @@ async function compareLog(client: AdminClient, day: string, logged: LoggedDay) {
     else if (more.requests !== 0 || more.units !== 0)
       differences.push(differenceOf([key, plan, operation], { requests, units }, log));
   }
-  // What is left was logged and stands in no ledger.
+  // The rest was logged, but is in no ledger.
   for (const [name, log] of logged.counts)
     differences.push(differenceOf(name.split('\t'), { requests: 0, units: 0 }, log));
   return { differences, unanswered, byOperation, ledger, ledgerUnits };

@@ -53,7 +53,7 @@ function daysOf(month: string, { from, to }: Pick<ReportOptions, 'from' | 'to'>)
   return { from: `${month}-01`, to: dayOf(Date.UTC(Number(year), Number(number), 0)) };
 }
 
-/** Beside a key stands its name, beside a customer its reference and name. */
+/** A key is followed by its name, a customer by reference and name. */
 function labelsOf(by: readonly string[]): readonly string[] {
   const customer = ['customer', 'reference', by.includes('key') ? 'customerName' : 'name'];
   return by.flatMap((dimension) =>

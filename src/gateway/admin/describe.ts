@@ -88,7 +88,7 @@ function jsonSchema(schema: z.ZodType): Json {
   return plain(z.toJSONSchema(schema, { io: 'input' }));
 }
 
-/** Without `$id` and `$schema`, which stand in the document itself. */
+/** Without `$id` and `$schema`, which belong to the whole document. */
 function plain(schema: object): Json {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !key.startsWith('$')));
 }

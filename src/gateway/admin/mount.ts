@@ -12,7 +12,7 @@ export interface AdminCore {
   readonly authorize: Authorize;
 }
 
-/** Something beside the admin API: it answers all at and below its path, and sees to its own access. */
+/** Something mounted next to the admin API: it serves everything at and below its path, and checks access itself. */
 export interface Mount {
   /** Without a slash at its end. */
   readonly path: string;

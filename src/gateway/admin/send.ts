@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { AdminRefusal, Answer, Headers } from '../actions/answer.js';
 import type { Log } from '../../shared/log.js';
 
-/** Of what is served beside the admin API. */
+/** A response of what is mounted next to the admin API. */
 export interface MountedAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -29,7 +29,7 @@ export async function send(reply: FastifyReply, answer: Answer, log: Log): Promi
   }
 }
 
-/** The same of what is served beside the admin API. */
+/** Sends a response of what is mounted next to the admin API. */
 export async function sendMounted(
   reply: FastifyReply,
   { status, headers, body }: MountedAnswer,

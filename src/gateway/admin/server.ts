@@ -21,7 +21,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The entry of the table that a request is for; absent where there is none. */
     readonly route?: Action;
-    /** True of what is served beside the admin API: it sees to its own access. */
+    /** Whether it is mounted next to the admin API, and checks access itself. */
     readonly mounted?: boolean;
   }
   interface FastifyRequest {
@@ -101,7 +101,7 @@ export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise
   });
   app.addHook('onRequest', admit);
   app.setErrorHandler(refuse);
-  // Bodies are parsed by us: nothing may stand in one twice.
+  // We parse bodies ourselves, because a repeated field must be refused.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   for (const route of ROUTES.filter(({ streams }) => streams !== true)) serve(app, route, parts, tokens);

@@ -10,7 +10,7 @@ import type { Action } from '../actions/action.js';
 import { ACTIONS } from '../actions/table.js';
 import { searchOf } from '../pages/components/pager.js';
 
-/** What a route is asked with, beside its line. */
+/** The input of an action. */
 interface Question {
   readonly id?: string;
   readonly grant?: string;
@@ -60,7 +60,7 @@ export class AdminApi {
   }
 }
 
-/** Why nothing came of a form, to be shown beside it; throws what no other entry could mend. */
+/** Returns the problems of a form to show next to it. Rethrows errors that other input could not fix. */
 export function problemsOf(error: unknown): readonly string[] {
   if (error instanceof KeyRefused) return error.problems;
   if (error instanceof AdminRefusal && error.status < 500 && error.status !== 403) return [error.message];

@@ -21,7 +21,7 @@ import { PAGES } from './pages.js';
 import { Refused, refusalTitle } from './refused.js';
 import { isSecure, sessionCookie, SignIn, type SignedIn } from './sign-in/sessions.js';
 
-/** For whatever is shown without one: a form is then asked for anew. */
+/** Used where no form was sent. */
 const NO_FORM = new Form();
 const MAX_SUBMISSION = 64;
 
@@ -80,7 +80,7 @@ class Console implements Mount {
     return { status: refusal.status, headers: { ...PAGE_HEADERS, ...refusal.headers }, body: text };
   }
 
-  /** Whoever is not signed in does not learn which pages there are. */
+  /** Visitors who are not signed in must not learn which pages exist. */
   #findFor(visitor: SignedIn | null, request: IncomingMessage, path: string): FoundPage {
     const { method = 'GET' } = request;
     let found: FoundPage | null = null;

@@ -19,7 +19,7 @@ export interface Visit {
   /** Asks routes of the admin API in the visitor's name. */
   readonly api: AdminApi;
   readonly caller: Caller;
-  /** What stands at `{id}` in the path, empty where there is none; the same of `{part}`. */
+  /** The `{id}` and `{part}` of the path; empty if it has none. */
   readonly id: string;
   readonly part: string;
   readonly query: Form;

@@ -56,7 +56,7 @@ export class AccessLine {
   }
 }
 
-/** Of a tunnel: what came from the client, and who ended it. Of a long body: what came of it. */
+/** For a tunnel: bytes from the client, and who ended it. For a long body: its bytes. */
 function bytesInPart({ tunnel, rest }: ExchangeLog): string {
   if (rest !== null) return `,"bytesIn":${rest.bytes}`;
   return tunnel === null ? '' : `,"bytesIn":${tunnel.bytesIn},"closedBy":${quoted(tunnel.closedBy)}`;

@@ -9,7 +9,7 @@ interface Pending<Label extends string> {
   count: number;
 }
 
-/** A counter whose series are set at each scrape: prom-client searches the labels anew for each count. */
+/** A counter whose series are set at each scrape, because prom-client looks up the labels for each count. */
 export class QuickCounter<Label extends string> extends Counter<Label> {
   readonly #pending: Pending<Label>[] = [];
 

@@ -11,7 +11,7 @@ interface Counted {
   sum: number;
 }
 
-/** A histogram that counts by itself: prom-client searches labels and bucket anew for each observation. */
+/** A histogram with its own counters: prom-client looks up labels and bucket for each observation. */
 export class QuickHistogram<Label extends string> extends Histogram<Label> {
   readonly #name: string;
   readonly #help: string;

@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.js';
 import type { Running } from '../store/port.js';
 import { packageRoot } from '../../shared/package-root.js';
 
-/** What runs here, and by what settings and contract: hashed anew only when these are others. */
+/** What runs here, with hashes of settings and contract, which are computed only when these change. */
 export function runningBy(settings: () => Settings, contract: () => string): () => Running {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   let known = [settings(), contract()] as const;

@@ -51,7 +51,7 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
   const refusalChild = cachedByLabels((code) => refusals.series({ code }));
   const upstreamChild = cachedByLabels((name) => upstream.series({ upstream: name }));
 
-  // A rate can't see a series' first count, so what can be known beforehand stands at 0 from the start.
+  // A rate does not see the first count of a series, so series that are known in advance start at 0.
   for (const operation of [UNMATCHED, MALFORMED, OPTIONS]) requestChild(operation, '');
   for (const code of Object.keys(REFUSALS)) refusalChild(code, '');
   for (const name of upstreams) {

@@ -7,7 +7,7 @@ import { QuickCounter } from './counter.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';
 
-/** `operation` stands for all windows of single operations. */
+/** `operation` is the label for all windows of single operations. */
 type WindowLabel = Per | 'operation';
 const WINDOWS: readonly WindowLabel[] = ['minute', 'day', 'month', 'operation'];
 const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];

@@ -24,7 +24,7 @@ export function areFixed(file: string): boolean {
   return existsSync(file);
 }
 
-/** What is owed for a month, as it stands now. */
+/** Returns what is owed for a month as of now. */
 export async function amountsOf(
   client: AdminClient,
   month: string,

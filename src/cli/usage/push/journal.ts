@@ -37,7 +37,7 @@ export async function* readJournal(file: string, bytes: number): AsyncGenerator<
   }
 }
 
-/** What stands in a journal of one group, in all. */
+/** The total of one group in a journal. */
 interface Sum {
   readonly revision: number;
   readonly counts: readonly number[];

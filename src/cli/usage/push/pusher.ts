@@ -15,7 +15,7 @@ import { StateFile, type PushedDay } from './state.js';
 
 /** As the report has it: an hour after its end a day changes no more. */
 const SETTLE_MS = 3_600_000;
-/** How often the amounts of a month that is being corrected are made anew. */
+/** How often to compute the amounts of a month again that is being corrected. */
 const FIXING_TRIES = 5;
 
 /** UTC days, both included. */

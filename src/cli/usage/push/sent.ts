@@ -8,7 +8,7 @@ import { syncFolderOf, type StateFile } from './state.js';
 /** Version 0.3 asked so long for corrections again. */
 const OVERLAP_MS = 600_000;
 
-/** Which corrections were acknowledged: a file beside the state has the ids of their events, the state its length. */
+/** Which corrections were acknowledged: a file next to the state has the IDs of their events, the state its length. */
 export class SentCorrections {
   readonly #state: StateFile;
   readonly #file: string;

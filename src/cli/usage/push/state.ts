@@ -10,7 +10,7 @@ interface Running {
   readonly day: string;
 }
 
-/** A day whose events stand in a journal: it is being handed over, or became final without a gateway. */
+/** A day whose events are in a journal: it is being pushed, or became final without a gateway. */
 export interface PushedDay {
   /** Length of its journal; what is behind was not finished, and never sent. */
   readonly bytes: number;
@@ -35,7 +35,7 @@ interface PushState {
   readonly days: Readonly<Record<string, PushedDay>>;
   /** Null once their ids are in the file of `correctionBytes`. */
   readonly corrections: SentBefore | null;
-  /** Length of the file beside this one that has the ids of the corrections that were acknowledged. */
+  /** Length of the file with the IDs of the acknowledged corrections. */
   readonly correctionBytes: number;
   /** Amounts of all months up to this one were acknowledged; null before the first. */
   readonly amountsThrough: string | null;
@@ -101,7 +101,7 @@ function readState(file: string): PushState {
   try {
     const state = JSON.parse(text) as (Partial<Omit<PushState, 'version'>> & { version: number; late?: object }) | null;
     if (state?.version === 2) return { ...NOTHING, ...state, version: 2 };
-    // Of 0.2, whose journals had another form. What it had begun is sent anew, under the same ids.
+    // Version 0.2 had another journal format. What it had begun is sent again, with the same IDs.
     if (state?.version === 1 && Object.keys(state.late ?? {}).length === 0)
       return { ...NOTHING, doneThrough: state.doneThrough ?? null };
   } catch {

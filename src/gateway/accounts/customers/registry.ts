@@ -122,7 +122,7 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     });
   }
 
-  /** Ends the customer with all its keys for ever; the ledger names it, so the record stays. Twice is no error. */
+  /** Closes the customer and its keys permanently. The record stays, because the ledger refers to it. Idempotent. */
   async close(id: string, actor: string): Promise<CustomerRecord> {
     return this.edit(id, actor, (record) => {
       const next: CustomerRecord = { ...record, status: 'closed' };

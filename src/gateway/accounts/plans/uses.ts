@@ -14,7 +14,7 @@ export interface PlanUse {
   readonly customers: number;
 }
 
-/** The plans in force, beside who has them. */
+/** The plans in force, with how many have each. */
 export class PlanRegistry {
   readonly #holders: Holders;
   readonly #plans: () => Plans;

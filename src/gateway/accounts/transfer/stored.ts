@@ -23,7 +23,7 @@ const TEXT = z.string();
 const FIGURE = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const COUNT = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const MOMENT = FIGURE;
-/** What separates names in a store stands in none of them. */
+/** A name must not contain the separators of names in a store. */
 const word = (...separators: readonly string[]) =>
   TEXT.refine(
     (text) => text !== '' && Buffer.byteLength(text) < 256 && !separators.some((one) => text.includes(one)),
@@ -150,7 +150,7 @@ export function customerIn({ record, history, state }: Lines['customer']): Snaps
   return { record, history, state: stateIn(state), banNote: null, usage: [] } as Snapshot<CustomerRecord>;
 }
 
-/** A minute begins anew in another store. */
+/** In another store, minutes start empty. */
 function storedState(state: SubjectState): StoredState {
   const { day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows } = state;
   const windows = [...(operationWindows ?? [])].filter(([name]) => !name.endsWith('-minute'));

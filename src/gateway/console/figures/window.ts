@@ -15,7 +15,7 @@ export class Span {
     return (this.to.atMs - this.from.atMs) / 1000;
   }
 
-  /** By how much a counter grew; one that began anew counts from nothing. */
+  /** Returns by how much a counter grew; one that was reset counts from 0. */
   grown(name: string, label?: string, value?: string): number {
     const [before, after] = [this.from.sum(name, label, value), this.to.sum(name, label, value)];
     return after >= before ? after - before : after;

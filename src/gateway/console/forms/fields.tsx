@@ -7,7 +7,7 @@ import type { Offered, Property } from './table.js';
 
 interface FieldsParts extends Pick<Offered, 'fields' | 'required'> {
   readonly visit: Visit;
-  /** What stands in them at first. */
+  /** Initial values. */
   readonly values?: Readonly<Record<string, unknown>>;
   readonly sent: Submitted | undefined;
 }

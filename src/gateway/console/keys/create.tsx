@@ -62,7 +62,7 @@ export async function createKey(visit: Visit): Promise<PageAnswer> {
   const { api, form } = visit;
   const { plan, ...body } = bodyIn({ ...WHOSE.fields, ...MORE.fields }, form, false);
   try {
-    // A key of a customer takes its plan, whatever stands in the list.
+    // A customer's key gets its customer's plan, whichever is selected.
     const asked = body['customer'] === undefined ? { plan, ...body } : body;
     const issued = await api.ask(IssuedKey, 'POST /admin/v1/keys', { body: asked });
     const { id, key, name, plan: its } = issued;

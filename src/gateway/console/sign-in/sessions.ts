@@ -12,7 +12,7 @@ const COOKIE = { name: 'petgate-console', path: '/console' };
 export interface SignedIn {
   readonly caller: Caller;
   readonly formToken: string;
-  /** The cookie as it is from now on, where it has to be set anew. */
+  /** The new value of the cookie if it must be set again. */
   readonly renewed: string | null;
 }
 
@@ -52,7 +52,7 @@ export class SignIn {
     return caller === undefined ? null : { caller, formToken: session.formToken, renewed: session.renewed };
   }
 
-  /** Ends a session before its time, also for whoever has copied its cookie. */
+  /** Ends a session, including copies of its cookie. */
   end(formToken: string): Promise<void> {
     return this.#sessions.end({ formToken });
   }

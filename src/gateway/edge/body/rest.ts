@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { BodyRest, BodySink, BodyWatcher } from '../../exchange.js';
 import { bodyTooLarge, REFUSALS, type Refusal } from '../../refusal.js';
 
-/** Less is as good as silence: a byte now and then would hold a connection of an upstream for ever. */
+/** Less counts as silence: otherwise a byte now and then would hold an upstream connection permanently. */
 const HEARD_BYTES = 1024;
 
 interface Terms {
@@ -26,7 +26,7 @@ export class ArrivingRest implements BodyRest {
   #broken: Refusal | null = null;
   #paused = false;
   #silence: NodeJS.Timeout | undefined;
-  /** Of `bytes`, those that the silence was counted anew for. */
+  /** How many of `bytes` had arrived at the last reset of the silence timer. */
   #heardBytes: number;
   readonly #onOver: (() => void)[] = [];
   readonly #onPiece = (piece: Buffer): void => this.#take(piece);

@@ -9,7 +9,7 @@ const { NGHTTP2_NO_ERROR } = constants;
 
 /** An answer goes out in pieces of this size: each one that was taken proves that its client is alive. */
 const PIECE_BYTES = 16 * 1024;
-/** Pieces that may wait before whoever writes is asked to wait as well. */
+/** Pieces that may be queued before the writer must pause. */
 const MAX_PIECES = 4;
 
 interface StreamTerms {
@@ -160,7 +160,7 @@ export class StreamClient extends ServedClient {
     this.waitSoon(() => this.#cutWhenStalled(taken));
   }
 
-  /** Nobody else watches an answer that is written but not taken; it would count as in flight for ever. */
+  /** Without this, a response that the client does not read would count as in flight permanently. */
   #cutWhenStalled(taken: number): void {
     clearTimeout(this.#stall);
     this.#stall = setTimeout(() => {

@@ -3,7 +3,7 @@ import { REFUSALS, type Refusal } from '../../refusal.js';
 import { isMethod } from '../method.js';
 import type { Head } from '../open.js';
 
-/** What a field takes in HTTP/1.1 beside its name and value: colon, space, end of line. */
+/** Bytes of a field in HTTP/1.1 in addition to name and value: colon, space, end of line. */
 const FIELD_OVERHEAD_BYTES = 4;
 
 /** The head of a request over HTTP/2, and what is wrong with it that HTTP/1.1 has no word for. */

@@ -91,7 +91,7 @@ export class TunnelEnd extends Duplex implements Tunnel {
     done(null);
   }
 
-  /** Closes the client's socket in order; whoever gets here without a reason is the upstream's end. */
+  /** Closes the client's socket gracefully. Without a reason, the upstream ended it. */
   #finish(): void {
     if (this.openedMs === 0) return;
     this.closedBy ??= 'upstream';

@@ -35,7 +35,7 @@ export class Upgrades {
   /** Whether this begins a handshake here; every other request is served as if it had no Upgrade (RFC 9110 §7.8). */
   wanted(request: IncomingMessage): boolean {
     const { current: ongoing, closing, broken } = connectionOf(request.socket);
-    // Behind a request that is not answered yet nobody knows whether this connection goes on.
+    // After a request without a response yet, it is unknown whether this connection continues.
     if (ongoing !== null || closing || broken !== null || !asksForWebSocket(request)) return false;
     const path = parseTarget(request.url ?? '', 'GET')?.path;
     return path !== undefined && this.#current().allowsTunnel(path);

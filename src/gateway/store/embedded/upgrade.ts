@@ -105,7 +105,7 @@ function* customersWebhooks(durable: Store): Generator<string> {
   for (const row of durable.getKeys(rangeOf('e'))) if (row.endsWith('-to-customer')) yield row;
 }
 
-/** Same for every process until the machine restarts; where the system has none, the files are trusted always. */
+/** The same for every process until the machine restarts. If the system has none, the files are always trusted. */
 export function bootIdOf(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

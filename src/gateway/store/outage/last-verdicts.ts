@@ -2,7 +2,7 @@ import { CUSTOMER_ID_LENGTH, customerOf } from '../records/customer-id.js';
 import type { AdmissionRequest } from '../../admission/port.js';
 import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
 
-/** How often the copy of a key that goes on asking is read anew. */
+/** How often the copy of a key that keeps sending requests is read again. */
 export const RENEW_MS = 3_600_000;
 /** Keys and customers remembered; beyond it those seen first are forgotten. */
 const MAX_REMEMBERED = 50_000;
@@ -19,7 +19,7 @@ export interface LastVerdict {
   atMs: number;
   /** How often a connection to Redis had been lost then: behind another one may be an older Redis. */
   losses: number;
-  /** When the copy of the record is due to be read anew, of `performance.now()`. */
+  /** When to read the copy of the record again, by `performance.now()`. */
   dueAtMs: number;
 }
 

@@ -2,7 +2,7 @@ import type { Limit, Limits } from '../../admission/bucket.js';
 import { sharedExpiries } from '../../admission/grant-expiries.js';
 import { ANONYMOUS_PLAN, type Plan, type Plans, type Terms } from '../../admission/plan.js';
 
-/** The plans as one of `gateways` may grant them by itself; `custom` limits stand on each key. */
+/** The plans as one of `gateways` may grant them alone; `custom` limits are on each key. */
 export function sharesOf(plans: Plans, gateways: number): Plans {
   return new Map([...plans].map(([name, plan]) => [name, shareOfPlan(plan, gateways)]));
 }

@@ -73,7 +73,7 @@ export class Spool {
     }
   }
 
-  /** Counts `pending` anew. */
+  /** Recounts `pending`. */
   async measure(): Promise<void> {
     let pending = 0;
     for await (const { missing } of this.#waiting()) pending += missing.requests;
@@ -85,7 +85,7 @@ export class Spool {
    * then be called again.
    */
   async replay(): Promise<UsageCounts> {
-    // Of two clocks the earlier: what is forgotten here while Redis remembers it would be counted anew, and not taken.
+    // The earlier of two clocks: what is forgotten here while Redis remembers it would be counted twice.
     const beganMs = Math.min(Date.now(), await this.#parts.redis.fleet.nowMs());
     const sum = noCounts();
     let batch = new Map<string, Waiting[]>();

@@ -41,7 +41,7 @@ export class CachedKeyVerifier implements KeyVerifier {
     this.#shares = sharesOf(this.#whole, gateways);
   }
 
-  /** What is cached is read anew each time. */
+  /** The cache is read each time. */
   begin(): void {}
 
   /**

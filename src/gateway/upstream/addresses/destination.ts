@@ -11,7 +11,7 @@ export interface Destination {
   readonly hostname: string;
   /** What Host says there. */
   readonly host: string;
-  /** The path that stands in front of each request's; without a slash at its end. */
+  /** The path prefix of every request, without a trailing slash. */
   readonly prefix: string;
 }
 
@@ -29,12 +29,12 @@ export function destinationOf(url: string): Destination {
   return { url, target, isSecure, hostname: bare, host, prefix: withoutSlash(pathname) };
 }
 
-/** Whether it says a name, which stands for addresses. */
+/** Whether it is a name that resolves to addresses. */
 export function isNamed({ target }: Destination): boolean {
   return 'host' in target && isIP(target.host) === 0;
 }
 
-/** The same at one of the addresses that its name stands for. */
+/** Returns the destination at one of the addresses of its name. */
 export function resolvedTo(destination: Destination, ip: string): Destination {
   if ('path' in destination.target) return destination;
   return {

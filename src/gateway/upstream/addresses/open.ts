@@ -11,7 +11,7 @@ import { watchAddress } from './health.js';
 /** More addresses of one name are left out: each has connections and a health check. */
 const MAX_RESOLVED = 64;
 
-/** The IP addresses that a name stands for now. */
+/** Resolves a name to its current IP addresses. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 interface AddressesEvents extends AddressEvents {

@@ -14,7 +14,7 @@ type Ignored = Record<LeftOut | 'repeated' | 'free' | 'undecided' | 'old' | 'str
 export interface Outcome extends Sums {
   readonly rehearsed: number;
   readonly ignored: Readonly<Ignored>;
-  /** Access lines that the log does not have: it says so itself. Of a sample nobody knows how many. */
+  /** Access lines that the log lacks by its own account. For a sampled log the number is unknown. */
   readonly dropped: number;
   /** Units that were spent by requests that the log does not have, as what is left in later lines shows. */
   readonly missingUnits: number;
@@ -23,7 +23,7 @@ export interface Outcome extends Sums {
   readonly missingPlans: Readonly<Record<string, number>>;
 }
 
-/** The plans to try, and what a rehearsal may know beside them. */
+/** The plans to try, and what else a rehearsal may know. */
 interface Script {
   readonly plans: Plans;
   /** Those of then, for what was owed. */

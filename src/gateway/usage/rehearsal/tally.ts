@@ -42,12 +42,12 @@ interface OnPlan {
   readonly payers: Map<string, Row>;
 }
 
-/** All that is told in the end. */
+/** The result of a rehearsal. */
 export interface Sums {
   readonly from: string | null;
   readonly to: string | null;
   readonly different: number;
-  /** Of those that are different, how many for a reason beside the plans may be so. */
+  /** How many of the different ones may have another reason than the plans. */
   readonly doubtful: Readonly<Partial<Record<Doubt, number>>>;
   readonly plans: readonly Row[];
   /** Those whose figures change, the hardest hit first. */

@@ -1,4 +1,4 @@
-/** What lmdb says of a file, or an environment, that serves nobody until it is opened anew. */
+/** What lmdb reports for a file or environment that must be reopened. */
 const DAMAGE = /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)/;
 
 export function isDamage(error: unknown): boolean {

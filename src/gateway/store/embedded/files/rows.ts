@@ -35,7 +35,7 @@ export const pendingRow = (number: number, index: number): string =>
 export const awaitedBanRow = (keyId: string, until: string): string => `B${keyId}${SEPARATOR}${until}`;
 /** Which shares of its limits a key, or a customer, was notified of having crossed. */
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
-/** Up to which record of the journal events, bans and single rows stand here, as a double. */
+/** The last journal record whose events, bans and single rows are in the file, as a double. */
 export const TAKEN_MARK = 'j';
 
 export const recordRow = (keyId: string): string => `k${keyId}`;

@@ -116,7 +116,7 @@ interface Gap {
   readonly at: number;
 }
 
-/** The valid records of a file, and the gaps between them. What a write broke off at stands at the end. */
+/** The valid records of a file, and the gaps between them. An unfinished write is at the end. */
 export function* recordsIn(bytes: Buffer): Generator<JournalRecord | Gap> {
   for (let at = 0; at < bytes.length;) {
     let next = at;

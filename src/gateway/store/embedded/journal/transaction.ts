@@ -58,7 +58,7 @@ export class Transaction {
     this.#hasRoom = true;
   }
 
-  /** What is remembered of a key or a customer. Whoever changes its state says so with `change`. */
+  /** The state of a key or customer. Call `change` after changing it. */
   key(id: string): Entry {
     return this.#stores.memory.entry('s', id);
   }
@@ -82,7 +82,7 @@ export class Transaction {
     return slot.counts;
   }
 
-  /** What was counted of a key under a label. Whoever changes it says so with `changeSlot`. */
+  /** The counts of a key under a label. Call `changeSlot` after changing them. */
   slot(entry: Entry, label: Label): Slot {
     return this.#stores.memory.slot(entry, label, this.#today);
   }

@@ -4,7 +4,7 @@ import type { Store } from '../files/store.js';
 import { unpackCounts } from '../journal/entry.js';
 
 const PAGE_ROWS = 64;
-/** Where the parts of a row's name stand: `u2026-11-21`, a separator, the key, and the label's rest. */
+/** Positions of the parts of a row's name: `u2026-11-21`, a separator, the key, the rest of the label. */
 const DAY_AT = 1;
 const KEY_AT = 12;
 /** There are as many as plans have operations; more are no reason to grow. */

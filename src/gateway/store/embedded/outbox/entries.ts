@@ -9,7 +9,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export interface StoredEntry extends OutboxEntry {
   readonly leasedToMs: number;
-  /** Whether it stands in the queue; left out of what has just come. */
+  /** Whether it is in the queue; absent for a new one. */
   readonly queued?: boolean;
 }
 

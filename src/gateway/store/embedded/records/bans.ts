@@ -10,7 +10,7 @@ import { attempt, reading } from '../files/errors.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
 
-/** Bans stand in the same row as the buckets. */
+/** Bans are in the same row as the buckets. */
 export function bansOf(stores: Stores, addresses: Addresses): BanStore {
   return {
     ...addressBansOf(stores, addresses),
@@ -27,7 +27,7 @@ function banOf(stores: Stores, keyId: string): Ban | undefined {
     : undefined;
 }
 
-/** The note that stands by the ban until `untilMs`. A later one that began by itself has none. */
+/** The note of the ban until `untilMs`. A later automatic ban has none. */
 function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | null {
   const bytes = durable.getBinary(banNoteRow(keyId));
   if (bytes === undefined) return null;
