@@ -85,7 +85,8 @@ export class Spool {
    * then be called again.
    */
   async replay(): Promise<UsageCounts> {
-    // The earlier of two clocks: what is forgotten here while Redis remembers it would be counted twice.
+    // The earlier of two clocks: a row must not be forgotten here while Redis remembers it. New counts would start
+    // from 0, and Redis would take them for those that it has.
     const beganMs = Math.min(Date.now(), await this.#parts.redis.fleet.nowMs());
     const sum = noCounts();
     let batch = new Map<string, Waiting[]>();
