@@ -1,5 +1,5 @@
 import { batchAdmission } from './admission/batch.js';
-import { collectFailures } from './store/failures.js';
+import { collectSettlements } from './store/settlements.js';
 import type { ServingEngine } from './store/port.js';
 import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/settings.js';
@@ -36,8 +36,8 @@ export function createApp(parts: AppParts) {
   });
   metrics.nameOperations(namesOf(contract));
   const admission = batchAdmission(engine, (size) => metrics.batch(size));
-  const failures = collectFailures(engine, (count) =>
-    log.error({ count }, 'reports of failed requests were dropped: the store was unavailable too long'),
+  const settlements = collectSettlements(engine, (count) =>
+    log.error({ count }, 'the ends of requests were not counted: the store was unavailable too long'),
   );
   let { plans } = settings;
   const bills = new BillsSoFar(engine, () => plans);
@@ -45,7 +45,7 @@ export function createApp(parts: AppParts) {
     ...parts,
     metrics,
     admission,
-    failures,
+    settlements,
     bills,
     ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage, bills),
     onReplaced: logReplaced(log),
@@ -80,8 +80,8 @@ export function createApp(parts: AppParts) {
     },
     /** Flushes what is pending and closes the upstreams. The engine stays open. */
     close: async (): Promise<void> => {
-      const lost = await failures.flush();
-      if (lost > 0) log.error({ count: lost }, 'reports of failed requests were lost: the store is unavailable');
+      const lost = await settlements.flush();
+      if (lost > 0) log.error({ count: lost }, 'the ends of requests were not counted: the store is unavailable');
       for (const upstream of built.upstreams.values()) upstream.close();
     },
   };

@@ -1,8 +1,10 @@
 import type { Duplex } from 'node:stream';
+import type { Metered } from './contract/cost.js';
 import type { Match, Operation } from './contract/operation.js';
 import type { Subject } from './admission/port.js';
 import type { StandingVerdict } from './admission/verdict.js';
 import type { Refusal } from './refusal.js';
+import type { Meter } from './upstream/meter.js';
 
 /**
  * The client's side of one exchange: the only way to its socket. `edge/` implements it, so that every other step sees
@@ -163,6 +165,12 @@ export interface ExchangeLog {
   setting: string | null;
   /** Cost in units by the contract; 0 for what is free, whether passed or refused. */
   contractCost: number;
+  /** How the cost is known after the response; null if it is fixed. */
+  metered: Metered | null;
+  /** Reads the cost from the response; null if it is fixed, or nothing was sent to an upstream. */
+  meter: Meter | null;
+  /** What the response cost, in units, if its hold was settled; otherwise null. */
+  settled: number | null;
   /** Whether units were charged and counted. Null if unknown: the connection to the store broke first. */
   counted: boolean | null;
   /** Resolves when the outcome of an abandoned admission is known; null for all others. */
@@ -224,8 +232,10 @@ export interface RouteRequirements {
   /** The operation whose windows apply; `EVERY_OPERATION` for the one that shows them all. */
   readonly reportsAs: string;
   readonly scope: string | null;
-  /** Cost in units, unless the key's plan overrides it; 0 only reads the figures. */
+  /** Cost or hold in units, unless the key's plan overrides it; 0 only reads the figures. */
   readonly cost: number;
+  /** How the cost is known after the response; null if it is fixed. */
+  readonly metered: Metered | null;
   readonly secured: boolean;
   readonly match: Match | null;
   /** A CORS preflight for the upstream: charged to the caller's address, not to a key. */
@@ -266,6 +276,7 @@ export function toRouted(exchange: Stripped, requirements: RouteRequirements): R
   next.requirements = requirements;
   next.logEntry.operation = requirements.operation;
   next.logEntry.contractCost = requirements.cost;
+  next.logEntry.metered = requirements.metered;
   return next;
 }
 

@@ -34,7 +34,7 @@ async function* rowsOf(day: string): AsyncGenerator<readonly UsageRow[]> {
       ids.slice(at, at + 100).flatMap((key, n) =>
         [...OPERATIONS].sort().map((operation) => ({
           ...{ key, plan: 'free', operation, day, requests: at + n + 1, units: at + n + 1 },
-          ...{ limited: 0, banned: 0, failed: 0 },
+          ...{ returned: 0, limited: 0, banned: 0, failed: 0 },
         })),
       ),
     );

@@ -63,7 +63,7 @@ export async function seedEmbedded(folder: string, keys: number, days: number): 
     for (const [place, id] of ids.entries()) {
       for (const [m, operation] of [...OPERATIONS.entries()].sort(([, a], [, b]) => (a < b ? -1 : 1))) {
         const requests = requestsOf(place, n, m);
-        const counts = packCounts({ requests, units: requests, limited: 0, banned: 0, failed: 0 });
+        const counts = packCounts({ requests, units: requests, returned: 0, limited: 0, banned: 0, failed: 0 });
         await put(usageRow(id, [day, planOf(place), operation].join(SEPARATOR)), counts);
       }
     }

@@ -210,6 +210,7 @@ export function buckets(t: Test, engine: AdmissionEngine): void {
         day: dayName(NOON_MS),
         requests: 60,
         units: 60,
+        returned: 0,
         limited: 1,
         banned: 0,
         failed: 0,

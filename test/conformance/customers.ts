@@ -193,8 +193,12 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     const batch = [first, first, second, second].map(({ subject }) => requestOf(subject, NOON_MS));
     await engine.admit(batch);
     const day = dayName(NOON_MS);
-    t.match(await rowsOf(engine, day, day, first.id), [{ plan: 'calm', requests: 2, units: 2, limited: 0 }]);
-    t.match(await rowsOf(engine, day, day, second.id), [{ plan: 'calm', requests: 1, units: 1, limited: 1 }]);
+    t.match(await rowsOf(engine, day, day, first.id), [
+      { plan: 'calm', requests: 2, units: 2, returned: 0, limited: 0 },
+    ]);
+    t.match(await rowsOf(engine, day, day, second.id), [
+      { plan: 'calm', requests: 1, units: 1, returned: 0, limited: 1 },
+    ]);
     t.same(await rowsOf(engine, day, day, id), [], 'a customer itself has no rows');
   });
 

@@ -71,7 +71,7 @@ async function judge(engine: AdmissionEngine, subject: Subject, asked: Asked, se
   const { id, cost, upstream } = asked;
   const operation = makeOperation({ id, cost, upstream, secured, scope: 'pets:write', method: 'POST' });
   const requirements = {
-    ...{ operation: id, reportsAs: id, scope: operation.scope, cost, secured, refusal: null },
+    ...{ operation: id, reportsAs: id, scope: operation.scope, cost, metered: null, secured, refusal: null },
     match: { kind: 'operation', operation } as const,
   };
   const { exchange } = makeExchange(subject.kind === 'address' ? { addressBucket: subject.address } : {});

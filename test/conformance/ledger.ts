@@ -15,7 +15,7 @@ import {
   NOON_MS,
   rowsOf,
 } from './cast.js';
-import { createReporter } from '../../src/gateway/store/failures.js';
+import { createReporter } from '../../src/gateway/store/settlements.js';
 import { CREATE, LIST, READ } from './names.js';
 
 const reportsOf = createReporter();
@@ -31,6 +31,7 @@ function row(key: string, changes: Partial<UsageRow>): UsageRow {
     day: TODAY,
     requests: 0,
     units: changes.requests ?? 0,
+    returned: 0,
     limited: 0,
     banned: 0,
     failed: 0,
@@ -133,10 +134,10 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
   t.test('failures count beside requests, on the day of the admission', async (t) => {
     const key = await newKey(engine, 'free');
     await askMany(engine, key, 5, NOON_MS);
-    const failure = { keyId: key.id, plan: 'free', operation: LIST, admittedAtMs: NOON_MS };
-    await engine.fail(reportsOf([failure, failure, { ...failure, admittedAtMs: NOON_MS + DAY_MS }]));
-    await engine.fail(reportsOf([failure, { ...failure, operation: READ }]));
-    await engine.fail(reportsOf([]));
+    const failure = { keyId: key.id, plan: 'free', operation: LIST, admittedAtMs: NOON_MS, isFailed: true };
+    await engine.settle(reportsOf([failure, failure, { ...failure, admittedAtMs: NOON_MS + DAY_MS, isFailed: true }]));
+    await engine.settle(reportsOf([failure, { ...failure, operation: READ }]));
+    await engine.settle(reportsOf([]));
     t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [
       row(key.id, { operation: READ, failed: 1 }),
       row(key.id, { requests: 5, failed: 3 }),

@@ -14,7 +14,7 @@ import { dayName, freshCustomerId, freshId, NOON_MS, rowsOf } from './cast.js';
 import type { SteeredEngine } from './reference.js';
 import { EDITIONS, initialRecord, KEYS, LONE_KEYS, longRecords, longStory, story, SUBJECTS } from './sequence.js';
 import type { Event, Request } from './sequence.js';
-import { createReporter } from '../../src/gateway/store/failures.js';
+import { createReporter } from '../../src/gateway/store/settlements.js';
 import { windowOf } from '../gateway/admission/verdict.js';
 import { LIST } from './names.js';
 
@@ -150,15 +150,16 @@ class Story {
         return this.#ban(event.who, null);
       case 'sweep':
         return this.#all((engine) => engine.sweep?.(this.#nowMs) ?? Promise.resolve());
-      case 'fail':
+      case 'settle':
         return this.#all((engine) =>
-          engine.fail(
+          engine.settle(
             reportsOf([
               {
                 keyId: this.#idOf(event.who),
                 plan: 'wave',
                 operation: LIST,
                 admittedAtMs: this.#nowMs - event.backMs,
+                isFailed: true,
               },
             ]),
           ),

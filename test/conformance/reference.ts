@@ -63,6 +63,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       day,
       requests: 0,
       units: 0,
+      returned: 0,
       limited: 0,
       banned: 0,
       failed: 0,
@@ -137,10 +138,10 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
   return {
     name: 'embedded',
     admit: (requests) => Promise.resolve(requests.map(admitOne)),
-    fail: (credits) =>
+    settle: (reports) =>
       later(() =>
-        credits
-          .flatMap(({ failures }) => failures)
+        reports
+          .flatMap(({ ended }) => ended)
           .forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed')),
       ),
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },

@@ -35,7 +35,7 @@ export type Event =
   | { readonly kind: 'plans'; readonly edition: number }
   | { readonly kind: 'ban'; readonly who: number; readonly forMs: number }
   | { readonly kind: 'lift'; readonly who: number }
-  | { readonly kind: 'fail'; readonly who: number; readonly backMs: number }
+  | { readonly kind: 'settle'; readonly who: number; readonly backMs: number }
   /** A store that forgets by itself what nobody needs any more does so now. */
   | { readonly kind: 'sweep' };
 
@@ -264,7 +264,7 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lift' as const), who }) },
     {
       weight: 1,
-      arbitrary: fc.record({ kind: fc.constant('fail' as const), who, backMs: fc.integer({ min: 0, max: DAY_MS }) }),
+      arbitrary: fc.record({ kind: fc.constant('settle' as const), who, backMs: fc.integer({ min: 0, max: DAY_MS }) }),
     },
   );
   return fc.array(event, { minLength: 1, maxLength: 24 });

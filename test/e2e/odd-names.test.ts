@@ -29,10 +29,10 @@ const PLANS = {
 };
 /** Two requests pass of each but the last, of which one does. */
 const EXPECTED = [
-  { operation: QUOTED, requests: 2, units: 4, limited: 1 },
-  { operation: WIDE, requests: 2, units: 6, limited: 1 },
-  { operation: UNNAMED, requests: 1, units: 1, limited: 2 },
-  { operation: PROTO, requests: 3, units: 12, limited: 0 },
+  { operation: QUOTED, requests: 2, units: 4, returned: 0, limited: 1 },
+  { operation: WIDE, requests: 2, units: 6, returned: 0, limited: 1 },
+  { operation: UNNAMED, requests: 1, units: 1, returned: 0, limited: 2 },
+  { operation: PROTO, requests: 3, units: 12, returned: 0, limited: 0 },
 ];
 
 for (const engine of ['embedded', 'redis']) {

@@ -12,6 +12,7 @@ const REQUIREMENTS = {
   reportsAs: 'listPets',
   scope: null,
   cost: 1,
+  metered: null,
   secured: true,
   match: null,
   refusal: null,

@@ -19,7 +19,7 @@ interface ReportOptions {
   readonly json?: true;
 }
 
-const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'];
+const COUNTS = ['requests', 'units', 'returned', 'limited', 'banned', 'failed'];
 const CORRECTED = ['correctedRequests', 'correctedUnits'];
 
 export function reportCommand(connect: Connect): Command {
@@ -101,9 +101,10 @@ function finalIn({ final, without }: Json): string {
 
 const EXAMPLES = `
 Columns: the dimensions asked for, with the name of a key or a customer beside its id, then requests
-(admitted), units (what these cost), limited and banned (refused, free), failed (of the requests, those that
-ended in a 5xx), and with day whether that day is final, or final without the counts of a gateway. Of a whole month by
-customer also what is owed, where plans have prices: base, units included in it, overage (units beyond), amount.
+(admitted), units (what these cost, or held until their responses were known), returned (of these units, what came
+back), limited and banned (refused, free), failed (of the requests, those that ended in a 5xx), and with day whether
+that day is final, or final without the counts of a gateway. Of a whole month by customer also what is owed, where
+plans have prices: base, units included in it, overage (units beyond), amount.
 Examples:
   petgate usage report
   petgate usage report --month 2026-11 --by key,day --format csv > november.csv

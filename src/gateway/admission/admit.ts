@@ -33,6 +33,7 @@ const OPTIONS: Admitted['operation'] = {
   path: '*',
   upstream: 'gateway',
   cost: 0,
+  metered: null,
   secured: false,
   scope: null,
   hasBody: false,

@@ -1,3 +1,5 @@
+import type { Metered } from './cost.js';
+
 /** An operation of the contract, prepared at load time. */
 export interface Operation {
   /** `operationId`, or `GET /pets/{petId}`: the name in metrics, log, ledger and plans. May hold any character. */
@@ -9,8 +11,13 @@ export interface Operation {
   readonly upstream: string;
   /** True if the last parameter of `path` matches any rest of the path: with slashes, or empty. */
   readonly anyPath?: boolean;
-  /** Cost in units, unless the key's plan overrides it; 0 if it only reads the figures. */
+  /**
+   * Cost in units, unless the key's plan overrides it; 0 if it only reads the figures. If it is `metered`, what a
+   * request holds that does not say how much.
+   */
   readonly cost: number;
+  /** How the cost is known after the response; null if it is fixed. */
+  readonly metered: Metered | null;
   /** False: no key is required. */
   readonly secured: boolean;
   readonly scope: string | null;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MAX_COST } from '../admission/bucket.js';
 import { problemsOf } from '../config/files/issues.js';
 import type { Path } from '../config/files/yaml-file.js';
-import { duration, LARGEST_BODY, LONGEST, mapping, size, whole } from '../config/schema/values.js';
+import { duration, LARGEST_BODY, LONGEST, mapping, size } from '../config/schema/values.js';
+import { cost } from './cost.js';
 import type { Findings } from './document/findings.js';
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
@@ -16,7 +16,7 @@ const policy = mapping(
     upstream: z
       .string({ error: 'must name the upstream, or gateway' })
       .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be a name of lower-case letters, digits, - and _, such as pets'),
-    cost: whole(0, MAX_COST),
+    cost,
     scope: z
       .string({ error: 'must be a scope such as pets:read, or null' })
       .regex(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'must be a scope such as pets:read')

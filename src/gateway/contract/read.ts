@@ -1,4 +1,5 @@
 import type { Path } from '../config/files/yaml-file.js';
+import { readCost } from './cost.js';
 import type { Findings } from './document/findings.js';
 import { isMethod } from '../edge/method.js';
 import { ADDITIONAL, isSecured, operationsOf } from './document/operations.js';
@@ -89,7 +90,8 @@ function readOperation(
   // Own operations inherit nothing: reading the reference must not require the scope of an upstream.
   const policy = own.upstream === 'gateway' ? own : { ...inherited, ...own };
   const lifetime = readLifetime(source, at, findings);
-  const { upstream = 'default', cost = 1, scope = null, stability = null } = policy;
+  const { upstream = 'default', scope = null, stability = null } = policy;
+  const { cost, metered } = readCost(policy.cost ?? 1);
   const hasBody = source['requestBody'] !== undefined;
   // A handshake is a GET (RFC 6455 §4.1), and the gateway's own operations have no WebSocket.
   const maySwitch = method === 'GET' && upstream !== 'gateway';
@@ -100,12 +102,16 @@ function readOperation(
   for (const field of ['deadline', 'body_size', 'stream'] as const)
     if (own[field] !== undefined && upstream === 'gateway')
       refuse(field, 'the gateway serves this itself; remove this');
+  if (metered !== null && upstream === 'gateway') refuse('cost', 'the gateway serves this itself; give it a number');
+  if (metered !== null && policy.websocket === true && !('bytes' in metered.from))
+    refuse('cost', 'of a WebSocket only the bytes are known: set from: { bytes: 1024 }');
   const ownBase = sharedPath(source['servers'], [...at, 'servers'], findings) ?? base;
   const operation = {
     method,
     path: ownBase + path,
     upstream,
     cost,
+    metered,
     secured: isSecured(source['security'] ?? document['security']),
     scope,
     hasBody,

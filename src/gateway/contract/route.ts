@@ -2,6 +2,7 @@ import { EVERY_OPERATION } from '../admission/windows.js';
 import { onlyValueOf, wantsHtml } from '../edge/fields.js';
 import { toRouted, type RouteRequirements, type Routed, type Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders, type Refusal } from '../refusal.js';
+import { holdOf } from './cost.js';
 import type { Match, Operation, RouteTable } from './operation.js';
 import { DOCS, OWN_USAGE, ownOperation } from './own.js';
 
@@ -32,6 +33,7 @@ export function createRoute(
         reportsAs: operation.id === OWN_USAGE ? EVERY_OPERATION : operation.id,
         scope: operation.scope,
         cost: operation.cost,
+        metered: operation.metered,
         secured: operation.secured,
         match: { kind: 'operation', operation },
         refusal: null,
@@ -73,7 +75,9 @@ export function createRoute(
     exchange.logEntry.headers = operation.headers;
     const requirements = byOperation.get(operation)!;
     const refusal = standingRefusal(exchange, operation);
-    return refusal === null ? requirements : { ...requirements, refusal };
+    const said = operation.metered?.said ?? null;
+    if (refusal === null && said === null) return requirements;
+    return { ...requirements, refusal, cost: said === null ? operation.cost : holdOf(said, exchange) };
   };
 
   const standingRefusal = (exchange: Stripped, operation: Operation): Refusal | null => {
@@ -106,5 +110,6 @@ function isBrowserAtRoot({ method, path, headers }: Stripped): boolean {
 /** Returns requirements for a request without an operation. Only an unmatched one costs a unit and requires a key. */
 function requirementsWithout(operation: string, match: Match | null, refusal: Refusal | null): RouteRequirements {
   const secured = operation === UNMATCHED;
-  return { operation, reportsAs: operation, scope: null, cost: Number(secured), secured, match, refusal };
+  const cost = Number(secured);
+  return { operation, reportsAs: operation, scope: null, cost, metered: null, secured, match, refusal };
 }

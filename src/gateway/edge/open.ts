@@ -120,6 +120,9 @@ export function newLogEntry(): ExchangeLog {
     cors: null,
     tunnel: null,
     rest: null,
+    metered: null,
+    meter: null,
+    settled: null,
   };
 }
 

@@ -48,12 +48,18 @@ export class AccessLine {
       `,"status":${this.#status},"bytes":${this.#bytes}${bytesInPart(logEntry)}` +
       `,"ms":${round(this.#totalMs)},"admissionMs":${round(logEntry.admissionMs)}` +
       `,"upstreamMs":${round(logEntry.upstreamMs)},"counted":${logEntry.counted}` +
-      `,"units":${logEntry.counted === true ? (verdict?.cost ?? 0) : 0},"admittedAt":${quoted(admittedAt)}` +
+      `,"units":${chargedBy(logEntry)},"admittedAt":${quoted(admittedAt)}` +
       `,"decidedAt":${quoted(decidedAt)},"cost":${verdict?.cost ?? 0},"contractCost":${logEntry.contractCost}` +
       `,${verdict === null ? UNDECIDED : decisionText(verdict)}` +
       `${this.#mark},"msg":"exchange"}\n`
     );
   }
+}
+
+/** The units that the ledger has of it, and what is left of them once a hold is settled. */
+function chargedBy({ counted, verdict, settled }: ExchangeLog): string {
+  const cost = counted === true ? (verdict?.cost ?? 0) : 0;
+  return settled === null ? String(cost) : `${Math.max(cost, settled)},"settled":${settled}`;
 }
 
 /** For a tunnel: bytes from the client, and who ended it. For a long body: its bytes. */

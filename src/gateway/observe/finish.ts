@@ -1,6 +1,8 @@
-import type { FailedRequest } from '../store/port.js';
+import type { Plans } from '../admission/plan.js';
+import type { EndedRequest } from '../store/port.js';
 import type { Exchange, ExchangeLog } from '../exchange.js';
 import type { AccessLine } from './access-line.js';
+import { endedRequest } from './ended.js';
 import type { Metrics } from './metrics.js';
 import type { RecentExchanges } from './recent/memory.js';
 import type { TextLine } from './text-line.js';
@@ -24,20 +26,22 @@ const REFUSED = 400;
 
 /**
  * Last step: records in metrics, log and ledger how an exchange ended, and remembers it. Runs once for each, always.
- * @param onFailed called for admitted requests that ended in a 5xx, so that billing can credit them
+ * @param onEnded called for admitted requests whose end changes the ledger: a hold to settle, or a 5xx to credit
  */
 export function createFinish(
   metrics: Metrics,
   access: AccessLog | null,
-  onFailed: (failure: FailedRequest) => void,
+  onEnded: (request: EndedRequest) => void,
   recent: RecentExchanges,
+  plans: Plans,
 ): (exchange: Exchange, status: number) => void {
   // A line says that others are missing, so that nobody counts a sample as the whole.
   const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
   const end = (exchange: Exchange, status: number, totalMs: number, line: Line | null): void => {
-    const { counted, verdict, operation, late, refusal } = exchange.logEntry;
-    if (counted === true && (status >= 500 || late !== null) && verdict !== null && verdict.keyId !== null)
-      onFailed({ keyId: verdict.keyId, plan: verdict.plan, operation, admittedAtMs: verdict.atMs });
+    const ended = endedRequest(exchange.logEntry, status, plans);
+    if (ended !== null) onEnded(ended);
+    if (ended?.settlement !== undefined) metrics.settled(ended.plan, ended.operation, ended.settlement.units);
+    const { refusal } = exchange.logEntry;
     if (line !== null) access?.write(line);
     recent.note(exchange, status, totalMs, refusal !== null || status >= REFUSED);
   };

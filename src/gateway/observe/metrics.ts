@@ -7,6 +7,7 @@ import { UPSTREAM_FAILURES, type UpstreamFailure } from '../upstream/failure.js'
 import { QuickCounter } from './counter.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';
+import { countSettlements } from './settlements.js';
 import { countVerdicts } from './verdicts.js';
 
 /** Seconds. Admission is a store round trip; a whole exchange includes the upstream. */
@@ -74,6 +75,8 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
     },
     /** A verdict that took or refused a token. */
     verdict: countVerdicts(registry, plans, labelOf),
+    /** A hold was settled. @param units that its response cost beyond the hold; below 0, that came back */
+    settled: countSettlements(registry, labelOf),
     refusal: (code: string): void => refusalChild(code, '').inc(),
     admission: (seconds: number): void => admission.observe(seconds),
     batch: (size: number): void => batch.observe(size),

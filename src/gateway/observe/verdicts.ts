@@ -69,7 +69,7 @@ function countersOn(registry: Registry) {
     admitted: quickCounter('petgate_admitted_total', 'Requests of valid keys that took a token; equals the ledger.'),
     units: quickCounter(
       'petgate_admitted_units_total',
-      'Units that these requests took, by what their operation costs; equals the ledger.',
+      'Units that these requests took, holds included; with petgate_units_excess_total, they equal the ledger.',
     ),
     limited: counter(
       'petgate_limited_total',

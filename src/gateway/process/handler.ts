@@ -1,6 +1,6 @@
 import { createAdmit } from '../admission/admit.js';
 import type { Admission } from '../admission/batch.js';
-import type { Failures } from '../store/failures.js';
+import type { Settlements } from '../store/settlements.js';
 import type { ServingEngine } from '../store/port.js';
 import type { Settings } from '../config/settings.js';
 import { createDocumentAnswer, createOptionsAnswer } from '../contract/answers.js';
@@ -42,7 +42,7 @@ export interface Lasting {
   readonly recall: Recall;
   readonly engine: ServingEngine;
   readonly admission: Admission;
-  readonly failures: Failures;
+  readonly settlements: Settlements;
   readonly bills: BillsSoFar;
   readonly ownUsage: OwnResponse;
   /** Opens an upstream with these secrets. */
@@ -51,7 +51,7 @@ export interface Lasting {
 
 /** Builds the steps for one contract and its settings, with the upstreams to forward to. */
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
-  const { log, metrics, admission, failures, recent } = parts;
+  const { log, metrics, admission, settlements, recent } = parts;
   const holder = openHolderPages(parts, contract, settings);
   const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnResponse>([
@@ -87,7 +87,9 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
       (exchange) => stillAllowed(admission, exchange),
     ),
   });
-  const finish = createFinish(metrics, accessLogOf(settings.log, log), (failure) => failures.add(failure), recent);
+  const { plans } = settings;
+  const accessLog = accessLogOf(settings.log, log);
+  const finish = createFinish(metrics, accessLog, (request) => settlements.add(request), recent, plans);
   const handler: Handler = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),

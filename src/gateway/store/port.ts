@@ -7,20 +7,34 @@ import type { Finality } from './finality.js';
 import type { UsageRow } from './records/counts.js';
 import type { LedgerTransfer } from './ledger.js';
 import type { Decider } from '../admission/port.js';
+import type { HeldFrom } from '../admission/settlement.js';
 
-/** An admitted request that ended in a 5xx. The day is that of the admission, store ms. */
-export interface FailedRequest {
+/** How an admitted request ended, if that changes what was counted. The day is that of the admission, store ms. */
+export interface EndedRequest {
   readonly keyId: string;
   readonly plan: string;
   readonly operation: string;
   readonly admittedAtMs: number;
+  /** With a 5xx. */
+  readonly isFailed: boolean;
+  /** Absent if it cost what was charged. */
+  readonly settlement?: Settlement | undefined;
+}
+
+/** The difference between a hold and what the response cost. */
+export interface Settlement {
+  /** What it cost beyond the hold; below 0, what comes back. */
+  readonly units: number;
+  readonly windows: readonly HeldFrom[];
+  /** Whether this gateway held it from its share while Redis was unavailable. */
+  readonly isLocal: boolean;
 }
 
 /**
- * Failures of one key and UTC day, sent under one name until the store has accepted them: sending a report again is
- * harmless. Its content never changes, and the next one of the same key, day and reporter waits until it is accepted.
+ * Ended requests of one key and UTC day, sent under one name until the store has accepted them: sending a report again
+ * is harmless. Its content never changes, and the next one of the same key, day and reporter waits until then.
  */
-export interface FailureReport {
+export interface SettlementReport {
   /** Random name of the counting process. */
   readonly reporter: string;
   /** Increases with each report of the reporter. */
@@ -28,7 +42,7 @@ export interface FailureReport {
   readonly keyId: string;
   /** Days since 1970-01-01, UTC. */
   readonly day: number;
-  readonly failures: readonly FailedRequest[];
+  readonly ended: readonly EndedRequest[];
 }
 
 /** The ban of an address without a valid key: a dotted IPv4, or the first four groups of an IPv6 (its /64). */
@@ -147,10 +161,10 @@ export interface Failover {
 export interface AdmissionEngine extends Decider {
   readonly name: 'redis' | 'embedded';
   /**
-   * Counts admitted requests that ended in a 5xx; each failure report once, however often it is sent. If some are not
-   * in the ledger, the error says which are.
+   * Counts how admitted requests ended; each report once, however often it is sent. If some are not in the ledger, the
+   * error says which are.
    */
-  fail(reports: readonly FailureReport[]): Promise<void>;
+  settle(reports: readonly SettlementReport[]): Promise<void>;
   readonly keys: KeyStore;
   readonly customers: CustomerStore;
   readonly tokens: TokenStore;
@@ -174,5 +188,5 @@ export interface AdmissionEngine extends Decider {
 /** The part of an engine that serves the public. Workers ask the process that owns the store. */
 export type ServingEngine = Pick<
   AdmissionEngine,
-  'name' | 'admit' | 'fail' | 'keys' | 'customers' | 'sessionSecret' | 'usage' | 'failover'
+  'name' | 'admit' | 'settle' | 'keys' | 'customers' | 'sessionSecret' | 'usage' | 'failover'
 >;

@@ -123,6 +123,7 @@ export class Attempt implements ResponseHandler {
       return;
     }
     this.onHead?.();
+    this.#exchange.logEntry.meter?.onHead(headers);
     this.#status = status;
     this.#headers = headers;
     if (!this.#mayReplace && this.#isStream()) this.#pass(true);
@@ -130,6 +131,7 @@ export class Attempt implements ResponseHandler {
 
   onResponseData(controller: Controller, chunk: Buffer): void {
     if (this.#ended) return;
+    this.#exchange.logEntry.meter?.onData(chunk);
     if (!this.#passing && this.#heldBytes + chunk.length <= HELD_BYTES) {
       this.#held.push(chunk);
       if (this.#held.length > MAX_HELD) this.#held = [Buffer.concat(this.#held)];
@@ -204,6 +206,7 @@ export class Attempt implements ResponseHandler {
   /** The client gets our own Error, without the fields that describe the replaced body. */
   #replace(body: Buffer): void {
     const [received, status, exchange] = [this.#headers, this.#status, this.#exchange];
+    exchange.logEntry.meter?.onReplaced();
     const headers: string[] = [];
     appendResponseHeaders(headers, status, withoutBodyFields(status, received), exchange, this.#rules);
     this.#rules.onReplaced(exchange, status, onlyValueOf(received, 'content-type') ?? '', body);

@@ -8,6 +8,7 @@ import { deliver, type Carry } from './deliver.js';
 import type { OnUpstreamFailure } from './failure.js';
 import { outgoingRequest } from './outgoing.js';
 import { ownAddressesOf } from './own-addresses.js';
+import { meterOf } from './meter.js';
 import { noSlot, type Upstream, type Upstreams } from './pools.js';
 import { carryHandshake } from './upgrade.js';
 
@@ -104,6 +105,7 @@ export function createForward(
     const rules = rulesOf.get(operation.upstream)!;
     const { upstream, credentials } = rules;
     logEntry.upstream = upstream.name;
+    if (operation.metered !== null) logEntry.meter = meterOf(operation.metered.from);
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
       const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);

@@ -38,8 +38,12 @@ const returns = remembered(
 /** The fields for the upstream: the client's, then the caller's identity, which only the gateway may send. */
 export function requestHeaders(exchange: Admitted, credentials: Credentials, withForwarded: boolean): string[] {
   const { verdict, clientAuthorization, address, scheme, publicHost } = exchange;
-  const headers =
+  let headers =
     credentials.replaces === null ? exchange.headers.slice() : without(exchange.headers, credentials.replaces);
+  const { metered } = exchange.operation;
+  // Only JSON that is not compressed can be read as it passes.
+  if (metered !== null && 'json' in metered.from)
+    headers = [...without(headers, 'accept-encoding'), 'Accept-Encoding', 'identity'];
   if (credentials.field !== null) headers.push(credentials.field[0], credentials.field[1]);
   headers.push('X-Request-Id', exchange.id, 'traceparent', exchange.traceparent);
   headers.push('Via', exchange.version === '1.1' ? VIA : `${exchange.version} petgate`);
@@ -87,6 +91,9 @@ export function appendResponseHeaders(
   const named = namedByConnection(received);
   const ownCors = exchange.logEntry.cors !== null;
   const ownWait = status === 503 && errors === 'replace';
+  const { metered } = exchange.operation;
+  // What a response cost is between the upstream and the gateway.
+  const costField = metered !== null && 'header' in metered.from ? metered.from.header : null;
   for (let index = 0; index < received.length; index += 2) {
     const name = received[index]!;
     // A 204 has no length (RFC 9110 §8.6).
@@ -94,7 +101,7 @@ export function appendResponseHeaders(
     // A forwarded 401 keeps its challenge.
     const isReturned = returns(name) || (status === 401 && name === 'www-authenticate');
     if (!isReturned || named?.includes(name) === true || (ownCors && name.startsWith('access-control-'))) continue;
-    if (ownWait && name === 'retry-after') continue;
+    if ((ownWait && name === 'retry-after') || name === costField) continue;
     appendField(target, name, valueOf(name, received[index + 1]!, exchange, own));
   }
   if (ownWait) target.push('Retry-After', String(retryAfterS(onlyValueOf(received, 'retry-after'))));

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { pricesOf, type Plans } from '../admission/plan.js';
 import type { AdmissionEngine } from '../store/port.js';
-import type { UsageRow } from '../store/records/counts.js';
+import { netUnits, type UsageRow } from '../store/records/counts.js';
 import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
 import { DAY_MS, dayOf } from '../../shared/utc-day.js';
 import { monthEndMs, monthStartMs } from '../../shared/utc-month.js';
@@ -83,7 +83,7 @@ export class BillsSoFar {
     for await (const [first] of amounts.rows(withCorrections(counted, this.#store, asked))) row ??= first;
     if (row?.currency === undefined) return null;
     const { currency, base, included, overage, amount, unknown } = row;
-    const units = amounts.totals.units + amounts.corrected.correctedUnits;
+    const units = netUnits(amounts.totals) + amounts.corrected.correctedUnits;
     return { currency, base, included, units, overage, amount, unknown, asOfMs };
   }
 }

@@ -112,8 +112,8 @@ export function storeOfOwner(name: ServingEngine['name'], send: (call: StoreCall
       const asked = { part: 'admit', requests: JSON.stringify(requests) } as const;
       return JSON.parse((await calls.ask(asked, ADMIT_MS, requests.length)) as string) as readonly Verdict[];
     },
-    fail: async (reports) => {
-      await calls.ask({ part: 'engine', method: 'fail', args: [reports] }, CALL_MS);
+    settle: async (reports) => {
+      await calls.ask({ part: 'engine', method: 'settle', args: [reports] }, CALL_MS);
     },
     keys: partOf(calls, 'keys'),
     customers: partOf(calls, 'customers'),

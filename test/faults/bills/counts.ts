@@ -91,7 +91,7 @@ export const COUNTS: Steps = {
       const day = ago(pick(DAYS_AGO.slice(0, -1), random));
       const requests = 1 + Math.floor(random() * 9);
       const row = { key, plan: 'narrow', operation: 'listPets', day, requests, units: requests };
-      const rows = [{ ...row, limited: 0, banned: 0, failed: 0 }];
+      const rows = [{ ...row, returned: 0, limited: 0, banned: 0, failed: 0 }];
       await pick(place.gateways, random).take(randomBytes(6).toString('hex'), { keyId: key, rows });
       add(place.store, nameOf(key, day), requests);
       return `${requests} of ${key} on ${day}`;

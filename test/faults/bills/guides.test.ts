@@ -81,7 +81,7 @@ async function billOf({ admin }: Gateway, key: string): Promise<Readonly<Record<
 async function countOn({ url }: RedisServer, key: string, day: string, requests: number): Promise<void> {
   const engine = openRedisEngine({ url, deadlineMs: 5_000, plans: new Map(), usageDays: 400 });
   const row = { key, plan: 'narrow', operation: 'listPets', day, requests, units: requests };
-  const rows = [{ ...row, limited: 0, banned: 0, failed: 0 }];
+  const rows = [{ ...row, returned: 0, limited: 0, banned: 0, failed: 0 }];
   await engine.fleet.take(randomBytes(6).toString('hex'), { keyId: key, rows }).finally(() => engine.close());
 }
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
-import { createReporter } from '../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../src/gateway/store/settlements.js';
 import { StoreUnavailable, type Subject } from '../../../src/gateway/admission/port.js';
 import { NOON_MS } from '../../conformance/cast.js';
 import { openEngine } from '../../conformance/open.js';
@@ -38,7 +38,9 @@ for (;;) {
         nowMs: atMs,
       })),
     ),
-    engine.fail(reportsOf(some.map(({ key, atMs }) => ({ ...counted, keyId: key.id, admittedAtMs: atMs })))),
+    engine.settle(
+      reportsOf(some.map(({ key, atMs }) => ({ ...counted, keyId: key.id, admittedAtMs: atMs, isFailed: true }))),
+    ),
   ]).catch((error: unknown) => {
     // The store was killed too.
     if (!(error instanceof StoreUnavailable)) throw error;

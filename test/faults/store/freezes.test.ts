@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 import { batchAdmission, type Admission } from '../../../src/gateway/admission/batch.js';
-import { collectFailures, type Failures } from '../../../src/gateway/store/failures.js';
+import { collectSettlements, type Settlements } from '../../../src/gateway/store/settlements.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { ask, newKey, type Actor } from '../../conformance/cast.js';
@@ -123,7 +123,7 @@ async function load(
 ): Promise<Sums> {
   const sums: Sums = { freezes: FREEZES, admitted: 0, refused: 0, late: 0, unknown: 0, requests: 0, failed: 0 };
   const admission = batchAdmission(engine, () => undefined);
-  const failures = collectFailures(engine, () => undefined);
+  const failures = collectSettlements(engine, () => undefined);
   const heard: Promise<void>[] = [];
   let over = false;
   const askOften = async (key: Actor): Promise<void> => {
@@ -143,7 +143,7 @@ async function load(
 /** True when it was admitted at once. */
 async function askOnce(
   admission: Admission,
-  failures: Failures,
+  failures: Settlements,
   { id, subject }: Actor,
   sums: Sums,
   heard: Promise<void>[],
@@ -162,7 +162,13 @@ async function askOnce(
       if (end === 'unknown') sums.unknown += 1;
       else if (end !== 'undone' && end.outcome === 'admitted') {
         sums.late += 1;
-        failures.add({ keyId: id, plan: end.plan, operation: request.operation, admittedAtMs: end.atMs });
+        failures.add({
+          keyId: id,
+          plan: end.plan,
+          operation: request.operation,
+          admittedAtMs: end.atMs,
+          isFailed: true,
+        });
       }
     });
     if (late !== undefined) heard.push(late);

@@ -19,7 +19,7 @@ import { keyRecord } from '../../gateway/admission/key-record.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
-import { createReporter } from '../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../src/gateway/store/settlements.js';
 import { windowOf } from '../../gateway/admission/verdict.js';
 
 const reportsOf = createReporter();
@@ -54,7 +54,11 @@ function everyCall(engine: RedisEngine): readonly (readonly [string, () => Promi
       () =>
         engine.admit([{ subject: { kind: 'key', id, secretHash: 'x' }, operation: 'listPets', scope: null, cost: 1 }]),
     ],
-    ['fail', () => engine.fail(reportsOf([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: 0 }]))],
+    [
+      'settle',
+      () =>
+        engine.settle(reportsOf([{ keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: 0, isFailed: true }])),
+    ],
     ['keys.read', () => engine.keys.read(id)],
     ['keys.write', () => engine.keys.write(record, { atMs: 0, action: 'created', changed: {} })],
     ['keys.page', () => engine.keys.page(null, 10)],

@@ -17,6 +17,7 @@ const REQUIREMENTS: RouteRequirements = {
   reportsAs: 'listPets',
   scope: 'pets:read',
   cost: 1,
+  metered: null,
   secured: true,
   match: { kind: 'operation', operation: OPERATION },
   refusal: null,
@@ -26,6 +27,7 @@ const OPEN: RouteRequirements = {
   reportsAs: 'options',
   scope: null,
   cost: 0,
+  metered: null,
   secured: false,
   match: { kind: 'options', allow: 'GET' },
   refusal: null,
@@ -107,7 +109,14 @@ t.test('without a valid key the address pays, and 401 says why', async (t) => {
 
 t.test('a public operation costs the address what it says, or the key that is sent', async (t) => {
   const engine = openScratchEngine(t);
-  const login: RouteRequirements = { ...REQUIREMENTS, operation: 'login', scope: null, cost: 5, secured: false };
+  const login: RouteRequirements = {
+    ...REQUIREMENTS,
+    operation: 'login',
+    scope: null,
+    cost: 5,
+    metered: null,
+    secured: false,
+  };
   const anonymous = await judge(engine, login, ADDRESS, 'missing');
   t.equal(anonymous.end, 'admitted listPets');
   t.equal(windowOf(anonymous.exchange.logEntry.verdict!, 'minute').remaining, 995);

@@ -112,8 +112,16 @@ function ledgerOf(key: string, plan: string, units: number, n: number): readonly
     const row = { key, plan, day: dayOf(atMs), banned: 0 };
     const written = Math.round(count / 9);
     return [
-      { ...row, operation: 'listPets', requests: count, units: count, limited: refused, failed: ago % 7 === 0 ? 2 : 0 },
-      { ...row, operation: 'createPet', requests: written, units: written, limited: 0, failed: 0 },
+      {
+        ...row,
+        operation: 'listPets',
+        requests: count,
+        units: count,
+        returned: 0,
+        limited: refused,
+        failed: ago % 7 === 0 ? 2 : 0,
+      },
+      { ...row, operation: 'createPet', requests: written, units: written, returned: 0, limited: 0, failed: 0 },
     ];
   }).flat();
 }

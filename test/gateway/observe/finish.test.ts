@@ -1,6 +1,6 @@
 import t from 'tap';
 import { RecentExchanges } from '../../../src/gateway/observe/recent/memory.js';
-import type { FailedRequest } from '../../../src/gateway/store/port.js';
+import type { EndedRequest } from '../../../src/gateway/store/port.js';
 import { REFUSALS } from '../../../src/gateway/refusal.js';
 import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
 import { AccessLine } from '../../../src/gateway/observe/access-line.js';
@@ -9,10 +9,11 @@ import { createFinish, createTunnelOpened, type AccessLog } from '../../../src/g
 import { ADMITTED } from '../admission/verdict.js';
 import { makeExchange } from '../exchange.js';
 
+const NO_PLANS = new Map<string, never>();
 const VERDICT = { ...ADMITTED, keyId: 'k1', atMs: 1234 };
 
 interface Told {
-  readonly failures: readonly FailedRequest[];
+  readonly failures: readonly EndedRequest[];
   readonly line: Readonly<Record<string, unknown>>;
   readonly metrics: string;
 }
@@ -34,7 +35,7 @@ async function finished(
     client: { ...made.client, ...client },
     logEntry: { ...made.logEntry, operation: 'listPets', ...logEntry },
   };
-  const failures: FailedRequest[] = [];
+  const failures: EndedRequest[] = [];
   let line: Record<string, unknown> = {};
   const metrics = newMetrics();
   const access: AccessLog = {
@@ -42,12 +43,12 @@ async function finished(
     write: (text) => (line = JSON.parse(String(text)) as Record<string, unknown>),
     sampled: 1,
   };
-  createFinish(metrics, access, (failure) => failures.push(failure), new RecentExchanges())(exchange, status);
+  createFinish(metrics, access, (failure) => failures.push(failure), new RecentExchanges(), NO_PLANS)(exchange, status);
   return { failures, line, metrics: await metrics.registry.metrics() };
 }
 
 t.test('an admitted request that ended in a 5xx is credited, with the day of its admission', async (t) => {
-  const credit = { keyId: 'k1', plan: 'free', operation: 'listPets', admittedAtMs: 1234 };
+  const credit = { keyId: 'k1', plan: 'free', operation: 'listPets', admittedAtMs: 1234, isFailed: true };
   t.same((await finished({ verdict: VERDICT, counted: true }, 500)).failures, [credit]);
   t.same((await finished({ verdict: VERDICT, counted: true, refusal: REFUSALS.upstream_timeout }, 504)).failures, [
     credit,
@@ -70,7 +71,7 @@ t.test(
     let heard = (): void => undefined;
     Object.assign(logEntry, { refusal: REFUSALS.store_unavailable, unanswered: 'k1' });
     logEntry.late = new Promise((resolve) => (heard = resolve));
-    const failures: FailedRequest[] = [];
+    const failures: EndedRequest[] = [];
     const lines: unknown[] = [];
     const write: AccessLog['write'] = (text) => lines.push(JSON.parse(String(text)));
     createFinish(
@@ -78,13 +79,14 @@ t.test(
       { Line: AccessLine, write, sampled: 1 },
       (failure) => failures.push(failure),
       new RecentExchanges(),
+      NO_PLANS,
     )(exchange, 503);
     t.same([lines, failures], [[], []]);
     Object.assign(logEntry, { verdict: VERDICT, counted: true });
     heard();
     await logEntry.late;
     t.match(lines, [{ status: 503, code: 'store_unavailable', key: 'k1', counted: true, outcome: 'admitted' }]);
-    t.match(failures, [{ keyId: 'k1', admittedAtMs: VERDICT.atMs }]);
+    t.match(failures, [{ keyId: 'k1', admittedAtMs: VERDICT.atMs, isFailed: true }]);
     const unheard = await finished({ keyId: 'k1', counted: null }, 503);
     t.match(unheard.line, { key: 'k1', counted: null, units: 0, admittedAt: null });
     t.same(unheard.failures, []);
@@ -174,7 +176,13 @@ t.test('a sample holds about its share of what went well, all of what did not, a
   const metrics = newMetrics();
   const finishAll = (sampled: number, status: number): readonly string[] => {
     const write: AccessLog['write'] = (line) => lines.push(String(line));
-    const finish = createFinish(metrics, { Line: AccessLine, write, sampled }, () => undefined, new RecentExchanges());
+    const finish = createFinish(
+      metrics,
+      { Line: AccessLine, write, sampled },
+      () => undefined,
+      new RecentExchanges(),
+      NO_PLANS,
+    );
     for (let n = 0; n < 10_000; n += 1) finish(made, status);
     return lines.splice(0);
   };

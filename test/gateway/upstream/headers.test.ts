@@ -31,6 +31,7 @@ function admitted(
     reportsAs: 'listPets',
     scope: null,
     cost: 1,
+    metered: null,
     secured: true,
     match: null,
     refusal: null,

@@ -10,7 +10,7 @@ import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { startRedis } from '../../servers/redis.js';
-import { createReporter } from '../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../src/gateway/store/settlements.js';
 
 const reportsOf = createReporter();
 
@@ -31,7 +31,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
   for (let day = 0; day < KEPT_DAYS + WITNESSES + 5; day += 1) {
     const nowMs = NOON_MS + day * DAY_MS;
     await askMany(engine, key, 3, nowMs);
-    await engine.fail(reportsOf([{ ...failure, admittedAtMs: nowMs }]));
+    await engine.settle(reportsOf([{ ...failure, admittedAtMs: nowMs, isFailed: true }]));
     await stores.fold.run();
     await sweep.run(nowMs);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(nowMs));
@@ -58,10 +58,11 @@ t.test('redis: every day of the ledger ends by itself after the days kept, whate
     plan: 'open',
     operation: 'createPet',
     admittedAtMs: NOON_MS + day * DAY_MS,
+    isFailed: true,
   });
   await askMany(engine, key, 3, NOON_MS);
-  await engine.fail(reportsOf([failure(1)]));
-  await engine.fail(reportsOf([failure(0)]));
+  await engine.settle(reportsOf([failure(1)]));
+  await engine.settle(reportsOf([failure(0)]));
   await askMany(engine, key, 1, NOON_MS + 2 * DAY_MS);
   await redis.command('EXPIRE', nameOf(2), 1_000);
   await askMany(engine, key, 1, NOON_MS + 2 * DAY_MS + 120_000);

@@ -60,7 +60,7 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
   });
   for (let n = 0; n < 3; n += 1) await get('/v1/pets');
   await get('/v1/nothing');
-  const four = { requests: 4, units: 4, limited: 0, banned: 0, failed: 0 };
+  const four = { requests: 4, units: 4, returned: 0, limited: 0, banned: 0, failed: 0 };
   for (let n = 0; n < 2; n += 1) {
     const seen = await own();
     t.match(seen, { windows: { minute: { remaining: 1 }, day: { remaining: 996 } } }, 'asking took no token');
@@ -75,14 +75,17 @@ async function ownUsage(t: Test, environment: Readonly<Record<string, string>>):
     const seen = await own();
     t.equal(seen.ban, null);
     t.match(seen.windows.minute, { remaining: 0 }, 'it answers while the key is limited');
-    return JSON.stringify(seen.today) === JSON.stringify({ requests: 5, units: 5, limited: 2, banned: 0, failed: 1 });
+    return (
+      JSON.stringify(seen.today) ===
+      JSON.stringify({ requests: 5, units: 5, returned: 0, limited: 2, banned: 0, failed: 1 })
+    );
   });
   const bannedSince = Date.now() / 1000;
   t.equal(codeOf(await get('/v1/pets')), 'key_banned');
   const banned = await own();
   t.match(banned.ban, { level: 1 }, 'it answers while the key is banned');
   t.ok(banned.ban!.until >= bannedSince + 299 && banned.ban!.until <= Date.now() / 1000 + 301);
-  t.match(banned.today, { requests: 5, units: 5, limited: 2, banned: 1 });
+  t.match(banned.today, { requests: 5, units: 5, returned: 0, limited: 2, banned: 1 });
 
   const flood = await Promise.all(Array.from({ length: 60 }, () => get('/v1/usage')));
   const refused = flood.filter(({ status }) => status === 429);

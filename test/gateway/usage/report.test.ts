@@ -43,6 +43,7 @@ function row(key: string, day: string, changes: Partial<UsageRow> = {}): UsageRo
     day,
     requests: 1,
     units: 5,
+    returned: 0,
     limited: 2,
     banned: 3,
     failed: 4,
@@ -86,12 +87,56 @@ t.test('a key is out before the next is complete, and days are marked final', as
     waitingFor: [],
     without: [],
     rows: [
-      { key: 'k1', name: '', day: '2026-01-01', requests: 2, units: 10, limited: 4, banned: 6, failed: 8, final: true },
-      { key: 'k1', name: '', day: '2026-01-02', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: false },
-      { key: 'k2', name: '', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
-      { key: 'k3', name: '', day: '2026-01-01', requests: 1, units: 5, limited: 2, banned: 3, failed: 4, final: true },
+      {
+        key: 'k1',
+        name: '',
+        day: '2026-01-01',
+        requests: 2,
+        units: 10,
+        returned: 0,
+        limited: 4,
+        banned: 6,
+        failed: 8,
+        final: true,
+      },
+      {
+        key: 'k1',
+        name: '',
+        day: '2026-01-02',
+        requests: 1,
+        units: 5,
+        returned: 0,
+        limited: 2,
+        banned: 3,
+        failed: 4,
+        final: false,
+      },
+      {
+        key: 'k2',
+        name: '',
+        day: '2026-01-01',
+        requests: 1,
+        units: 5,
+        returned: 0,
+        limited: 2,
+        banned: 3,
+        failed: 4,
+        final: true,
+      },
+      {
+        key: 'k3',
+        name: '',
+        day: '2026-01-01',
+        requests: 1,
+        units: 5,
+        returned: 0,
+        limited: 2,
+        banned: 3,
+        failed: 4,
+        final: true,
+      },
     ],
-    totals: { requests: 5, units: 25, limited: 10, banned: 15, failed: 20 },
+    totals: { requests: 5, units: 25, returned: 0, limited: 10, banned: 15, failed: 20 },
   });
 });
 
@@ -105,22 +150,22 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
     (await piecesOf(reportAsCsv({ ...RANGE, by }, tableOf({ ...RANGE, by }, ledger(rows))))).join('');
   t.equal(
     await csv(['plan']),
-    'plan,requests,units,limited,banned,failed\r\nfree,2,10,4,6,8\r\npro,1,5,2,3,4\r\ntotal,3,15,6,9,12\r\n',
+    'plan,requests,units,returned,limited,banned,failed\r\nfree,2,10,0,4,6,8\r\npro,1,5,0,2,3,4\r\ntotal,3,15,0,6,9,12\r\n',
   );
   t.equal(
     await csv(['operation', 'day']),
     [
-      'operation,day,requests,units,limited,banned,failed,final,without',
-      'o,2026-01-01,1,5,2,3,4,true,',
-      'o,2026-01-02,1,5,2,3,4,false,',
-      'p,2026-01-01,1,5,2,3,4,true,',
-      'total,,3,15,6,9,12,false,',
+      'operation,day,requests,units,returned,limited,banned,failed,final,without',
+      'o,2026-01-01,1,5,0,2,3,4,true,',
+      'o,2026-01-02,1,5,0,2,3,4,false,',
+      'p,2026-01-01,1,5,0,2,3,4,true,',
+      'total,,3,15,0,6,9,12,false,',
       '',
     ].join('\r\n'),
   );
   t.equal(
     (await piecesOf(reportAsCsv(RANGE, tableOf(RANGE, ledger())))).join(''),
-    'key,name,day,requests,units,limited,banned,failed,final,without\r\ntotal,,,0,0,0,0,0,false,\r\n',
+    'key,name,day,requests,units,returned,limited,banned,failed,final,without\r\ntotal,,,0,0,0,0,0,0,false,\r\n',
   );
 });
 
@@ -147,12 +192,12 @@ t.test('by customer: its keys are one row with its reference and name, a key wit
   t.equal(
     await csv(['customer']),
     [
-      'customer,reference,name,requests,units,limited,banned,failed',
-      '0000000000zz,,alone,1,5,2,3,4',
-      'AAAAAAAA,"C-1,""2""",Big shop,3,15,6,9,12',
-      'AAAAAAAA0zzz,,,1,5,2,3,4',
-      'CCCCCCCC,,,1,5,2,3,4',
-      'total,,,6,30,12,18,24',
+      'customer,reference,name,requests,units,returned,limited,banned,failed',
+      '0000000000zz,,alone,1,5,0,2,3,4',
+      'AAAAAAAA,"C-1,""2""",Big shop,3,15,0,6,9,12',
+      'AAAAAAAA0zzz,,,1,5,0,2,3,4',
+      'CCCCCCCC,,,1,5,0,2,3,4',
+      'total,,,6,30,0,12,18,24',
       '',
     ].join('\r\n'),
     'what is gone has neither name nor reference',
@@ -164,7 +209,7 @@ t.test('by customer: its keys are one row with its reference and name, a key wit
     /^AAAAAAAA,"C-1,""2""",Big shop,pro,1,/,
   ]);
   const both = (await csv(['key', 'customer'])).split('\r\n');
-  t.equal(both[0], 'key,name,customer,reference,customerName,requests,units,limited,banned,failed');
+  t.equal(both[0], 'key,name,customer,reference,customerName,requests,units,returned,limited,banned,failed');
   t.match(both[4], /^AAAAAAAA1k2aaa,'=web,AAAAAAAA,"C-1,""2""",Big shop,2,/);
   asked.length = 0;
   t.match(await csv(['key'], { names: false }), /^key,requests,/);
@@ -179,7 +224,16 @@ t.test('names of many keys are looked up a page at a time, and the event loop is
   );
   const asked: string[][] = [];
   const names = new Names(accounts(all, [], asked));
-  const rows = all.map(({ id: key }) => ({ key, name: '', requests: 1, units: 1, limited: 0, banned: 0, failed: 0 }));
+  const rows = all.map(({ id: key }) => ({
+    key,
+    name: '',
+    requests: 1,
+    units: 1,
+    returned: 0,
+    limited: 0,
+    banned: 0,
+    failed: 0,
+  }));
   const named = await names.added(rows);
   t.same(
     named.map(({ name }) => name),

@@ -20,7 +20,7 @@ async function stage(t: Parameters<typeof openStore>[0], plan: Plan = free) {
     async *rows() {
       ledger.reads += 1;
       await ledger.wait;
-      const counts = { requests: 1, units: ledger.units, limited: 0, banned: 0, failed: 0 };
+      const counts = { requests: 1, units: ledger.units, returned: 0, limited: 0, banned: 0, failed: 0 };
       yield ledger.keys.map((key): UsageRow => ({ key, plan: 'free', operation: 'o', day: '2026-11-20', ...counts }));
     },
   };

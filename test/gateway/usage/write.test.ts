@@ -14,6 +14,7 @@ t.test('the head goes out with the first answer of the store, the rest in few pi
           day: '2026-01-01',
           requests: 1,
           units: 1,
+          returned: 0,
           limited: 0,
           banned: 0,
           failed: 0,
@@ -29,10 +30,10 @@ t.test('the head goes out with the first answer of the store, the rest in few pi
     { rows: ledger },
   ))
     pieces.push(piece);
-  t.equal(pieces[0], 'key,name,requests,units,limited,banned,failed\r\n');
+  t.equal(pieces[0], 'key,name,requests,units,returned,limited,banned,failed\r\n');
   t.ok(pieces.length < 6, `${pieces.length} pieces`);
   const lines = pieces.join('').split('\r\n');
   t.equal(lines.length, KEYS + 3);
-  t.equal(lines.at(-3), `k${KEYS - 1},,1,1,0,0,0`);
-  t.equal(lines.at(-2), `total,,${KEYS},${KEYS},0,0,0`);
+  t.equal(lines.at(-3), `k${KEYS - 1},,1,1,0,0,0,0`);
+  t.equal(lines.at(-2), `total,,${KEYS},${KEYS},0,0,0,0`);
 });

@@ -17,7 +17,7 @@ export interface UsageEvent {
 
 const DIMENSIONS = ['day', 'key', 'plan', 'operation'] as const;
 /** Columns of the ledger that an event carries. */
-export const COUNTS = ['requests', 'limited', 'banned', 'failed', 'units'] as const;
+export const COUNTS = ['requests', 'limited', 'banned', 'failed', 'units', 'returned'] as const;
 
 /** What a row is counted by, as text that no other group has. */
 export function groupOf(row: LedgerRow): string {

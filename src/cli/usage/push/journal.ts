@@ -93,5 +93,5 @@ function growthOf(row: LedgerRow, { counts }: Sum): LedgerRow | undefined {
 }
 
 function countsIn(row: LedgerRow): readonly number[] {
-  return COUNTS.map((name) => Number(row.get(name)));
+  return COUNTS.map((name) => Number(row.get(name) ?? 0));
 }

@@ -64,7 +64,8 @@ const STATE = z.strictObject({
   ...{ day: BUCKET, month: BUCKET, windows: z.record(OPERATION, BUCKET) },
   ...{ strikes: COUNT, strikesSinceMs: MOMENT, bannedUntilMs: MOMENT, banLevel: COUNT },
 });
-const COUNTED = forEachCount(COUNT);
+// Earlier versions had no returned units.
+const COUNTED = { ...forEachCount(COUNT), returned: COUNT.default(0) };
 const ROW = z.strictObject({
   ...{ key: KEY_ID, day: DAY, plan: PLAN, operation: OPERATION },
   ...COUNTED,

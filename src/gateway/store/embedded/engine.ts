@@ -1,3 +1,4 @@
+import { applyChanges, changesOf } from '../../admission/settlement.js';
 import { changesNothing, decide, type SubjectState } from '../../admission/decide.js';
 import { payerOf } from '../records/customer-id.js';
 import { merged, split } from '../merged-state.js';
@@ -6,7 +7,7 @@ import { automaticBan, banEvent, crossedEvent, crossingsOf } from '../records/fa
 import { finalityOf } from '../finality.js';
 import { ANONYMOUS_PLAN, termsOf, WARN_AT, type BanRule, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
-import type { AdmissionEngine, FailureReport } from '../port.js';
+import type { AdmissionEngine, EndedRequest, SettlementReport } from '../port.js';
 import type { BannedVerdict, StandingVerdict, Verdict } from '../../admission/verdict.js';
 import { costOf } from '../../admission/windows.js';
 import { Addresses } from './addresses.js';
@@ -65,6 +66,8 @@ export function engineOn(
   const addresses = new Addresses(stores);
   const maintenance = new Maintenance(stores, new Sweep(stores, usageDays, verifier), addresses);
   const usage = usageOf(stores);
+  /** The last report of each process: a worker that heard no response sends its reports again. */
+  const settled = new Map<string, number>();
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
@@ -80,8 +83,13 @@ export function engineOn(
   return {
     name: 'embedded',
     admit,
-    // A single record: what is not acknowledged was not counted.
-    fail: (reports) => attempt(stores, () => transact(stores, (transaction) => countFailures(transaction, reports))),
+    // A single record of the journal: either all of it is counted, or nothing.
+    settle: (reports) =>
+      attempt(stores, () => {
+        const fresh = reports.filter(({ reporter, number }) => number > (settled.get(reporter) ?? 0));
+        transact(stores, (transaction) => fresh.forEach((report) => settle(transaction, report)));
+        for (const { reporter, number } of fresh) settled.set(reporter, number);
+      }),
     keys: keysOf(stores),
     customers: customersOf(stores),
     tokens: tokensOf(stores),
@@ -211,9 +219,18 @@ function scratchOf(state: SubjectState, ban: BanRule, cost: number, nowMs: numbe
   return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;
 }
 
-function countFailures(transaction: Transaction, reports: readonly FailureReport[]): void {
-  for (const { keyId, failures } of reports) {
-    for (const { plan, operation, admittedAtMs } of failures)
-      transaction.count(transaction.key(keyId), plan, operation, admittedAtMs, 'failed');
-  }
+function settle(transaction: Transaction, { keyId, ended }: SettlementReport): void {
+  for (const request of ended) countEnd(transaction, transaction.key(keyId), request);
+  const changes = changesOf(ended.flatMap(({ settlement }) => settlement ?? []));
+  if (changes.length === 0) return;
+  const payer = transaction.key(payerOf(keyId));
+  applyChanges(payer.state, changes);
+  transaction.change(payer);
+}
+
+function countEnd(transaction: Transaction, entry: Entry, request: EndedRequest): void {
+  const { plan, operation, admittedAtMs, isFailed, settlement: { units } = { units: 0 } } = request;
+  if (isFailed) transaction.count(entry, plan, operation, admittedAtMs, 'failed');
+  if (units > 0) transaction.count(entry, plan, operation, admittedAtMs, 'units', units);
+  if (units < 0) transaction.count(entry, plan, operation, admittedAtMs, 'returned', -units);
 }

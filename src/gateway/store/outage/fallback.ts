@@ -2,7 +2,8 @@ import type { Log } from '../../../shared/log.js';
 import { isUnknown, without } from '../redis/trust/doubt.js';
 import type { RedisEngine } from '../redis/engine.js';
 import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
-import type { AdmissionEngine, FailureReport } from '../port.js';
+import type { HeldFrom } from '../../admission/settlement.js';
+import type { AdmissionEngine, Settlement, SettlementReport } from '../port.js';
 import type { Verdict } from '../../admission/verdict.js';
 import type { KeyCache } from './key-cache.js';
 import type { Local } from './local.js';
@@ -115,35 +116,52 @@ function lateOf(
 }
 
 /**
- * Both ledgers will be merged, so a failure must be counted in only one of them: if Redis may have accepted it, it is
- * sent to Redis again, and only there.
+ * Both ledgers will be merged, so an end must be counted in only one of them: if Redis may have accepted it, it is sent
+ * to Redis again, and only there.
  */
-export function failWithFallback(
+export function settleWithFallback(
   redis: RedisEngine,
   local: Local,
   isUnavailable: () => boolean,
-): AdmissionEngine['fail'] {
-  const unsure = new WeakSet<FailureReport>();
+): AdmissionEngine['settle'] {
+  const unsure = new WeakSet<SettlementReport>();
   return async (reports) => {
-    const error = await ask(reports);
+    const error = await ask(reports.map((report) => withWindows(report, windowsInRedis)));
     if (error === undefined) return;
     for (const [index, report] of reports.entries())
       if (!error.accepted.includes(index) && !error.notSent.includes(index)) unsure.add(report);
     const here = error.notSent.filter((index) => !unsure.has(reports[index]!));
-    if (here.length > 0) await local.engine.fail(here.map((index) => reports[index]!));
+    if (here.length > 0) await local.engine.settle(here.map((index) => withWindows(reports[index]!, windowsHere)));
     const accepted = [...error.accepted, ...here];
     if (accepted.length < reports.length) throw new StoreUnavailable(error.message, { accepted });
   };
 
-  async function ask(reports: readonly FailureReport[]): Promise<StoreUnavailable | undefined> {
+  async function ask(reports: readonly SettlementReport[]): Promise<StoreUnavailable | undefined> {
     if (isUnavailable() && !redis.cluster)
       return new StoreUnavailable('Redis is unavailable', { notSent: [...reports.keys()] });
     try {
-      await redis.fail(reports);
+      await redis.settle(reports);
       return undefined;
     } catch (error) {
       if (error instanceof StoreUnavailable) return error;
       throw error;
     }
   }
+}
+
+type WindowsOf = (settlement: Settlement) => readonly HeldFrom[];
+
+/** The share of a limit has only what it held itself. The spool gives the rest back in Redis. */
+const windowsHere: WindowsOf = ({ windows, isLocal }) => (isLocal ? windows : []);
+
+/** Redis knows what a share spent of days and months, but not of minutes. */
+const windowsInRedis: WindowsOf = ({ windows, isLocal }) =>
+  isLocal ? windows.filter(({ per, refill }) => per !== 'minute' && refill === 0) : windows;
+
+function withWindows(report: SettlementReport, windowsOf: WindowsOf): SettlementReport {
+  if (report.ended.every(({ settlement }) => settlement === undefined)) return report;
+  const ended = report.ended.map(({ settlement, ...request }) =>
+    settlement === undefined ? request : { ...request, settlement: { ...settlement, windows: windowsOf(settlement) } },
+  );
+  return { ...report, ended };
 }

@@ -1,8 +1,10 @@
 /** Cumulative counts of one key, plan, operation and UTC day. */
 export interface UsageCounts {
   readonly requests: number;
-  /** Total cost of the requests. */
+  /** Units charged: the cost of each request, or its hold and what its response cost beyond that. */
   readonly units: number;
+  /** Units of these that came back, because a response cost less than its hold. */
+  readonly returned: number;
   readonly limited: number;
   readonly banned: number;
   readonly failed: number;
@@ -24,7 +26,7 @@ export interface StoredRow extends UsageRow {
 }
 
 /** Names of the usage counters, in display order. */
-export const COUNTS = ['requests', 'units', 'limited', 'banned', 'failed'] as const;
+export const COUNTS = ['requests', 'units', 'returned', 'limited', 'banned', 'failed'] as const;
 
 /** Returns `value` for each counter. */
 export function forEachCount<T>(value: T): Record<(typeof COUNTS)[number], T> {
@@ -51,14 +53,20 @@ export function addCorrected(sum: Corrected, { corrected }: Pick<UsageRow, 'corr
 export type Counts = Record<(typeof COUNTS)[number], number>;
 
 export function noCounts(): Counts {
-  return { requests: 0, units: 0, limited: 0, banned: 0, failed: 0 };
+  return { requests: 0, units: 0, returned: 0, limited: 0, banned: 0, failed: 0 };
 }
 
 /** Field by field: it runs for millions of rows. */
-export function addCounts(sum: Counts, { requests, units, limited, banned, failed }: UsageCounts): void {
+export function addCounts(sum: Counts, { requests, units, returned, limited, banned, failed }: UsageCounts): void {
   sum.requests += requests;
   sum.units += units;
+  sum.returned += returned;
   sum.limited += limited;
   sum.banned += banned;
   sum.failed += failed;
+}
+
+/** Returns the units to pay for. */
+export function netUnits({ units, returned }: Pick<UsageCounts, 'units' | 'returned'>): number {
+  return units - returned;
 }

@@ -13,7 +13,7 @@ import { banStore, noteStarted } from './records/bans.js';
 import { changedSince, type ChangedKeys } from './records/changes.js';
 import { customerStore } from './records/customers.js';
 import { connect } from './link/connect.js';
-import { fail } from './ledger/failure-reports.js';
+import { settle } from './ledger/settle.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
 import { beat, dayStore, leave, nowMs, report, seen, type Report } from './gateways.js';
@@ -144,7 +144,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       noteStarted(link, requests, verdicts);
       return verdicts.some(isUnknown) ? confirmUnknown(link, eviction, requests, verdicts) : verdicts;
     },
-    fail: (reports) => fail(link, reports, usageDays),
+    settle: (reports) => settle(link, reports, usageDays),
     ...{ keys, customers, days, ledger },
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),

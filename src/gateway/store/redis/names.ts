@@ -116,7 +116,7 @@ export function ledgerName(id: string, day: number): string {
 }
 
 /** Name of the hash with the number of each reporter's last counted failure report of a day. */
-export function failureReportsName(id: string, day: number): string {
+export function settlementsName(id: string, day: number): string {
   return `petgate:${tagged(id)}:credits:${day}`;
 }
 

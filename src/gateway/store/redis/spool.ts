@@ -62,8 +62,8 @@ export async function takeSpool(
 }
 
 /** Returns the counts in the order that the script expects. */
-function inOrder({ requests, units, limited, banned, failed }: UsageCounts): readonly number[] {
-  return [requests, limited, banned, failed, units - requests];
+function inOrder({ requests, units, returned, limited, banned, failed }: UsageCounts): readonly number[] {
+  return [requests, limited, banned, failed, units - requests, returned];
 }
 
 /** Adds a ban that started while Redis was unavailable to the key's history; does nothing if repeated. */

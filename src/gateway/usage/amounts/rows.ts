@@ -3,6 +3,7 @@ import type { Price } from '../../admission/plan.js';
 import {
   addCorrected,
   addCounts,
+  netUnits,
   noCorrections,
   noCounts,
   type Corrected,
@@ -125,7 +126,7 @@ interface Sum {
 
 /** What is paid for: what was counted, and what was said of that since. */
 function unitsOf(sum: (Counts & Corrected) | undefined): number | undefined {
-  return sum && sum.units + sum.correctedUnits;
+  return sum && netUnits(sum) + sum.correctedUnits;
 }
 
 function add(sum: Counts & Corrected, more: Counts & Corrected): void {

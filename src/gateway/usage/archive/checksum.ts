@@ -8,10 +8,14 @@ const FORMAT = 1;
 /** Columns of a day's rows, in order. */
 export const COLUMNS: readonly string[] = ['key', 'plan', 'operation', ...COUNTS];
 
+const LABELS = 3;
+
 /** Summary of a whole day, to detect changes. */
 export interface Checksum {
   readonly rows: number;
   readonly totals: Counts;
+  /** Those that the rows were written with: earlier versions had fewer counts. */
+  readonly columns: readonly string[];
   /** SHA-256 of a head (day, format and columns) and the lines of all rows (RFC 6234, hexadecimal). */
   readonly sha256: string;
 }
@@ -20,22 +24,24 @@ export interface Checksum {
 export class DayChecksum {
   readonly #hash = createHash('sha256');
   readonly #totals = noCounts();
+  readonly #columns: readonly string[];
   #rows = 0;
 
-  constructor(day: string) {
-    this.#hash.update(`${JSON.stringify({ ledger: day, format: FORMAT, columns: COLUMNS })}\n`);
+  constructor(day: string, columns = COLUMNS) {
+    this.#columns = columns;
+    this.#hash.update(`${JSON.stringify({ ledger: day, format: FORMAT, columns })}\n`);
   }
 
   /** Plans, keys and operations contain no tabs. */
   add(row: UsageRow): void {
     let line = `${row.key}\t${row.plan}\t${row.operation}`;
-    for (const count of COUNTS) line += `\t${row[count]}`;
+    for (const count of this.#columns.slice(LABELS)) line += `\t${row[count as keyof Counts]}`;
     this.#hash.update(`${line}\n`);
     this.#rows += 1;
     addCounts(this.#totals, row);
   }
 
   get result(): Checksum {
-    return { rows: this.#rows, totals: this.#totals, sha256: this.#hash.digest('hex') };
+    return { rows: this.#rows, totals: this.#totals, columns: this.#columns, sha256: this.#hash.digest('hex') };
   }
 }

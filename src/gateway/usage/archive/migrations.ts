@@ -29,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
    insert into ledger_settings values ('id', gen_random_uuid()), ('version', '0'), ('paused', '0');`,
   // So that version 0.3, which reads a day from both places, does not: it refuses an archive of this format.
   "comment on column ledger_days.moved is 'by version 0.3, which marked nothing in the store'",
+  'alter table ledger_rows add column if not exists returned bigint',
 ];
 
 /** Any number that no other program of the database locks: "ledg" in ASCII. */

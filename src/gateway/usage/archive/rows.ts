@@ -39,10 +39,15 @@ export async function checksumsOf(
   days: readonly string[],
 ): Promise<ReadonlyMap<string, Checksum>> {
   const { rows: found } = await client.query<{ day: string; rows: string } & Omit<Checksum, 'rows'>>(
-    'select day::text, rows, totals, sha256 from ledger_days where day = any($1)',
+    'select day::text, rows, totals, columns, sha256 from ledger_days where day = any($1)',
     [days],
   );
-  return new Map(found.map(({ day, rows, totals, sha256 }) => [day, { rows: Number(rows), totals, sha256 }]));
+  return new Map(
+    found.map(({ day, rows, totals, ...more }) => [
+      day,
+      { rows: Number(rows), totals: { ...noCounts(), ...totals }, ...more },
+    ]),
+  );
 }
 
 /** All rows of a day. After the last one, rejects with ArchiveDamaged if they differ from what was written. */
@@ -51,7 +56,7 @@ async function* checked(
   rows: AsyncIterable<readonly UsageRow[]>,
   written: Checksum,
 ): AsyncGenerator<readonly UsageRow[]> {
-  const checksum = new DayChecksum(day);
+  const checksum = new DayChecksum(day, written.columns);
   for await (const batch of rows) {
     for (const row of batch) checksum.add(row);
     yield batch;

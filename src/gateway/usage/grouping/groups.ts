@@ -138,6 +138,7 @@ export class Groups {
       day: has.day ? day : undefined,
       requests: 0,
       units: 0,
+      returned: 0,
       limited: 0,
       banned: 0,
       failed: 0,

@@ -166,11 +166,11 @@ t.test('amounts come where they fit; demanded elsewhere, the answer says what to
   const lines = (await csv(`${MONTH}&by=customer&names=false`)).split('\r\n');
   t.equal(
     lines[0],
-    'customer,reference,requests,units,limited,banned,failed,' +
+    'customer,reference,requests,units,returned,limited,banned,failed,' +
       'currency,base,included,overage,amount,unknown,final,without',
   );
-  t.match(lines[1], `,0,0,0,0,0,EUR,${DAYS * 100},${DAYS * 10},0,${DAYS * 100},,true,`);
-  t.match(lines[2], `total,,0,0,0,0,0,EUR,${DAYS * 100},`);
+  t.match(lines[1], `,0,0,0,0,0,0,EUR,${DAYS * 100},${DAYS * 10},0,${DAYS * 100},,true,`);
+  t.match(lines[2], `total,,0,0,0,0,0,0,EUR,${DAYS * 100},`);
   for (const query of [
     `${MONTH}&by=plan`,
     `${MONTH}&by=customer&amounts=false`,

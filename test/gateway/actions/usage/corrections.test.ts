@@ -40,7 +40,7 @@ t.test('a correction stands in every report beside what was counted, which stays
   t.match(await correct({ customer: 'C-1', units: 10 }), { status: 201, json: { key: null, customer } });
   t.match(await correct({ key: lone, units: 4 }), { status: 201, json: { key: lone, customer: null, plan: 'pro' } });
 
-  const counted = { requests: 3, units: 3, limited: 0 };
+  const counted = { requests: 3, units: 3, returned: 0, limited: 0 };
   t.match(await rowsOf({ ask }, 'plan'), [
     { plan: 'free', ...counted, correctedRequests: -1, correctedUnits: 8 },
     { plan: 'pro', requests: 0, units: 0, correctedRequests: 0, correctedUnits: 4 },
@@ -59,7 +59,7 @@ t.test('a correction stands in every report beside what was counted, which stays
   t.match(json['totals'], { ...counted, correctedRequests: -1, correctedUnits: 12 });
   t.notOk('correctedUnits' in (await rowsOf({ ask }, 'plan', '&corrections=false'))[0]!);
   const csv = (await ask('GET', `/admin/v1/usage?from=${TODAY}&to=${TODAY}&by=plan&format=csv`)).text;
-  t.equal(csv.split('\r\n')[0], 'plan,requests,units,limited,banned,failed,correctedRequests,correctedUnits');
+  t.equal(csv.split('\r\n')[0], 'plan,requests,units,returned,limited,banned,failed,correctedRequests,correctedUnits');
   t.match(await listener.engine.keys.history(key), [{}, { action: 'corrected', changed: { units: -2 } }]);
 });
 
@@ -107,7 +107,7 @@ t.test('a plan that nothing knows is refused; one that the payer had, or was cou
   const { record } = await registry.create({ plan: 'pro', name: 'k' });
   await registry.change(record.id, { plan: 'free' });
   const { record: counted } = await registry.create({ plan: 'free', name: 'counted' });
-  const counts = { requests: 1, units: 1, limited: 0, banned: 0, failed: 0 };
+  const counts = { requests: 1, units: 1, returned: 0, limited: 0, banned: 0, failed: 0 };
   await engine.transfer.raise([{ key: counted.id, day: TODAY, plan: 'gold', operation: 'listPets', ...counts }]);
   const correct = async (plan: string, key = record.id): Promise<unknown> =>
     (await ask('POST', CORRECTIONS, { key, day: TODAY, units: 1, reason: 'x', plan })).json['message'] ?? 'made';

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { listen } from '../../admin/listener.js';
 import { eraseKey } from '../../../../src/gateway/accounts/erase.js';
-import { createReporter } from '../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../src/gateway/store/settlements.js';
 
 const reportsOf = createReporter();
 
@@ -24,10 +24,12 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
     request(1, 'createPet'),
   ]);
   const [freeId, proId] = keys.map(({ record }) => record.id);
-  await engine.fail(reportsOf([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs }]));
-  const free = { requests: 60, units: 60, limited: 2, banned: 0, failed: 0 };
-  const pro = { requests: 3, units: 3, limited: 0, banned: 0, failed: 1 };
-  const totals = { requests: 63, units: 63, limited: 2, banned: 0, failed: 1 };
+  await engine.settle(
+    reportsOf([{ keyId: proId!, plan: 'pro', operation: 'createPet', admittedAtMs: nowMs, isFailed: true }]),
+  );
+  const free = { requests: 60, units: 60, returned: 0, limited: 2, banned: 0, failed: 0 };
+  const pro = { requests: 3, units: 3, returned: 0, limited: 0, banned: 0, failed: 1 };
+  const totals = { requests: 63, units: 63, returned: 0, limited: 2, banned: 0, failed: 1 };
   const query = `from=${day}&to=${day}`;
   const byPlan = await ask('GET', `/admin/v1/usage?${query}`);
   t.match(byPlan.json, { from: day, to: day, by: ['plan'], final: false, totals });
@@ -48,17 +50,17 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   );
   const byOperation = await ask('GET', `/admin/v1/usage?${query}&by=operation,day&key=${proId!}`);
   t.same(sorted(byOperation.json['rows'], 'operation'), [
-    { operation: 'createPet', day, requests: 2, units: 2, limited: 0, banned: 0, failed: 1, final: false },
-    { operation: 'listPets', day, requests: 1, units: 1, limited: 0, banned: 0, failed: 0, final: false },
+    { operation: 'createPet', day, requests: 2, units: 2, returned: 0, limited: 0, banned: 0, failed: 1, final: false },
+    { operation: 'listPets', day, requests: 1, units: 1, returned: 0, limited: 0, banned: 0, failed: 0, final: false },
   ]);
   t.same(byOperation.json['totals'], pro);
   const csv = await ask('GET', `/admin/v1/usage?${query}&by=plan&format=csv`);
   t.match(csv.headers['content-type'], 'text/csv');
   t.same(csv.text.trim().split('\r\n').sort(), [
-    'free,60,60,2,0,0',
-    'plan,requests,units,limited,banned,failed',
-    'pro,3,3,0,0,1',
-    'total,63,63,2,0,1',
+    'free,60,60,0,2,0,0',
+    'plan,requests,units,returned,limited,banned,failed',
+    'pro,3,3,0,0,0,1',
+    'total,63,63,0,2,0,1',
   ]);
 });
 
@@ -73,11 +75,11 @@ t.test('a range without traffic is an empty report, not an error', async (t: Tes
     waitingFor: [],
     without: [],
     rows: [],
-    totals: { requests: 0, units: 0, limited: 0, banned: 0, failed: 0 },
+    totals: { requests: 0, units: 0, returned: 0, limited: 0, banned: 0, failed: 0 },
   });
   t.equal(
     (await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&format=csv')).text,
-    'plan,requests,units,limited,banned,failed\r\ntotal,0,0,0,0,0\r\n',
+    'plan,requests,units,returned,limited,banned,failed\r\ntotal,0,0,0,0,0,0\r\n',
   );
 });
 
@@ -195,7 +197,7 @@ t.test('one row per key, however many days the range has', async (t: Test) => {
     made
       .map(({ record: { id: key, name } }) => ({ key, name }))
       .sort((a, b) => (a.key < b.key ? -1 : 1))
-      .map((each) => ({ ...each, requests: 40, units: 40, limited: 0, banned: 0, failed: 0 })),
+      .map((each) => ({ ...each, requests: 40, units: 40, returned: 0, limited: 0, banned: 0, failed: 0 })),
   );
   const byDay = await ask('GET', `/admin/v1/usage?from=${from}&by=day`);
   t.equal((byDay.json['rows'] as unknown[]).length, 40);

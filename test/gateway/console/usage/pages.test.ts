@@ -20,7 +20,7 @@ t.test('usage is shown by customer, with names, corrections, a plot and a downlo
   t.match(text, /<svg[^>]+Units per day by plan/);
   const csv = await person.get(/href="([^"]+report\.csv[^"]*)"/.exec(text)![1]!.replaceAll('&amp;', '&'));
   t.match(csv.headers['content-type'], 'text/csv');
-  t.match(csv.text, `${customer.id},,<b>Acme</b>,1,3,0,0,0,0,-2`);
+  t.match(csv.text, `${customer.id},,<b>Acme</b>,1,3,0,0,0,0,0,-2`);
   const wrong = await person.get('/console/usage?from=2026-02-31');
   t.equal(wrong.status, 400);
   t.match(wrong.text, /role="alert"/);

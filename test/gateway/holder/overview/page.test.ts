@@ -18,7 +18,9 @@ const OVERVIEW: Overview = {
       { name: 'day', per: 'day', limit: 'unlimited', remaining: 0, resetAtMs: NOON_MS },
     ],
   },
-  usage: new Map([['2026-11-21', new Map([[ODD, { requests: 2, units: 1234, limited: 1, banned: 0, failed: 0 }]])]]),
+  usage: new Map([
+    ['2026-11-21', new Map([[ODD, { requests: 2, units: 1234, returned: 0, limited: 1, banned: 0, failed: 0 }]])],
+  ]),
   bill: {
     ...{ currency: 'EUR', base: 3000, included: 1000, overage: 234, amount: 3468, units: 1234, asOfMs: NOON_MS },
     unknown: undefined,

@@ -13,7 +13,7 @@ import {
   requestOf,
   tempFolder,
 } from './fixture.js';
-import { createReporter } from '../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../src/gateway/store/settlements.js';
 import { windowOf } from '../../admission/verdict.js';
 import { liftBan, startBan } from '../../../conformance/cast.js';
 
@@ -82,10 +82,10 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
     'admitted',
   ]);
   t.match(verdicts[1], { inScope: false });
-  await engine.fail(
+  await engine.settle(
     reportsOf([
-      { keyId: 'k', plan: 'strict', operation: 'listPets', admittedAtMs: nowMs },
-      { keyId: 'k', plan: 'free', operation: 'getPet', admittedAtMs: nowMs - DAY_MS },
+      { keyId: 'k', plan: 'strict', operation: 'listPets', admittedAtMs: nowMs, isFailed: true },
+      { keyId: 'k', plan: 'free', operation: 'getPet', admittedAtMs: nowMs - DAY_MS, isFailed: true },
     ]),
   );
   t.strictSame(await ledgerOf(engine), [
@@ -96,6 +96,7 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
       day: '2026-11-20',
       requests: 0,
       units: 0,
+      returned: 0,
       limited: 0,
       banned: 0,
       failed: 1,
@@ -107,6 +108,7 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
       day: '2026-11-21',
       requests: 1,
       units: 1,
+      returned: 0,
       limited: 1,
       banned: 2,
       failed: 1,

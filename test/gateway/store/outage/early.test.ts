@@ -137,10 +137,10 @@ t.test('a failure that is reported before its key is known is counted beside tho
   const key = await newKey(first, 'free');
   const nowMs = Date.now();
   await askMany(first, key, 3, nowMs);
-  const failure = { keyId: key.id, plan: 'free', operation: LIST, admittedAtMs: nowMs };
+  const failure = { keyId: key.id, plan: 'free', operation: LIST, admittedAtMs: nowMs, isFailed: true };
   const report = { reporter: 'one', number: 1, keyId: key.id, day: Math.floor(nowMs / 86_400_000) };
-  await first.fail([{ ...report, failures: [failure] }]);
-  await second.fail([{ ...report, failures: [failure, failure] }]);
+  await first.settle([{ ...report, ended: [failure] }]);
+  await second.settle([{ ...report, ended: [failure, failure] }]);
   const file = await exported(first);
   for (let n = 0; n < 2; n += 1) {
     await imported(second, file);

@@ -27,7 +27,7 @@ import {
   ledgerOf,
   openGateway,
 } from './fixture.js';
-import { createReporter } from '../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../src/gateway/store/settlements.js';
 import { windowOf } from '../../admission/verdict.js';
 
 const reportsOf = createReporter();
@@ -217,7 +217,9 @@ t.test('frozen: what waited for an answer is refused, whatever comes after is de
   const startMs = performance.now();
   for (let n = 0; n < 100; n += 1) t.equal((await ask(engine, key, now())).outcome, 'admitted');
   t.ok(performance.now() - startMs < 20 * DEADLINE_MS, 'nothing waits: a hundred deadlines would take longer');
-  await engine.fail(reportsOf([{ keyId: key.id, plan: 'pro', operation: 'listPets', admittedAtMs: now() }]));
+  await engine.settle(
+    reportsOf([{ keyId: key.id, plan: 'pro', operation: 'listPets', admittedAtMs: now(), isFailed: true }]),
+  );
   server.thaw();
   await back(engine);
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 110);

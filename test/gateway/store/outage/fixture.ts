@@ -83,7 +83,7 @@ export async function back(engine: FailoverEngine): Promise<void> {
 /** The sum of what a ledger has of a key, yesterday and today. */
 export async function ledgerOf(engine: Pick<AdmissionEngine, 'usage'>, { id }: Actor): Promise<UsageCounts> {
   const rows = await rowsOf(engine as AdmissionEngine, dayName(Date.now() - 86_400_000), dayName(Date.now()), id);
-  const sum = { requests: 0, units: 0, limited: 0, banned: 0, failed: 0 };
+  const sum = { requests: 0, units: 0, returned: 0, limited: 0, banned: 0, failed: 0 };
   for (const row of rows)
     for (const name of ['requests', 'units', 'limited', 'banned', 'failed'] as const) sum[name] += row[name];
   return sum;

@@ -73,6 +73,7 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
       day: new Date().toISOString().slice(0, 10),
       requests,
       units: requests,
+      returned: 0,
       limited: 2,
       banned: 1,
       failed: 1,
@@ -84,7 +85,7 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
   await take('one', 4, key.id);
   await take('one', 7, key.id);
   await take('two', 3, key.id);
-  t.same(await ledgerOf(engine, key), { requests: 10, units: 10, limited: 4, banned: 2, failed: 2 });
+  t.same(await ledgerOf(engine, key), { requests: 10, units: 10, returned: 0, limited: 4, banned: 2, failed: 2 });
   t.equal(windowOf(standing(await ask(engine, key, now(), { cost: 0 })), 'day').remaining, 990);
   await take('one', 100, greedy.id, 'drip');
   const { remaining } = windowOf(standing(await ask(engine, greedy, now(), { cost: 0 })), 'day');
@@ -137,6 +138,7 @@ t.test(
         day: dayName(atMs),
         requests,
         units: requests,
+        returned: 0,
         limited: 0,
         banned: 0,
         failed: 0,
@@ -202,7 +204,7 @@ t.test('what is crossed while Redis is unavailable is told when it has the count
   t.same(await crossed(customer), ['day 50 3']);
   t.equal((await toldOf(engine, customer))[0]?.data.key, own.id);
   const row = { key: key.id, plan: 'enterprise', operation: 'listPets', day: dayName(now()) };
-  const counts = { requests: 6, units: 6, limited: 0, banned: 0, failed: 0 };
+  const counts = { requests: 6, units: 6, returned: 0, limited: 0, banned: 0, failed: 0 };
   for (let n = 0; n < 3; n += 1)
     await redis.fleet.take('another', {
       ...{ keyId: key.id, rows: [{ ...row, ...counts }], warnAt: [50, 80, 100] },

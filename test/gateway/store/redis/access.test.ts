@@ -24,7 +24,7 @@ import { outbox } from '../../../conformance/outbox.js';
 import { told } from '../../../conformance/told.js';
 import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { createReporter } from '../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../src/gateway/store/settlements.js';
 
 const reportsOf = createReporter();
 
@@ -54,7 +54,9 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   await engine.check();
   const key = await newKey(engine, 'free');
   t.equal((await ask(engine, key, NOON_MS)).outcome, 'admitted');
-  await engine.fail(reportsOf([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS }]));
+  await engine.settle(
+    reportsOf([{ keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: NOON_MS, isFailed: true }]),
+  );
   t.match(await rowsOf(engine, dayName(NOON_MS), dayName(NOON_MS)), [{ requests: 1, failed: 1 }]);
   await startBan(engine, key, NOON_MS);
   t.equal((await engine.bans.read(key.id))?.untilMs, NOON_MS);
@@ -89,6 +91,7 @@ t.test('a Redis user with these rights and no others is enough for everything', 
         day: dayName(Date.now()),
         requests: 3,
         units: 3,
+        returned: 0,
         limited: 0,
         banned: 0,
         failed: 0,

@@ -34,7 +34,7 @@ async function stage(t: Test) {
   await registry.customers.change(customer, { plan: 'pro' }, 'test');
   const row = (key: string, day: number, plan: string, units: number): UsageRow => ({
     ...{ key, plan, operation: 'listPets', day: `2026-11-${String(day).padStart(2, '0')}` },
-    ...{ requests: units, units, limited: 1, banned: 2, failed: 3 },
+    ...{ requests: units, units, returned: 0, limited: 1, banned: 2, failed: 3 },
   });
   const report = async (rows: readonly UsageRow[], range: Partial<ReportRange> = {}) => {
     const amounts = new Amounts({ ...NOVEMBER, by: ['customer'], ...range }, engine);
@@ -66,7 +66,7 @@ t.test('a payer owes the days of each plan, and its units by the plan that admit
   );
   for (const name of ['plan', 'day', 'without', 'correctedUnits', 'correctedRequests', 'unknown'] as const)
     t.equal(ofCustomer[name], undefined, name);
-  t.match(amounts.totals, { requests: 21, units: 21, limited: 3, banned: 6, failed: 9 });
+  t.match(amounts.totals, { requests: 21, units: 21, returned: 0, limited: 3, banned: 6, failed: 9 });
   t.match(amounts.owed, { currency: 'EUR', amount: 5027 + 3008 });
   t.match(amounts.byCurrency, [{ currency: 'EUR', base: 8000, included: 0, overage: 21, amount: 8035 }]);
 });
@@ -95,7 +95,7 @@ t.test('corrections are paid for, and shown apart where they are asked for', asy
   const { report, row, key, customer } = await stage(t);
   const correction: UsageRow = {
     ...row(key, 5, 'basic', 0),
-    ...{ requests: 0, units: 0, limited: 0, banned: 0, failed: 0, corrected: { requests: -1, units: -4 } },
+    ...{ requests: 0, units: 0, returned: 0, limited: 0, banned: 0, failed: 0, corrected: { requests: -1, units: -4 } },
   };
   const given = [row(key, 5, 'basic', 10), correction];
   const { rows, amounts } = await report(given, { corrections: true, customer });

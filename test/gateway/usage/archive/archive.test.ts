@@ -17,6 +17,7 @@ function rowsOf(day: string, keys: number): UsageRow[] {
     day,
     requests: n + 1,
     units: 2 * n + 3,
+    returned: 0,
     limited: 0,
     banned: 0,
     failed: 0,

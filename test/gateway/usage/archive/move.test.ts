@@ -200,6 +200,7 @@ t.test('what comes late of an archived day stays in the store, and is in every r
           day: ago(days),
           requests,
           units: 3 * requests,
+          returned: 0,
           limited: 0,
           banned: 0,
           failed: 0,

@@ -10,10 +10,12 @@ const FIELD_AT: Readonly<Record<keyof UsageCounts, number>> = {
   banned: 16,
   failed: 24,
   units: 32,
+  returned: 40,
 };
-/** Counts without units, which are omitted if every request cost one. */
+/** Counts without units, which are omitted if every request cost one; with them; and with returned units. */
 export const COUNTS_BYTES = 32;
 export const MORE_COUNTS_BYTES = 40;
+export const ALL_COUNTS_BYTES = 48;
 
 /** Usage of a key under one label. */
 export interface Slot {
@@ -65,7 +67,8 @@ export class Entry {
   }
 }
 
-export function countsBytes({ requests, units }: UsageCounts): number {
+export function countsBytes({ requests, units, returned }: UsageCounts): number {
+  if (returned > 0) return ALL_COUNTS_BYTES;
   return units === requests ? COUNTS_BYTES : MORE_COUNTS_BYTES;
 }
 
@@ -74,6 +77,7 @@ export function unpackCounts(bytes: Buffer): Counts {
   return {
     requests,
     units: bytes.length < MORE_COUNTS_BYTES ? requests : bytes.readDoubleLE(FIELD_AT.units),
+    returned: bytes.length < ALL_COUNTS_BYTES ? 0 : bytes.readDoubleLE(FIELD_AT.returned),
     limited: bytes.readDoubleLE(FIELD_AT.limited),
     banned: bytes.readDoubleLE(FIELD_AT.banned),
     failed: bytes.readDoubleLE(FIELD_AT.failed),
@@ -94,5 +98,6 @@ export function writeCounts(counts: UsageCounts, view: DataView, at: number): nu
   view.setFloat64(at + FIELD_AT.failed, counts.failed, true);
   const size = countsBytes(counts);
   if (size > COUNTS_BYTES) view.setFloat64(at + FIELD_AT.units, counts.units, true);
+  if (size > MORE_COUNTS_BYTES) view.setFloat64(at + FIELD_AT.returned, counts.returned, true);
   return size;
 }

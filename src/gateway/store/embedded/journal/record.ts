@@ -3,7 +3,7 @@ import type { SubjectState } from '../../../admission/decide.js';
 import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
 import { packedWindows, unpackWindows } from '../../subject-state.js';
 import type { BanOfKey } from './ban-history.js';
-import { COUNTS_BYTES, countsBytes, MORE_COUNTS_BYTES, unpackCounts, writeCounts } from './entry.js';
+import { ALL_COUNTS_BYTES, COUNTS_BYTES, countsBytes, MORE_COUNTS_BYTES, unpackCounts, writeCounts } from './entry.js';
 import type { Entry, Kind, Slot } from './entry.js';
 import { labelFrom } from './label.js';
 import type { PendingEvent } from './pending.js';
@@ -14,8 +14,8 @@ import type { PendingEvent } from './pending.js';
  *
  * Of each subject: two bytes of length and the id, the state, two bytes that say how many counts changed, and of each
  * of these two bytes of length, the label, and the counts. The highest bit of a length marks an optional part: after an
- * id's state, two bytes of length and its other windows; after a label, counts that include units. The next bit of an
- * id's length says that it is an address.
+ * id's state, two bytes of length and its other windows; after a label, counts that include units. The next bit says
+ * of an id that it is an address, and of a label that its counts include returned units, too.
  */
 const MARK = Buffer.from('PgJ1');
 const HEAD_BYTES = 24;
@@ -23,7 +23,15 @@ const [CRC_AT, SIZE_AT, NUMBER_AT, SUBJECTS_AT] = [4, 8, 12, 20];
 const LENGTH_BYTES = 2;
 const MORE = 0x8000;
 const ADDRESS = 0x4000;
+const RETURNED = 0x4000;
 const LENGTH = 0x3fff;
+
+/** Flags of a label's length, by the bytes of its counts. */
+const FLAGS_OF: ReadonlyMap<number, number> = new Map([
+  [COUNTS_BYTES, 0],
+  [MORE_COUNTS_BYTES, MORE],
+  [ALL_COUNTS_BYTES, MORE | RETURNED],
+]);
 
 /** What few batches have. `rows` of the file that are replaced, or removed (null), in base64. */
 export interface Rare {
@@ -68,7 +76,7 @@ function packEntry({ kind, idBytes, state, slots }: Entry, number: number, view:
   for (const { label, counts, changedBy } of slots) {
     if (changedBy !== number) continue;
     count += 1;
-    at = packText(label.bytes, countsBytes(counts) > COUNTS_BYTES ? MORE : 0, view, at);
+    at = packText(label.bytes, FLAGS_OF.get(countsBytes(counts))!, view, at);
     at += writeCounts(counts, view, at);
   }
   view.setUint16(countAt, count, true);
@@ -86,6 +94,11 @@ function sizeOf({ idBytes, state, slots }: Entry): number {
   if (state.operationWindows !== null) size += LENGTH_BYTES + packedWindows(state.operationWindows).length;
   for (const { label, counts } of slots) size += LENGTH_BYTES + label.bytes.length + countsBytes(counts);
   return size;
+}
+
+function bytesOf(labelHead: number): number {
+  if ((labelHead & MORE) === 0) return COUNTS_BYTES;
+  return (labelHead & RETURNED) === 0 ? MORE_COUNTS_BYTES : ALL_COUNTS_BYTES;
 }
 
 function makeRoom(used: number, more: number): void {
@@ -158,7 +171,7 @@ export function* unpackSubjects(bytes: Buffer): Generator<LoggedSubject> {
       const labelHead = bytes.readUInt16LE(at);
       const labelEnd = at + LENGTH_BYTES + (labelHead & LENGTH);
       const label = labelFrom(bytes.toString('utf8', at + LENGTH_BYTES, labelEnd));
-      at = labelEnd + ((labelHead & MORE) === 0 ? COUNTS_BYTES : MORE_COUNTS_BYTES);
+      at = labelEnd + bytesOf(labelHead);
       return { label, counts: unpackCounts(bytes.subarray(labelEnd, at)) };
     });
     yield { kind: (head & ADDRESS) === 0 ? 's' : 'a', id, state, slots };

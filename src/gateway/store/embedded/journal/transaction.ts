@@ -74,11 +74,11 @@ export class Transaction {
     this.#changed.push(entry);
   }
 
-  /** Adds one for the ledger to a key's counts, on the day of `atMs`; gives them. */
-  count(entry: Entry, plan: string, operation: string, atMs: number, field: keyof UsageCounts): Counts {
+  /** Adds to a key's counts in the ledger, on the day of `atMs`; returns them. */
+  count(entry: Entry, plan: string, operation: string, atMs: number, field: keyof UsageCounts, by = 1): Counts {
     const slot = this.slot(entry, labelOf(atMs, plan, operation + this.#stores.counter));
     this.changeSlot(entry, slot);
-    slot.counts[field] += 1;
+    slot.counts[field] += by;
     return slot.counts;
   }
 

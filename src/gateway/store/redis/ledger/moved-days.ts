@@ -1,4 +1,4 @@
-import { COUNTS, type Counts } from '../../records/counts.js';
+import { COUNTS, noCounts, type Counts } from '../../records/counts.js';
 import type { Accounts, ArchiveNote, LedgerStore } from '../../ledger.js';
 import type { DayStore } from '../../port.js';
 import type { UsageRow } from '../../records/counts.js';
@@ -120,8 +120,13 @@ export async function archiveNote(link: Link): Promise<ArchiveNote | null> {
 
 async function notedDays(link: Link): Promise<ArchiveNote['days']> {
   const noted = (await link.command('zrangebylex', NOTED_DAYS, '-', '+')) as Buffer[];
-  const moved = [...(await link.hash(MOVED_DAYS))].map(([day, has]) => [day, JSON.parse(has) as Counts] as const);
+  const moved = [...(await link.hash(MOVED_DAYS))].map(([day, has]) => [day, countsFrom(has)] as const);
   return new Map([...noted.map((day) => [day.toString(), null] as const), ...moved]);
+}
+
+/** Earlier versions noted fewer counts. */
+function countsFrom(json: string): Counts {
+  return { ...noCounts(), ...(JSON.parse(json) as Partial<Counts>) };
 }
 
 async function note(link: Link, days: ArchiveNote['days']): Promise<void> {

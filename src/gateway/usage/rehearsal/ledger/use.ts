@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../../store/records/counts.js';
+import { netUnits, type UsageRow } from '../../../store/records/counts.js';
 import type { Summing } from '../../amounts/accounts.js';
 import type { NewPlan } from './script.js';
 
@@ -28,7 +28,8 @@ export function summingFor(plans: ReadonlyMap<string, NewPlan>): Summing<Use> {
     begin: () => new Map(),
     add: (use, row) => {
       const day = dayOf(use, row);
-      const { plan, operation, requests, units } = row;
+      const { plan, operation, requests } = row;
+      const units = netUnits(row);
       const cost = costs.get(plan)?.get(operation);
       const asked = cost === undefined ? units : requests * cost;
       day.requests += requests;

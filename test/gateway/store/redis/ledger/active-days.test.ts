@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../../src/gateway/admission/bucket.js';
 import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { createReporter } from '../../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../../src/gateway/store/settlements.js';
 import type { UsageRow } from '../../../../../src/gateway/store/records/counts.js';
 import { ask, dayName, newKey, NOON_MS, PLANS, rowsOf, type Actor } from '../../../../conformance/cast.js';
 import { startCluster, startRedis, type RedisServer } from '../../../../servers/redis.js';
@@ -38,7 +38,7 @@ async function use(engine: RedisEngine, keys: readonly Actor[]): Promise<void> {
       const way = (n + place) % 5;
       const counted = { keyId: key.id, plan: 'open', operation: 'getPet' };
       if (place === 0 || way < 2) await ask(engine, key, dayMs(day));
-      else if (way === 2) await engine.fail(reportsOf([{ ...counted, admittedAtMs: dayMs(day) }]));
+      else if (way === 2) await engine.settle(reportsOf([{ ...counted, admittedAtMs: dayMs(day), isFailed: true }]));
       else if (way === 3)
         await engine.fleet.take(`spool ${n}`, {
           keyId: key.id,
@@ -49,6 +49,7 @@ async function use(engine: RedisEngine, keys: readonly Actor[]): Promise<void> {
               day: dayName(dayMs(day)),
               requests: 3,
               units: 5,
+              returned: 0,
               limited: 1,
               banned: 0,
               failed: 0,

@@ -13,7 +13,8 @@
 -- last. ARGV: spool ID, seconds to keep the ledger, the day's limit if it refills greedily, shares to warn at (percent,
 -- one byte each), the limits of day and month (-1: none), plan and name of the key, then for each row the place of its
 -- ledger in KEYS, day number, plan and operation, requests, limited, banned, failed, units beyond one per request,
--- names of windows, one per line, and what Redis has acknowledged of these five.
+-- returned units, names of windows, one per line, and what Redis has acknowledged of these six. Returned units come
+-- back to the windows that the others are spent from, except to a day with greedy refill, which may have refilled.
 local enterDay = include('enter-day')
 local monthStart = include('month-start')
 local noteCrossings = include('note-crossings')
@@ -26,7 +27,7 @@ local today = floor(clock / DAY_MS)
 local thisMonth = monthStart(today)
 local greedy = tonumber(ARGV[4])
 local warnAt, dayLimit, monthLimit, plan, name = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8], ARGV[9]
-local names = { 'requests', 'limited', 'banned', 'failed', 'excess' }
+local names = { 'requests', 'limited', 'banned', 'failed', 'excess', 'returned' }
 local spentOfDay, spentOfMonth, spentOf, notes = 0, 0, {}, {}
 local isKnown = call('HEXISTS', name, 'version') == 1
 
@@ -34,21 +35,22 @@ local function isOfMonth(window)
   return string.sub(window, -1) == 'h'
 end
 
-for n = 10, #ARGV, 14 do
+for n = 10, #ARGV, 16 do
   local at = tonumber(ARGV[n])
   local ledger, taken, day = KEYS[at], KEYS[at + 1], tonumber(ARGV[n + 1])
   local isEarly = not isKnown and call('EXISTS', ledger) == 0
-  for index = 1, 5 do
+  for index = 1, 6 do
     local field, total = ARGV[n + 2] .. '|' .. names[index], ARGV[n + 2 + index]
     local mark = ARGV[2] .. '|' .. field
-    local more = total ~= '0' and tonumber(total) - tonumber(call('HGET', taken, mark) or ARGV[n + 8 + index]) or 0
+    local more = total ~= '0' and tonumber(total) - tonumber(call('HGET', taken, mark) or ARGV[n + 9 + index]) or 0
     if more > 0 then
       call('HINCRBY', ledger, field, more)
       call('HSET', taken, mark, total)
-      if index == 1 or index == 5 then
-        if greedy or day == today then spentOfDay = spentOfDay + more end
+      if index == 1 or index > 4 then
+        if index == 6 then more = -more end
+        if greedy and more > 0 or not greedy and day == today then spentOfDay = spentOfDay + more end
         if day >= thisMonth then spentOfMonth = spentOfMonth + more end
-        for window in string.gmatch(ARGV[n + 8], '[^\n]+') do
+        for window in string.gmatch(ARGV[n + 9], '[^\n]+') do
           if day == today or isOfMonth(window) and day >= thisMonth then
             spentOf[window] = (spentOf[window] or 0) + more * (isOfMonth(window) and 1 or DAY_MS)
           end
@@ -62,7 +64,7 @@ for n = 10, #ARGV, 14 do
   if call('TTL', taken) < 0 then call('EXPIRE', taken, ARGV[3]) end
 end
 
-local found = (spentOfDay > 0 or spentOfMonth > 0) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
+local found = (spentOfDay ~= 0 or spentOfMonth ~= 0) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
 if found then
   if not found[1] then warnAt = '' end
   local minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned = readState(found[2])
@@ -73,14 +75,18 @@ if found then
     day, dayAt = 0, today * DAY_MS
   end
   local before, marks = day, nil
-  day = max(day, min(day + spentOfDay * DAY_MS, (greedy or MAX_LIMIT) * DAY_MS))
+  if spentOfDay < 0 then
+    day = max(0, day + spentOfDay * DAY_MS)
+  else
+    day = max(day, min(day + spentOfDay * DAY_MS, (greedy or MAX_LIMIT) * DAY_MS))
+  end
   if dayLimit >= 0 then
     marks = noteCrossings(
       notes, nil, KEYS[1], warnAt, 'day', 1, before, day, DAY_MS, dayLimit, today, clock, plan, name
     )
   end
   before = monthOf < thisMonth and 0 or month
-  month = min(before + spentOfMonth, MAX_LIMIT)
+  month = max(0, min(before + spentOfMonth, MAX_LIMIT))
   if monthLimit >= 0 then
     noteCrossings(
       notes, marks, KEYS[1], warnAt, 'month', 2, before, month, 1, monthLimit, thisMonth, clock, plan, name
@@ -94,7 +100,7 @@ if found then
     for window, spent in pairs(spentOf) do
       local start = (isOfMonth(window) and thisMonth or today) * DAY_MS
       if (ats[window] or 0) < start then levels[window], ats[window] = 0, start end
-      levels[window] = min(levels[window] + spent, MAX_LIMIT * (isOfMonth(window) and 1 or DAY_MS))
+      levels[window] = min(max(0, levels[window] + spent), MAX_LIMIT * (isOfMonth(window) and 1 or DAY_MS))
     end
     call('HSET', KEYS[1], 'windows', writeWindows(levels, ats))
   end

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { collectFailures } from '../../../src/gateway/store/failures.js';
+import { collectSettlements } from '../../../src/gateway/store/settlements.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import type { AdmissionEngine, FailureReport } from '../../../src/gateway/store/port.js';
+import type { AdmissionEngine, SettlementReport } from '../../../src/gateway/store/port.js';
 import { until } from '../../servers/until.js';
 import { newKey, openScratchEngine } from '../admission/scratch.js';
 
@@ -15,16 +15,16 @@ async function failedOf(engine: AdmissionEngine, keyId: string): Promise<number>
   return failed;
 }
 
-/** The engine, whose `fail` goes wrong as long as `away` holds. */
+/** The engine, whose `settle` goes wrong as long as `away` holds. */
 function flaky(engine: AdmissionEngine): { engine: AdmissionEngine; calls: number; away: boolean } {
   const state = { engine, calls: 0, away: false };
   state.engine = new Proxy(engine, {
     get: (target, name: keyof AdmissionEngine) =>
-      name !== 'fail'
+      name !== 'settle'
         ? (Reflect.get(target, name) as unknown)
-        : (batch: readonly FailureReport[]) => {
+        : (batch: readonly SettlementReport[]) => {
             state.calls += 1;
-            return state.away ? Promise.reject(new StoreUnavailable('away')) : target.fail(batch);
+            return state.away ? Promise.reject(new StoreUnavailable('away')) : target.settle(batch);
           },
   });
   return state;
@@ -34,8 +34,8 @@ t.test('failure reports of one turn are one call, and stand in the ledger', asyn
   const engine = openScratchEngine(t);
   const store = flaky(engine);
   const key = await newKey(engine);
-  const failures = collectFailures(store.engine, () => t.fail('nothing is dropped'));
-  const failure = { keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: Date.now() };
+  const failures = collectSettlements(store.engine, () => t.fail('nothing is dropped'));
+  const failure = { keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: Date.now(), isFailed: true };
   for (let n = 0; n < 5; n += 1) failures.add(failure);
   await until('they are written', async () => (await failedOf(engine, key.id)) === 5);
   t.equal(store.calls, 1);
@@ -48,8 +48,8 @@ t.test('while the store is unavailable failure reports wait, and are written onc
   const engine = openScratchEngine(t);
   const store = flaky(engine);
   const key = await newKey(engine);
-  const failures = collectFailures(store.engine, () => t.fail('nothing is dropped'));
-  const failure = { keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: Date.now() };
+  const failures = collectSettlements(store.engine, () => t.fail('nothing is dropped'));
+  const failure = { keyId: key.id, plan: 'free', operation: 'listPets', admittedAtMs: Date.now(), isFailed: true };
   store.away = true;
   for (let n = 0; n < 3; n += 1) failures.add(failure);
   await until('it was tried', () => store.calls === 1);
@@ -67,9 +67,9 @@ t.test('when the store stays away too long the oldest are dropped, and it is sai
   const store = flaky(engine);
   store.away = true;
   let dropped = 0;
-  const failures = collectFailures(store.engine, (count) => (dropped += count));
+  const failures = collectSettlements(store.engine, (count) => (dropped += count));
   for (let n = 0; n < 100_010; n += 1)
-    failures.add({ keyId: 'k', plan: 'free', operation: 'listPets', admittedAtMs: Date.now() });
+    failures.add({ keyId: 'k', plan: 'free', operation: 'listPets', admittedAtMs: Date.now(), isFailed: true });
   t.equal(await failures.flush(), 100_000);
   t.equal(dropped, 10);
 });
@@ -77,18 +77,24 @@ t.test('when the store stays away too long the oldest are dropped, and it is sai
 t.test(
   'a failure report that the store may have taken is offered again as it was, and what came meanwhile after it',
   async (t) => {
-    const offered: (readonly FailureReport[])[] = [];
+    const offered: (readonly SettlementReport[])[] = [];
     let answers = [new StoreUnavailable('away', { accepted: [1] }), new StoreUnavailable('away')];
     const engine = {
       ...openScratchEngine(t),
-      fail: (reports: readonly FailureReport[]) => {
+      settle: (reports: readonly SettlementReport[]) => {
         offered.push(reports);
         const error = answers.shift();
         return error === undefined ? Promise.resolve() : Promise.reject(error);
       },
     };
-    const failures = collectFailures(engine, () => t.fail('nothing is dropped'));
-    const failure = (keyId: string) => ({ keyId, plan: 'free', operation: 'listPets', admittedAtMs: Date.now() });
+    const failures = collectSettlements(engine, () => t.fail('nothing is dropped'));
+    const failure = (keyId: string) => ({
+      keyId,
+      plan: 'free',
+      operation: 'listPets',
+      admittedAtMs: Date.now(),
+      isFailed: true,
+    });
     for (const keyId of ['a', 'b', 'a']) failures.add(failure(keyId));
     t.equal(await failures.flush(), 2, 'the key that was taken is done');
     for (const keyId of ['a', 'c']) failures.add(failure(keyId));
@@ -96,7 +102,7 @@ t.test(
     answers = [];
     t.equal(await failures.flush(), 0);
     t.same(
-      offered.map((reports) => reports.map(({ keyId, number, failures: its }) => `${keyId}${number}x${its.length}`)),
+      offered.map((reports) => reports.map(({ keyId, number, ended: its }) => `${keyId}${number}x${its.length}`)),
       [['a1x2', 'b2x1'], ['a1x2', 'c3x1'], ['a1x2', 'c3x1'], ['a4x1']],
     );
     t.equal(new Set(offered.flat().map(({ reporter }) => reporter)).size, 1);
@@ -108,15 +114,15 @@ t.test('a failure report that would come after its day is final is dropped, and 
   store.away = true;
   let dropped = 0;
   let nowMs = Date.parse('2026-11-21T23:59:59Z');
-  const failures = collectFailures(
+  const failures = collectSettlements(
     store.engine,
     (count) => (dropped += count),
     () => nowMs,
   );
-  failures.add({ keyId: 'k', plan: 'free', operation: 'listPets', admittedAtMs: nowMs });
+  failures.add({ keyId: 'k', plan: 'free', operation: 'listPets', admittedAtMs: nowMs, isFailed: true });
   t.equal(await failures.flush(), 1);
   nowMs += 50 * 60_000;
-  failures.add({ keyId: 'k', plan: 'free', operation: 'listPets', admittedAtMs: nowMs });
+  failures.add({ keyId: 'k', plan: 'free', operation: 'listPets', admittedAtMs: nowMs, isFailed: true });
   t.same([await failures.flush(), dropped], [2, 0]);
   nowMs += 6 * 60_000;
   t.same([await failures.flush(), dropped], [1, 1], 'only that of the day before');

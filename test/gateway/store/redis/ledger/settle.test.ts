@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { createReporter } from '../../../../../src/gateway/store/failures.js';
+import { createReporter } from '../../../../../src/gateway/store/settlements.js';
 import { DAY_MS } from '../../../../../src/shared/utc-day.js';
 import { newKey, PLANS, rowsOf } from '../../../../conformance/cast.js';
 import { dayName } from '../../../../../src/gateway/store/redis/names.js';
@@ -21,10 +21,10 @@ t.test('what is remembered of credits ends with their day, however long a key ha
   for (let day = today - DAYS + 1; day <= today; day += 1)
     for (let start = 0; start < STARTS; start += 1) {
       const reports = createReporter()([
-        { keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: day * DAY_MS },
+        { keyId: id, plan: 'free', operation: 'listPets', admittedAtMs: day * DAY_MS, isFailed: true },
       ]);
-      await engine.fail(reports);
-      await engine.fail(reports);
+      await engine.settle(reports);
+      await engine.settle(reports);
     }
   const names = (await server.command('KEYS', `petgate:{${id}}:credits*`)) as string[];
   const lengths = await Promise.all(names.map((name) => server.command('HLEN', name)));

@@ -1,37 +1,39 @@
 import { randomBytes } from 'node:crypto';
 import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
 import { StoreUnavailable } from '../admission/port.js';
-import type { FailedRequest, FailureReport, ServingEngine } from './port.js';
+import type { EndedRequest, SettlementReport, ServingEngine } from './port.js';
 
-/** Delay before a failure report that was not accepted is sent again. */
+/** Delay before a report that was not accepted is sent again. */
 const RETRY_MS = 1000;
-/** Failures kept while the store is unavailable; beyond that the oldest are dropped and passed to `onDropped`. */
+/** Ended requests kept while the store is unavailable; beyond that the oldest are dropped, and `onDropped` called. */
 const MAX_WAITING = 100_000;
+/** Ended requests in one report: bounds how long Redis is busy with it. */
+const MAX_ENDED = 1_000;
 /**
  * A day is final `SETTLE_MS` after its end: reports are sent before that, with a margin for differing clocks, or never.
  */
 const ROOM_MS = 300_000;
 
-export interface Failures {
-  add(failure: FailedRequest): void;
+export interface Settlements {
+  add(request: EndedRequest): void;
   /** Writes the remaining ones; returns how many could not be written. */
   flush(): Promise<number>;
 }
 
 /**
- * Collects the 5xx of one event-loop turn into one store call. Reports that the store may not have accepted are sent
- * again under the same name until it has. A lost one leaves a failed request on the bill.
- * @param now unix ms
+ * Collects the ends of one event-loop turn into one store call. Reports that the store may not have accepted are sent
+ * again under the same name until it has. A lost one leaves a failed request on the bill, or a hold charged.
+ * @param clock unix ms
  */
-export function collectFailures(
-  engine: Pick<ServingEngine, 'fail'>,
+export function collectSettlements(
+  engine: Pick<ServingEngine, 'settle'>,
   onDropped: (count: number) => void,
-  now: () => number = Date.now,
-): Failures {
+  clock: () => number = Date.now,
+): Settlements {
   const reportsOf = createReporter();
-  let fresh: FailedRequest[] = [];
+  let fresh: EndedRequest[] = [];
   /** Sent and not acknowledged, at most one per key and day. */
-  let open: readonly FailureReport[] = [];
+  let open: readonly SettlementReport[] = [];
   let scheduled = false;
   let again: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -39,7 +41,7 @@ export function collectFailures(
   /** Drops those that are too late or too many. */
   const drop = (): void => {
     const before = countOf(open) + fresh.length;
-    const firstDay = dayOf(now() - SETTLE_MS + ROOM_MS);
+    const firstDay = dayOf(clock() - SETTLE_MS + ROOM_MS);
     open = open.filter(({ day }) => day >= firstDay);
     fresh = fresh.filter(({ admittedAtMs }) => dayOf(admittedAtMs) >= firstDay);
     while (open.length > 0 && countOf(open) + fresh.length > MAX_WAITING) open = open.slice(1);
@@ -52,10 +54,16 @@ export function collectFailures(
     clearTimeout(again);
     again = undefined;
     drop();
-    const busy = new Set(open.map(({ keyId, day }) => `${keyId} ${day}`));
-    const isBusy = ({ keyId, admittedAtMs }: FailedRequest): boolean => busy.has(`${keyId} ${dayOf(admittedAtMs)}`);
-    const offered = [...open, ...reportsOf(fresh.filter((failure) => !isBusy(failure)))];
-    fresh = fresh.filter(isBusy);
+    const counts = new Map(open.map(({ keyId, day }) => [`${keyId} ${day}`, MAX_ENDED]));
+    const [now, later] = [[] as EndedRequest[], [] as EndedRequest[]];
+    for (const request of fresh) {
+      const name = `${request.keyId} ${dayOf(request.admittedAtMs)}`;
+      const count = counts.get(name) ?? 0;
+      counts.set(name, count + 1);
+      (count < MAX_ENDED ? now : later).push(request);
+    }
+    const offered = [...open, ...reportsOf(now)];
+    fresh = later;
     if (offered.length === 0) return;
     open = await refused(engine, offered);
     if (open.length > 0) again ??= setTimeout(start, RETRY_MS).unref();
@@ -65,8 +73,8 @@ export function collectFailures(
     writing = writing.then(write);
   };
   return {
-    add: (failure) => {
-      fresh.push(failure);
+    add: (request) => {
+      fresh.push(request);
       if (scheduled) return;
       scheduled = true;
       setImmediate(start);
@@ -79,24 +87,24 @@ export function collectFailures(
   };
 }
 
-/** Groups failures into reports, one for each key and day, named by one reporter. */
-export function createReporter(): (failures: readonly FailedRequest[]) => readonly FailureReport[] {
+/** Groups ended requests into reports, one for each key and day, named by one reporter. */
+export function createReporter(): (ended: readonly EndedRequest[]) => readonly SettlementReport[] {
   const reporter = randomBytes(9).toString('base64url');
   let number = 0;
-  return (failures) => {
-    const groups = new Map<string, FailedRequest[]>();
-    for (const failure of failures) {
-      const name = `${failure.keyId} ${dayOf(failure.admittedAtMs)}`;
+  return (ended) => {
+    const groups = new Map<string, EndedRequest[]>();
+    for (const request of ended) {
+      const name = `${request.keyId} ${dayOf(request.admittedAtMs)}`;
       const known = groups.get(name);
-      if (known === undefined) groups.set(name, [failure]);
-      else known.push(failure);
+      if (known === undefined) groups.set(name, [request]);
+      else known.push(request);
     }
     return [...groups.values()].map((its) => ({
       reporter,
       number: (number += 1),
       keyId: its[0]!.keyId,
       day: dayOf(its[0]!.admittedAtMs),
-      failures: its,
+      ended: its,
     }));
   };
 }
@@ -107,11 +115,11 @@ function dayOf(atMs: number): number {
 
 /** Sends reports; returns those to send again. */
 async function refused(
-  engine: Pick<ServingEngine, 'fail'>,
-  reports: readonly FailureReport[],
-): Promise<readonly FailureReport[]> {
+  engine: Pick<ServingEngine, 'settle'>,
+  reports: readonly SettlementReport[],
+): Promise<readonly SettlementReport[]> {
   try {
-    await engine.fail(reports);
+    await engine.settle(reports);
     return [];
   } catch (error) {
     const accepted = new Set(error instanceof StoreUnavailable ? error.accepted : []);
@@ -119,6 +127,6 @@ async function refused(
   }
 }
 
-function countOf(reports: readonly FailureReport[]): number {
-  return reports.reduce((sum, { failures }) => sum + failures.length, 0);
+function countOf(reports: readonly SettlementReport[]): number {
+  return reports.reduce((sum, { ended }) => sum + ended.length, 0);
 }

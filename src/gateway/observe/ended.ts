@@ -1,0 +1,37 @@
+import type { Plans } from '../admission/plan.js';
+import { windowsOfHold } from '../admission/settlement.js';
+import type { StandingVerdict } from '../admission/verdict.js';
+import type { ExchangeLog } from '../exchange.js';
+import type { EndedRequest } from '../store/port.js';
+import { unitsOf } from '../upstream/meter.js';
+
+/** Like any request that the gateway refuses once it is admitted. */
+const NOT_SENT = 1;
+
+/**
+ * Returns what the end of an exchange changes in the ledger; null if nothing. Sets `settled` of its log entry if its
+ * hold is settled. Addresses have no ledger: they pay the hold.
+ */
+export function endedRequest(logEntry: ExchangeLog, status: number, plans: Plans): EndedRequest | null {
+  const { counted, verdict, operation, late } = logEntry;
+  if (counted !== true || verdict === null || verdict.keyId === null) return null;
+  const { keyId, plan, cost, atMs, local } = verdict;
+  logEntry.settled = settledUnits(logEntry, verdict, plans);
+  const isFailed = status >= 500 || late !== null;
+  const units = (logEntry.settled ?? cost) - cost;
+  const request = { keyId, plan, operation, admittedAtMs: atMs, isFailed };
+  if (units === 0) return isFailed ? request : null;
+  return { ...request, settlement: { units, windows: windowsOfHold(verdict), isLocal: local === true } };
+}
+
+/** Returns what a response cost; null if that was fixed, by the contract or by the plan. */
+function settledUnits(
+  { metered, meter, tunnel, operation }: ExchangeLog,
+  { plan, cost }: StandingVerdict,
+  plans: Plans,
+): number | null {
+  if (metered === null || typeof plans.get(plan)?.operations?.get(operation)?.cost === 'number') return null;
+  if (meter === null) return NOT_SENT;
+  const ofTunnel = tunnel !== null && 'bytes' in metered.from ? unitsOf(tunnel.bytesOut / metered.from.bytes) : null;
+  return ofTunnel ?? meter.units ?? (metered.missing === 'hold' ? cost : 0);
+}
