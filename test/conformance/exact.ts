@@ -1,6 +1,7 @@
 import type { Limit, Per, Refill, WindowFigures } from '../../src/gateway/admission/bucket.js';
 import type { BanRule, Plan } from '../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../src/gateway/admission/port.js';
+import type { HeldFrom } from '../../src/gateway/admission/settlement.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { StandingVerdict } from '../../src/gateway/admission/verdict.js';
 
@@ -282,6 +283,28 @@ function plainFigures(rule: Rule, spent: Spent): Figures {
     comesBack(remaining >= its ? spent.drops : spent.drops - (its - remaining - 1n) * LENGTH[per], its, back),
   );
   return { limit, remaining: Number(remaining), resetAtMs: Number(resetAtMs), nextAtMs: Number(nextAtMs) };
+}
+
+/**
+ * A hold of `cost` at `atMs` turned out to cost `units` more, or less. What a greedy window has got back since cannot
+ * come back again; of another window, only the one that the hold was taken from changes.
+ */
+export function settleExactly(state: ExactState, windows: readonly HeldFrom[], units: number): void {
+  for (const { name, per, sinceMs, refill } of windows) {
+    const spent = state.windows.get(name);
+    const [since, more, most] = [BigInt(sinceMs), BigInt(units) * LENGTH[per], MOST * LENGTH[per]];
+    if (spent === undefined || spent.drops === 0n) {
+      if (refill > 0 && more > 0n) state.windows.set(name, { drops: more < most ? more : most, atMs: since });
+      continue;
+    }
+    if (refill === 0 && since !== startOf(per, spent.atMs)) continue;
+    if (more > 0n) spent.drops = spent.drops + more < most ? spent.drops + more : most;
+    else if (spent.drops < most) {
+      const passed = spent.atMs > since ? spent.atMs - since : 0n;
+      const back = -more - BigInt(refill) * passed;
+      if (back > 0n) spent.drops = back < spent.drops ? spent.drops - back : 0n;
+    }
+  }
 }
 
 /** Division that rounds up. */

@@ -5,6 +5,7 @@ import { DAY_MS } from '../../src/gateway/admission/bucket.js';
 import { payerOf } from '../../src/gateway/store/records/customer-id.js';
 import type { CustomerRecord } from '../../src/gateway/store/records/customer.js';
 import { BAN_MEMORY_MS } from '../../src/gateway/admission/plan.js';
+import { windowsOfHold } from '../../src/gateway/admission/settlement.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
 import type { StandingVerdict, Verdict } from '../../src/gateway/admission/verdict.js';
 import { NO_CHANGE } from '../../src/gateway/store/outbox/event.js';
@@ -104,6 +105,8 @@ class Story {
   readonly #open = new Map<string, { readonly resetAtMs: number; readonly admitted: number }>();
   readonly #counts = new Map<string, number>();
   readonly #last = new Map<string, StandingVerdict>();
+  /** Admissions of keys that have not been settled. */
+  readonly #holds: { readonly operation: string; readonly verdict: StandingVerdict }[] = [];
   #nowMs = NOON_MS;
   #firstMs = NOON_MS;
   #lastMs = NOON_MS;
@@ -151,6 +154,8 @@ class Story {
       case 'sweep':
         return this.#all((engine) => engine.sweep?.(this.#nowMs) ?? Promise.resolve());
       case 'settle':
+        return this.#settle(event);
+      case 'fail':
         return this.#all((engine) =>
           engine.settle(
             reportsOf([
@@ -178,7 +183,7 @@ class Story {
       const rows = await this.#same((engine) =>
         rowsOf(engine, dayName(this.#firstMs - DAY_MS), dayName(this.#lastMs), id),
       );
-      for (const outcome of ['requests', 'units', 'limited', 'banned'] as const) {
+      for (const outcome of ['requests', 'units', 'returned', 'limited', 'banned'] as const) {
         const counted = rows.reduce((sum, row) => sum + row[outcome], 0);
         assert.equal(counted, this.#counts.get(`${id} ${outcome}`) ?? 0, `ledger of ${outcome}`);
       }
@@ -204,6 +209,26 @@ class Story {
     const verdicts = await this.#same((engine) => engine.admit(batch));
     verdicts.forEach((verdict, n) => this.#mark(batch[n]!, verdict));
     this.verdicts += verdicts.length;
+  }
+
+  /** Never more comes back than was held. Windows that are still the same have that much more left. */
+  async #settle({ which, units: asked, isTwice }: Extract<Event, { kind: 'settle' }>): Promise<void> {
+    const [hold] = this.#holds.splice(which % Math.max(1, this.#holds.length), 1);
+    if (hold === undefined) return;
+    const { operation, verdict } = hold;
+    const { plan, cost, atMs } = verdict;
+    const [keyId, units] = [verdict.keyId!, Math.max(asked, -cost)];
+    const settlement = { units, windows: windowsOfHold(verdict), isLocal: false };
+    const ended = { keyId, plan, operation, admittedAtMs: atMs, isFailed: false, settlement };
+    const reports = reportsOf([ended]);
+    for (let n = 0; n < (isTwice ? 2 : 1); n += 1) await this.#all((engine) => engine.settle(reports));
+    const name = `${keyId} ${units > 0 ? 'units' : 'returned'}`;
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + Math.abs(units));
+    for (const { name: window, resetAtMs } of verdict.windows) {
+      const open = this.#open.get(`${payerOf(keyId)} ${window}`);
+      if (open?.resetAtMs !== resetAtMs) continue;
+      this.#open.set(`${payerOf(keyId)} ${window}`, { resetAtMs, admitted: open.admitted + units });
+    }
   }
 
   #jump({ who, to, byMs, onwardOnly }: Extract<Event, { kind: 'jump' }>): void {
@@ -235,6 +260,7 @@ class Story {
     };
     count(outcome, 1);
     if (outcome === 'requests') count('units', verdict.cost);
+    if (outcome === 'requests' && subject.kind === 'key') this.#holds.push({ operation: request.operation, verdict });
     if (verdict.outcome === 'admitted') this.#bound(payerOf(name), verdict);
     else assert.ok(verdict.retryAtMs > verdict.atMs, 'a refusal promises a later moment');
   }

@@ -5,13 +5,20 @@ import { customerOf } from '../../src/gateway/store/records/customer-id.js';
 import type { CustomerRecord } from '../../src/gateway/store/records/customer.js';
 import { VersionConflict } from '../../src/gateway/store/records/conflicts.js';
 import type { AdmissionRequest, Subject } from '../../src/gateway/admission/port.js';
-import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import type { AdmissionEngine, EndedRequest } from '../../src/gateway/store/port.js';
 import type { UsageCounts, UsageRow } from '../../src/gateway/store/records/counts.js';
 import type { UnknownReason, Verdict } from '../../src/gateway/admission/verdict.js';
 import type { KeyRecord } from '../../src/gateway/store/records/key.js';
 import type { AuditEntry } from '../../src/gateway/store/records/record.js';
 import type { GatewayEvent } from '../../src/gateway/store/outbox/event.js';
-import { decideExactly, freshExact, type ExactCrossing, type ExactPlan, type ExactState } from './exact.js';
+import {
+  decideExactly,
+  freshExact,
+  settleExactly,
+  type ExactCrossing,
+  type ExactPlan,
+  type ExactState,
+} from './exact.js';
 
 export type SteeredEngine = AdmissionEngine & {
   setPlans(plans: Plans): void;
@@ -53,6 +60,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     atMs: number,
     count: keyof UsageCounts,
     units = 0,
+    by = 1,
   ): void => {
     const day = new Date(Math.floor(atMs / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
     const name = [key, plan, operation, day].join(' ');
@@ -68,7 +76,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       banned: 0,
       failed: 0,
     };
-    ledger.set(name, { ...row, units: row.units + units, [count]: row[count] + 1 });
+    ledger.set(name, { ...row, units: row.units + units, [count]: row[count] + by });
   };
   /** What binds who asks, or why the key is not valid. */
   const termsOf = (subject: Subject, nowMs: number): UnknownReason | Binding => {
@@ -128,6 +136,14 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     }
     return verdict;
   };
+  const settled = new Map<string, number>();
+  const settleOne = ({ keyId, plan, operation, admittedAtMs, isFailed, settlement }: EndedRequest): void => {
+    if (isFailed) tally(keyId, plan, operation, admittedAtMs, 'failed');
+    if (settlement === undefined) return;
+    const { units, windows } = settlement;
+    if (units !== 0) tally(keyId, plan, operation, admittedAtMs, units > 0 ? 'units' : 'returned', 0, Math.abs(units));
+    settleExactly(stateOf(customerOf(keyId) ?? keyId), windows, units);
+  };
   const setBan = (keyId: string, bannedUntilMs: number, banLevel: number): void => {
     Object.assign(stateOf(keyId), { strikes: 0n, sinceMs: 0n, bannedUntilMs: BigInt(bannedUntilMs), banLevel });
   };
@@ -139,11 +155,13 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     name: 'embedded',
     admit: (requests) => Promise.resolve(requests.map(admitOne)),
     settle: (reports) =>
-      later(() =>
-        reports
-          .flatMap(({ ended }) => ended)
-          .forEach((each) => tally(each.keyId, each.plan, each.operation, each.admittedAtMs, 'failed')),
-      ),
+      later(() => {
+        for (const { reporter, number, ended } of reports) {
+          if (number <= (settled.get(reporter) ?? 0)) continue;
+          settled.set(reporter, number);
+          ended.forEach(settleOne);
+        }
+      }),
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     outbox: {
       list: () =>

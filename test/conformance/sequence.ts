@@ -35,7 +35,9 @@ export type Event =
   | { readonly kind: 'plans'; readonly edition: number }
   | { readonly kind: 'ban'; readonly who: number; readonly forMs: number }
   | { readonly kind: 'lift'; readonly who: number }
-  | { readonly kind: 'settle'; readonly who: number; readonly backMs: number }
+  | { readonly kind: 'fail'; readonly who: number; readonly backMs: number }
+  /** The end of an admitted request: it cost `units` more than its hold, or less; its report may come twice. */
+  | { readonly kind: 'settle'; readonly which: number; readonly units: number; readonly isTwice: boolean }
   /** A store that forgets by itself what nobody needs any more does so now. */
   | { readonly kind: 'sweep' };
 
@@ -208,6 +210,16 @@ function changes(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
   );
 }
 
+const settlement = fc.record({
+  kind: fc.constant('settle' as const),
+  which: fc.nat(1_000),
+  units: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: -4, max: 3 }) },
+    { weight: 1, arbitrary: fc.constantFrom(100_000_000, MAX_COST) },
+  ),
+  isTwice: fc.boolean(),
+});
+
 export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
   const who = fc.integer({ min: 0, max: KEYS - 1 });
   const to = fc.constantFrom(
@@ -264,8 +276,9 @@ export function story(noonMs: number): fc.Arbitrary<readonly Event[]> {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lift' as const), who }) },
     {
       weight: 1,
-      arbitrary: fc.record({ kind: fc.constant('settle' as const), who, backMs: fc.integer({ min: 0, max: DAY_MS }) }),
+      arbitrary: fc.record({ kind: fc.constant('fail' as const), who, backMs: fc.integer({ min: 0, max: DAY_MS }) }),
     },
+    { weight: 12, arbitrary: settlement },
   );
   return fc.array(event, { minLength: 1, maxLength: 24 });
 }
@@ -318,6 +331,7 @@ export function longStory(noonMs: number): fc.Arbitrary<readonly Event[]> {
         onwardOnly: fc.constant(true as const),
       }),
     },
+    { weight: 3, arbitrary: settlement },
     { weight: 4, arbitrary: fc.constant({ kind: 'sweep' as const }) },
   );
   return fc.array(event, { minLength: 4, maxLength: 24 });

@@ -21,9 +21,7 @@ export interface WindowChange extends HeldFrom {
 
 /** Returns the windows that an admission took its hold from: a month is counted on every plan. */
 export function windowsOfHold({ windows, atMs }: StandingVerdict): readonly HeldFrom[] {
-  const held: HeldFrom[] = [
-    { name: 'month', per: 'month', sinceMs: windowStartMs(SHAPES.month, atMs), refill: 0 },
-  ];
+  const held: HeldFrom[] = [{ name: 'month', per: 'month', sinceMs: windowStartMs(SHAPES.month, atMs), refill: 0 }];
   for (const { name, per, limit, resetAtMs, nextAtMs } of windows) {
     if (name === 'month') continue;
     // Only greedy refill has a next unit before the reset.
@@ -52,13 +50,19 @@ export function changesOf(
  * `ledger/settle.lua` does the same.
  */
 export function applyChanges(buckets: Buckets, changes: readonly WindowChange[]): void {
-  for (const { name, per, sinceMs, refill, units } of changes) {
-    const bucket = bucketOf(buckets, name);
-    if (bucket === undefined) continue;
+  for (const change of changes) {
+    const { name, per, sinceMs, refill, units } = change;
     const { parts } = SHAPES[per];
-    // What was refilled since may have been part of the hold, so it is not given back again.
-    if (refill > 0) change(bucket, parts, units, refill * Math.max(0, bucket.atMs - sinceMs));
-    else if (startOf(bucket, per) === sinceMs) change(bucket, parts, units, 0);
+    const bucket = bucketOf(buckets, name);
+    if (bucket === undefined || bucket.level === 0) {
+      // All of the hold was refilled. What comes on top is charged as if it had been part of it.
+      if (refill > 0 && units > 0) open(buckets, name, { level: charged(0, parts, units), atMs: sinceMs });
+    } else if (units > 0) {
+      if (refill > 0 || startOf(bucket, per) === sinceMs) bucket.level = charged(bucket.level, parts, units);
+    } else if (refill > 0) {
+      // What was refilled since may have been part of the hold, so it is not given back again.
+      giveBack(bucket, parts, -units * parts - refill * Math.max(0, bucket.atMs - sinceMs));
+    } else if (startOf(bucket, per) === sinceMs) giveBack(bucket, parts, -units * parts);
   }
 }
 
@@ -66,13 +70,21 @@ function bucketOf({ minute, day, month, operationWindows }: Buckets, name: strin
   return { minute, day, month }[name] ?? operationWindows?.get(name);
 }
 
+function open(buckets: Buckets, name: string, state: BucketState): void {
+  const bucket = bucketOf(buckets, name);
+  if (bucket !== undefined) Object.assign(bucket, state);
+  else (buckets.operationWindows ??= new Map<string, BucketState>()).set(name, state);
+}
+
 function startOf({ atMs }: BucketState, per: Per): number {
   return per === 'minute' ? atMs : windowStartMs(SHAPES[per], atMs);
 }
 
-function change(bucket: BucketState, parts: number, units: number, refilled: number): void {
-  const ceiling = MAX_LIMIT * parts;
-  if (units > 0) bucket.level = Math.min(bucket.level + units * parts, ceiling);
-  // At the ceiling, it is unknown how much more was spent.
-  else if (bucket.level < ceiling) bucket.level -= Math.min(bucket.level, Math.max(0, -units * parts - refilled));
+function charged(level: number, parts: number, units: number): number {
+  return Math.min(level + units * parts, MAX_LIMIT * parts);
+}
+
+/** Not at the ceiling: there it is unknown how much more was spent. */
+function giveBack(bucket: BucketState, parts: number, back: number): void {
+  if (back > 0 && bucket.level < MAX_LIMIT * parts) bucket.level -= Math.min(bucket.level, back);
 }

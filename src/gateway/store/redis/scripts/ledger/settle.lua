@@ -28,22 +28,19 @@ if not counted or tonumber(counted) < tonumber(ARGV[4]) then
     levels.month, ats.month = month, monthOf * DAY_MS
     for n = last + 1, #ARGV, 5 do
       local window, parts, began = ARGV[n], tonumber(ARGV[n + 1]), tonumber(ARGV[n + 2])
-      local refill, units, at = tonumber(ARGV[n + 3]), tonumber(ARGV[n + 4]), ats[window]
-      local start, refilled = at, 0
-      if at and refill > 0 then
-        start, refilled = began, refill * max(0, at - began)
-      elseif at and parts == DAY_MS then
-        start = at - at % DAY_MS
-      elseif at and parts == 1 then
-        start = monthStart(floor(at / DAY_MS)) * DAY_MS
-      end
-      if at and start == began then
-        local before, ceiling = levels[window], MAX_LIMIT * parts
-        if units > 0 then
-          levels[window] = min(before + units * parts, ceiling)
-        elseif before < ceiling then
-          levels[window] = before - min(before, max(0, -units * parts - refilled))
-        end
+      local refill, units = tonumber(ARGV[n + 3]), tonumber(ARGV[n + 4])
+      local before, at, ceiling = levels[window] or 0, ats[window], MAX_LIMIT * parts
+      local start = at
+      if before > 0 and parts == DAY_MS then start = at - at % DAY_MS end
+      if before > 0 and parts == 1 then start = monthStart(floor(at / DAY_MS)) * DAY_MS end
+      if before == 0 then
+        if refill > 0 and units > 0 then levels[window], ats[window] = min(units * parts, ceiling), began end
+      elseif units > 0 then
+        if refill > 0 or start == began then levels[window] = min(before + units * parts, ceiling) end
+      elseif before < ceiling then
+        local back = -units * parts
+        if refill > 0 then back = back - refill * max(0, at - began) elseif start ~= began then back = 0 end
+        levels[window] = before - min(before, max(0, back))
       end
     end
     call('HSET', KEYS[4], 'state', pack(
