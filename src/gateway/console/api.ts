@@ -14,13 +14,13 @@ import { searchOf } from '../pages/components/pager.js';
 interface Question {
   readonly id?: string;
   readonly grant?: string;
-  /** Those that are undefined or empty are left out. */
+  /** Undefined and empty values are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: Body;
   readonly bytes?: AsyncIterable<Buffer>;
 }
 
-/** The admin API as a page asks it: the same routes, roles and records in the history, without HTTP between. */
+/** Calls the admin API for a page, without HTTP: with the same routes, roles and history. */
 export class AdminApi {
   readonly #core: Pick<AdminCore, 'parts' | 'tokens'>;
   readonly #caller: Caller;
@@ -32,18 +32,18 @@ export class AdminApi {
     this.#actor = actor;
   }
 
-  /** Whether the visitor may ask this route: what they may not do is not offered. @param line method and path */
+  /** Returns whether the visitor may call this route; pages hide the rest. @param line method and path */
   may(line: string): boolean {
     return rolesFor(routeOf(line).role).includes(this.#caller.role);
   }
 
-  /** What the route answers, in the form that it gives. Rejects as the route does. */
+  /** Returns the JSON response of a route, checked against `form`. Rejects as the route does. */
   async ask<Form extends z.ZodType>(form: Form, line: string, question: Question = {}): Promise<z.output<Form>> {
     const answer = await this.answer(line, question);
     return form.parse(answer !== undefined && 'json' in answer ? answer.json : undefined);
   }
 
-  /** Of a route that streams, or answers with nothing. */
+  /** Returns the response of any route: a stream, JSON or nothing. Rejects as the route does. */
   async answer(line: string, { id = '', grant = '', query = {}, body = {}, bytes }: Question = {}): Promise<Answer> {
     if (!this.may(line)) throw notFor(this.#caller, routeOf(line).role);
     const request = {
@@ -84,5 +84,5 @@ function routeOf(line: string): Action {
 }
 
 async function* none(): AsyncGenerator<Buffer, void> {
-  // A route that reads a body, asked without one.
+  // An empty body.
 }

@@ -1,4 +1,4 @@
-/** What of a browser this file needs: it is built with the types of Node. */
+/** The parts of the DOM that this file uses: it is compiled with the types of Node. */
 interface Element {
   innerHTML: string;
   textContent: string;
@@ -14,7 +14,7 @@ interface Details extends Element {
   open: boolean;
 }
 interface Page {
-  /** Absent on pages that are neither encrypted nor on this machine. */
+  /** Absent without TLS, except on localhost. */
   readonly navigator: { readonly clipboard?: { writeText(text: string): Promise<void> } };
   readonly document: {
     readonly hidden: boolean;
@@ -28,12 +28,12 @@ interface Page {
 const STATES: Readonly<Record<number, string>> = { 401: 'Your session has ended. Reload the page to sign in.' };
 const FOCUSABLE = 'a, button, summary, [tabindex]';
 
-/** Recognizes an element in a later version of the page; figures in it may have changed if it has a label. */
+/** Identifies an element across refreshes: by its label if it has one, because its text may change. */
 function nameOf(element: Element): string {
   return `${element.tagName} ${element.getAttribute('aria-label') ?? element.textContent}`;
 }
 
-/** Puts what is so now in place of what the page was sent with, every few seconds, while somebody may see it. */
+/** Refreshes the live part of the page every few seconds while it is visible and not paused. */
 function follow({ document }: Page): void {
   const part = document.querySelector('[data-live]');
   const state = document.querySelector('[data-live-state]');
@@ -63,7 +63,7 @@ function follow({ document }: Page): void {
     try {
       const answer = await fetch(part.dataset.live, { credentials: 'same-origin', redirect: 'error' });
       const text = await answer.text();
-      // It may have been paused meanwhile.
+      // The visitor may have paused it meanwhile.
       if (answer.ok && isWatched()) put(text);
       show(answer.ok ? '' : (STATES[answer.status] ?? `Could not refresh: the gateway returned ${answer.status}.`));
     } catch {
@@ -82,7 +82,7 @@ function follow({ document }: Page): void {
   document.addEventListener('visibilitychange', () => void refresh());
 }
 
-/** Makes the button copy the secret of the page. */
+/** Shows the button that copies the secret of the page. */
 function offerCopy({ document, navigator: { clipboard } }: Page): void {
   const button = document.querySelector('[data-copy]');
   const secret = document.querySelector('.secret');

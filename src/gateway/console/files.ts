@@ -6,7 +6,7 @@ const LIVE_FILE = pageFile('live', 'js', readFileSync(new URL('./console-browser
 
 export const LIVE_SCRIPT = LIVE_FILE.name;
 
-/** What pages load, by path. It is the same for everybody, and needs no session. */
+/** The files that pages load, by path. They need no session. */
 export const FILES: ReadonlyMap<string, PageFile> = new Map(
   [STYLE_FILE, LIVE_FILE].map((file) => [`${CONSOLE}/files/${file.name}`, file]),
 );

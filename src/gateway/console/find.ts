@@ -1,17 +1,17 @@
 import { AdminRefusal } from '../actions/answer.js';
 import type { Page } from './page.js';
 
-/** A page, and what its path says. */
+/** A page, and the parameters in its path. */
 export interface FoundPage {
   readonly page: Page;
   readonly id: string;
   readonly part: string;
 }
 
-/** Of ids and names; more is none of ours. */
+/** Longest id or name in a path, percent-encoded. */
 const MAX_PART = 256;
 
-/** Finds pages by method and path. Throws AdminRefusal 404, and 405 where the path knows other methods. */
+/** Returns a function that finds a page. It throws AdminRefusal: 405 if the path has other methods, else 404. */
 export function createFinder(pages: readonly Page[]): (method: string, path: string) => FoundPage {
   const known = pages.map((page) => ({ page, pattern: patternOf(page.path) }));
   return (method, path) => {

@@ -5,21 +5,21 @@ import { Document, documentOf } from '../pages/document.js';
 import { CONSOLE, type Page } from './page.js';
 import { SIGN_OUT } from './sign-in/pages.js';
 
-/** Who may ask why: as the page itself. */
+/** The role for the page `/why`. */
 const WHY_ACCESS = 'read';
 
 interface FrameParts {
   readonly title: string;
   readonly path: string;
   readonly pages: readonly Page[];
-  /** Null where nobody is signed in. */
+  /** Null if nobody is signed in. */
   readonly visitor: { readonly caller: Caller; readonly formToken: string } | null;
   readonly script?: string | undefined;
   readonly again?: boolean | undefined;
   readonly children: Child;
 }
 
-/** A page of the console, with the menu of what its visitor may see. */
+/** Returns a page of the console as HTML. The menu lists the pages that the visitor may see. */
 export function framed({ title, path, pages, visitor, script, again, children }: FrameParts): string {
   return documentOf(
     <Document
@@ -43,7 +43,7 @@ function menuOf(pages: readonly Page[], { role }: Caller) {
   );
 }
 
-/** The page of the menu that `path` is, or is below. */
+/** Returns the path of the menu page that `path` is, or is below; '' without one. */
 function currentOf(pages: readonly Page[], path: string): string {
   const above = pages.filter((one) => one.menu !== undefined && (one.path === path || path.startsWith(`${one.path}/`)));
   return above[0]?.path ?? '';

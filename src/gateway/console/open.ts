@@ -21,13 +21,12 @@ import { PAGES } from './pages.js';
 import { Refused, refusalTitle } from './refused.js';
 import { isSecure, sessionCookie, SignIn, type SignedIn } from './sign-in/sessions.js';
 
-/** Used where no form was sent. */
 const NO_FORM = new Form();
 const MAX_SUBMISSION = 64;
 
 /**
- * The console below /console.
- * @param folder the data folder, where plots outlive a restart; null: nowhere
+ * Returns the console, to be mounted at /console.
+ * @param folder the data folder, in which the plots' figures survive a restart; null: they do not
  * @param now Unix ms
  */
 export function createConsole(folder: string | null, now: () => number = Date.now): MountOf {
@@ -73,7 +72,7 @@ class Console implements Mount {
     const visitor = await this.#sessions.resume(request, this.#now()).catch(() => null);
     const text = framed({
       ...{ title: refusalTitle(refusal), path, pages: PAGES, visitor },
-      // A link of elsewhere comes without the cookie, which is for this site alone; asked again from here, it has it.
+      // A link on another site sends no cookie (SameSite=Strict); the browser sends it when it reloads this page.
       again: refusal.status === 401 && isGet && request.headers['sec-fetch-site'] === 'cross-site',
       children: Refused({ refusal, to: isGet ? (request.url ?? '') : '', signedIn: visitor !== null }),
     });
@@ -117,7 +116,7 @@ class Console implements Mount {
     return page.method === 'GET' ? serve() : this.#once(visit, visitor!, serve);
   }
 
-  /** A form does its work once, however often a browser sends it. */
+  /** Performs a form once, however often the browser sends it. */
   async #once({ form, nowMs }: Visit, visitor: SignedIn, serve: () => Promise<PageAnswer>): Promise<PageAnswer> {
     if (!isOwnForm(visitor, form.text('form'))) throw forged();
     const submission = form.text('submission').slice(0, MAX_SUBMISSION);
@@ -128,9 +127,9 @@ class Console implements Mount {
       throw new AdminRefusal(
         409,
         'sent_before',
-        'This form was sent before, and was done then. Go back and reload the page.',
+        'This form was already submitted and processed. Go back and reload the page.',
       );
-    // Nothing came of it but a page that says what to put right.
+    // The form had no effect, so it may be sent again after correction.
     if ('status' in answer && (answer.status ?? 200) >= 400) this.#submissions.release(name);
     return answer;
   }
@@ -162,7 +161,7 @@ function redirect(to: string, headers: MountedAnswer['headers'] = {}): MountedAn
   return { status: 303, headers: { ...PAGE_HEADERS, ...headers, Location: to }, body: '' };
 }
 
-/** What a browser says of where a form comes from. Behind a proxy that gives it another Host, the first alone helps. */
+/** Returns whether a page of this origin sent the form. Only Sec-Fetch-Site works behind a proxy that changes Host. */
 function isOwn(request: IncomingMessage): boolean {
   const { 'sec-fetch-site': site, origin = null, host = null } = request.headers;
   if (site !== undefined) return site === 'same-origin';

@@ -3,7 +3,7 @@ import type { ExchangeList } from '../actions/schemas.js';
 import { Moment } from '../pages/components/moment.js';
 import { Table } from '../pages/components/table.js';
 
-/** Lists the gateways that have a memory of their own, below what this one remembers. */
+/** Lists the other gateways: each remembers only its own requests. */
 export function OtherGateways({ gateways }: Pick<z.output<typeof ExchangeList>, 'gateways'>) {
   if (gateways === null) return <p class="soft">The store does not say which other gateways there are.</p>;
   if (gateways.length === 0) return null;

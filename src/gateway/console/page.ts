@@ -10,51 +10,51 @@ import type { AdminApi } from './api.js';
 import type { Samples } from './figures/samples.js';
 import type { SignIn } from './sign-in/sessions.js';
 
-/** The path that all pages are below. */
+/** The path of the console; all pages are below it. */
 export const CONSOLE = '/console';
 
 /** One request for a page. */
 export interface Visit {
   readonly parts: AdminParts;
-  /** Asks routes of the admin API in the visitor's name. */
+  /** Calls routes of the admin API with the visitor's role. */
   readonly api: AdminApi;
   readonly caller: Caller;
   /** The `{id}` and `{part}` of the path; empty if it has none. */
   readonly id: string;
   readonly part: string;
   readonly query: Form;
-  /** What was sent; of a GET nothing. */
+  /** The submitted form; empty for a GET. */
   readonly form: Form;
-  /** Of an action, such as `/keys/{id}/banned`: it was sent, and nothing came of it. */
+  /** The form that was submitted and failed, such as `/keys/{id}/banned`. */
   readonly posted?: string;
-  /** For a form that is shown. */
+  /** Creates the hidden fields of a form. */
   readonly guard: () => Guard;
   readonly nowMs: number;
-  /** What was measured in the last while. */
+  /** Metrics of the last two minutes, and their history. */
   readonly samples: Samples;
 }
 
-/** What answers an open page as well: nobody is signed in yet. */
+/** One request for a page that needs no session. */
 export interface OpenVisit extends Pick<Visit, 'query' | 'form' | 'nowMs'> {
   readonly sessions: SignIn;
   readonly address: string | undefined;
-  /** Of the session that is to end; null where there is none. */
+  /** Form token of the current session; null without one. */
   readonly formToken: string | null;
 }
 
 export type PageAnswer =
-  /** A page. `status` where it is not 200, `title` where it is not the page's own. */
+  /** A page. Default: status 200, and the title of the page's entry. `live`: loads the script. */
   | { readonly content: Child; readonly title?: string; readonly status?: number; readonly live?: boolean }
-  /** Leads to another page, so that a reload does not send a form again; a cookie where it changes. */
+  /** Redirects, so that a reload does not send a form again. `session`: new value of the cookie; '' deletes it. */
   | { readonly to: string; readonly session?: string }
-  /** A part of a page, of a form of its own, or something to be kept. */
+  /** A part of a page (`text`), or a download (`chunks`). */
   | { readonly type: string; readonly text: string }
   | { readonly type: string; readonly chunks: AsyncIterable<string | Buffer>; readonly headers?: Headers };
 
 interface PageParts {
-  /** Its name in the menu; left out: it has no place there. */
+  /** Its name in the menu. Absent: not in the menu. */
   readonly menu?: string;
-  /** True: asked by a script, which is no sign of a person at the screen. */
+  /** True if a script requests it, not a person: the session is then not renewed. */
   readonly unattended?: boolean;
 }
 
@@ -77,7 +77,7 @@ export type Page = (SignedInPage | OpenPage) & {
 
 /**
  * @param line method and path below /console
- * @param as the route of the admin API whose role it takes, or `any` for whoever is signed in
+ * @param as the route of the admin API whose role the page requires, or `any` for anyone signed in
  */
 export function page(line: string, as: string, title: string, one: Omit<SignedInPage, 'role'>): Page {
   return { ...one, ...placed(line), title, role: as === 'any' ? 'any' : roleOf(as) };
@@ -92,7 +92,7 @@ function placed(line: string): Pick<Page, 'method' | 'path'> {
   return { method, path: CONSOLE + path };
 }
 
-/** Throws where there is no such route: found when this file is loaded. */
+/** Throws if there is no such route: the gateway then does not start. */
 function roleOf(line: string): Exclude<Access, 'open'> {
   const role = ACTIONS.find(({ method, path }) => `${method} ${path}` === line)?.role;
   if (role === undefined || role === 'open') throw new Error(`the admin API has no route "${line}" with a role`);

@@ -16,7 +16,7 @@ import { SIGN_IN_PAGES } from './sign-in/pages.js';
 import { WHY_PAGES } from './why/pages.js';
 import { USAGE_PAGES } from './usage/pages.js';
 
-/** All pages; the menu has them in this order. */
+/** All pages, in the order of the menu. */
 export const PAGES: readonly Page[] = [
   ...OVERVIEW_PAGES,
   ...KEY_PAGES,

@@ -24,13 +24,12 @@ export function refusalTitle({ status, code }: AdminRefusal): string {
 
 interface RefusedParts {
   readonly refusal: AdminRefusal;
-  /** Where signing in leads, empty where a form was sent: it is not sent again. */
+  /** Where signing in leads; empty after a form, which is not sent again. */
   readonly to: string;
-  /** True where the visitor is signed in. */
   readonly signedIn: boolean;
 }
 
-/** What a person reads in place of a page: what is wrong, and what to do. */
+/** Shows a refusal as a page: what is wrong and what to do. */
 export function Refused({ refusal, to, signedIn }: RefusedParts) {
   const { status, code, message, headers } = refusal;
   if (status === 401)

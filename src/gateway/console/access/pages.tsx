@@ -13,7 +13,7 @@ const ACCESS = CONSOLE + ON;
 const TOKENS = '/admin/v1/tokens';
 const END_SESSIONS = 'DELETE /admin/v1/sessions';
 
-/** Who has access: admin tokens, and the sessions opened with them. */
+/** Admin tokens, and a form that ends all sessions. */
 export const ACCESS_PAGES: readonly Page[] = [
   page('GET /access', `GET ${TOKENS}`, 'Access', {
     menu: 'Access',

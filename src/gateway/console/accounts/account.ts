@@ -1,6 +1,6 @@
 import { CONSOLE } from '../page.js';
 
-/** The page of one record. @param path of its kind, such as `/keys` */
+/** Returns the path of a record's page. @param path the list it is in, such as `/keys` */
 export function pathOf(path: string, id: string): string {
   return `${CONSOLE}${path}/${encodeURIComponent(id)}`;
 }

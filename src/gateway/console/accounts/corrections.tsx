@@ -7,7 +7,7 @@ import { ActionForm } from '../forms/offered.js';
 
 const LIST = 'GET /admin/v1/usage/corrections';
 
-/** What was said of the usage of a key or customer since it was counted; null for those who may not see it. */
+/** Shows the corrections of a key's or customer's usage; null if the visitor may not see them. */
 export async function correctionsPart(subject: 'key' | 'customer', visit: Visit, problems: readonly string[]) {
   const { api, id } = visit;
   if (!api.may(LIST)) return null;

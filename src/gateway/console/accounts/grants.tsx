@@ -14,11 +14,11 @@ interface GrantsParts {
   readonly visit: Visit;
   readonly grants: readonly z.output<typeof Grant>[];
   readonly problems: readonly string[];
-  /** It is revoked or closed: there is nothing to grant it. */
+  /** Whether the key is revoked or the customer closed: it can get no more grants. */
   readonly ended: boolean;
 }
 
-/** What is granted beyond the limits for now, with the forms that grant more and take it back. */
+/** Shows the grants in force, with the forms that add and withdraw them. */
 export function Grants({ on, visit, grants, problems, ended }: GrantsParts) {
   return (
     <section>

@@ -4,7 +4,7 @@ import type { History } from '../../actions/schemas.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
 
-/** Who changed what, the last first. */
+/** Shows who changed what, newest first. @param history oldest first */
 export function HistoryTable({ history }: z.output<typeof History>) {
   return (
     <Table

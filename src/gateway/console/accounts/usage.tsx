@@ -5,7 +5,7 @@ import { BarPlot } from '../../pages/components/plot.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { CONSOLE, type Visit } from '../page.js';
 
-/** Days that are shown, today included. */
+/** Number of days shown, including today. */
 const DAYS = 31;
 const REPORT = 'GET /admin/v1/usage';
 const MAX_CHARACTERS = 4 * 1024 * 1024;
@@ -14,7 +14,7 @@ const daily = z.object({
   rows: z.array(z.object({ day: z.string(), ...forEachCount(z.int()) })),
 });
 
-/** Usage of a key or customer by day, as a plot and as a table; null for those who may not see it. */
+/** Shows the daily usage of a key or customer; null if the visitor may not see it. */
 export async function dailyUsage(
   { api, nowMs }: Visit,
   whose: { readonly key: string } | { readonly customer: string },
@@ -47,11 +47,11 @@ export async function dailyUsage(
 }
 
 async function textOf(answer: Awaited<ReturnType<Visit['api']['answer']>>): Promise<string> {
-  if (answer === undefined || !('chunks' in answer)) throw new Error('a report is streamed');
+  if (answer === undefined || !('chunks' in answer)) throw new Error('the usage report is not a stream');
   let text = '';
   for await (const chunk of answer.chunks) {
     text += chunk.toString();
-    if (text.length > MAX_CHARACTERS) throw new Error('a report of 31 days is longer than it can be');
+    if (text.length > MAX_CHARACTERS) throw new Error(`the usage report has more than ${MAX_CHARACTERS} characters`);
   }
   return text;
 }

@@ -13,7 +13,7 @@ const SHOWN = '200';
 
 export type Change = z.output<typeof AuditList>['changes'][number];
 
-/** Who changed what, and who tried to sign in. */
+/** Changes, and uses of a wrong admin token. */
 export const AUDIT_PAGES: readonly Page[] = [
   page('GET /audit', READ_AUDIT, 'Audit', {
     menu: 'Audit',

@@ -13,7 +13,7 @@ const KEYS = '/admin/v1/bans';
 const ADDRESSES = '/admin/v1/bans/addresses';
 const PER_PAGE = '50';
 
-/** Bans of keys and of addresses that are in force. */
+/** Bans in force, of keys and of addresses. */
 export const BAN_PAGES: readonly Page[] = [
   page('GET /bans', `GET ${KEYS}`, 'Bans', {
     menu: 'Bans',
@@ -62,7 +62,7 @@ async function bansOfKeys(visit: Visit, problems: readonly string[]) {
   );
 }
 
-/** Null for those who may not see addresses. */
+/** Null if the visitor may not see addresses. */
 async function bansOfAddresses(visit: Visit) {
   const { api, query } = visit;
   if (!api.may(`GET ${ADDRESSES}`)) return null;

@@ -11,7 +11,7 @@ import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
 const CUSTOMERS = `${CONSOLE}/customers`;
 const PER_PAGE = 50;
 
-/** Customers, the newest first, page by page; the ID of one leads to it. */
+/** Lists customers, newest first. A search for an ID redirects to that customer. */
 export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> {
   const search = query.given('search');
   if (search !== undefined && isCustomerId(search)) return { to: pathOf('/customers', search) };

@@ -5,7 +5,7 @@ import { CONSOLE } from '../page.js';
 
 const SHOWN = 12;
 
-/** Leads to the bill of each month before this one, since the customer was created. @param created ISO 8601 */
+/** Links to the bills of up to 12 earlier months, back to the customer's creation. @param created ISO 8601 */
 export function EarlierMonths({ id, created, nowMs }: { id: string; created: string; nowMs: number }) {
   const months = monthsBefore(nowMs, created.slice(0, 7));
   if (months.length === 0) return null;
@@ -26,7 +26,7 @@ export function EarlierMonths({ id, created, nowMs }: { id: string; created: str
   );
 }
 
-/** `2026-10`, the latest first. */
+/** Returns months such as `2026-10`, latest first. @param first the earliest to return */
 function monthsBefore(nowMs: number, first: string): readonly string[] {
   const now = new Date(nowMs);
   return Array.from({ length: SHOWN }, (_, n) =>

@@ -74,7 +74,7 @@ function CustomerFacts({ customer }: { readonly customer: z.output<typeof Custom
   );
 }
 
-/** Null for those who may not see them. */
+/** Null if the visitor may not see keys. */
 async function keysPart({ api, id }: Visit, { status }: z.output<typeof Customer>) {
   if (!api.may(KEYS)) return null;
   const { keys, cursor } = await api.ask(KeyPage, KEYS, { query: { customer: id, limit: KEYS_SHOWN } });

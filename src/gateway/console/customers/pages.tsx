@@ -5,7 +5,6 @@ import { showCustomer } from './one.js';
 
 const CUSTOMERS = '/admin/v1/customers';
 
-/** Customers: all, one, and a new one. */
 export const CUSTOMER_PAGES: readonly Page[] = [
   page('GET /customers', `GET ${CUSTOMERS}`, 'Customers', { menu: 'Customers', serve: listCustomers }),
   page('GET /customers/new', `POST ${CUSTOMERS}`, 'Create a customer', {

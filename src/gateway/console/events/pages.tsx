@@ -16,7 +16,7 @@ const STATES = ['waiting', 'dead', 'scheduled'] as const;
 
 type OneEvent = z.output<typeof Event>;
 
-/** Events that are not delivered, and how delivery goes. */
+/** Undelivered events, and counts of delivery attempts. */
 export const EVENT_PAGES: readonly Page[] = [
   page('GET /events', LIST, 'Events', { menu: 'Events', serve: (visit) => shown(visit, []) }),
   page('POST /events', REDELIVER, 'Events', {
@@ -64,7 +64,7 @@ async function shown(visit: Visit, problems: readonly string[]): Promise<PageAns
 interface EventsParts {
   readonly state: string;
   readonly events: readonly OneEvent[];
-  /** Null where the visitor may only look. */
+  /** Null if the visitor may not redeliver. */
   readonly guard: (() => Guard) | null;
 }
 
@@ -110,7 +110,7 @@ function Events({ state, events, guard }: EventsParts) {
   );
 }
 
-/** The key, or the customer, that it is about. All go to the operator's webhook. */
+/** Links to the key or customer that the event is about. */
 function aboutOf({ key, customer }: OneEvent['data']) {
   if (typeof key === 'string') return <a href={pathOf('/keys', key)}>{key}</a>;
   return typeof customer === 'string' && <a href={pathOf('/customers', customer)}>{customer}</a>;
@@ -120,7 +120,7 @@ interface AttemptsParts {
   readonly figures: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
-/** One that was delivered is kept nowhere: what is left of it is a count. */
+/** Counts only: the store does not keep delivered events. */
 function Attempts({ figures }: AttemptsParts) {
   const types = [...new Set(figures.map(({ labels }) => labels['type'] ?? ''))];
   const count = (type: string, outcome: string): number =>

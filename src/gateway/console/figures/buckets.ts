@@ -1,7 +1,7 @@
-/** Upper bounds of a histogram's buckets, s, and how many values lie in each; the last bound is Infinity. */
+/** Upper bounds of a histogram's buckets, in seconds, and the number of values in each; the last is Infinity. */
 export type Buckets = readonly (readonly [bound: number, count: number])[];
 
-/** Values of each bucket alone, from what Prometheus counts up to each bound: before, and now. */
+/** Returns the growth of each bucket, from the cumulative counts of Prometheus before and now. */
 export function bucketsOf(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): Buckets {
   const sums = [...now]
     .map(([bound, sum]) => [bound === '+Inf' ? Infinity : Number(bound), sum - (before.get(bound) ?? 0)] as const)
@@ -13,7 +13,7 @@ export function countOf(buckets: Buckets): number {
   return buckets.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** The upper bound of the bucket that holds this share of the values, s; null without a value. */
+/** Returns a quantile (0.99: p99) as the upper bound of its bucket, in seconds; null without values. */
 export function quantileOf(buckets: Buckets, share: number): number | null {
   let left = share * countOf(buckets);
   if (left === 0) return null;
@@ -21,7 +21,7 @@ export function quantileOf(buckets: Buckets, share: number): number | null {
   return Infinity;
 }
 
-/** Those of another version may have other bounds. */
+/** Returns the sum of two histograms. Their bounds may differ if another version recorded one of them. */
 export function sumOf(one: Buckets, other: Buckets): Buckets {
   const counts = new Map(one);
   for (const [bound, count] of other) counts.set(bound, (counts.get(bound) ?? 0) + count);

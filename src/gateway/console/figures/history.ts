@@ -17,27 +17,24 @@ export const RANGES = {
 } as const;
 export type Range = keyof typeof RANGES;
 
-/** How an upstream is, and since when this process has seen it so. */
+/** The availability of an upstream, and since when this process has observed it. */
 interface UpstreamState {
-  /** Share of its addresses, 0 to 1. */
+  /** Share of its addresses that are up, 0 to 1. */
   readonly up: number;
   readonly sinceMs: number;
 }
 
-/**
- * Traffic per minute for a day and per hour for 31 days, of all processes of this gateway: 2,184 points of at most
- * 1 kB. Kept in the data folder.
- */
+/** Traffic of all processes per minute for a day and per hour for 31 days: 2,184 points of at most 1 kB. */
 export class History {
   readonly #minutes: Periods;
   readonly #hours: Periods;
   readonly #states = new Map<string, UpstreamState>();
 
-  /** @param folder null: nothing is kept across restarts */
+  /** @param folder the data folder; null: nothing is kept across restarts */
   constructor(folder: string | null) {
     this.#minutes = new Periods(folder, 'minutes', MINUTES);
     this.#hours = new Periods(folder, 'hours', HOURS);
-    // An hour is written when it is over: the one that a restart cut short is in the minutes.
+    // Hours are written when they end: the minutes restore the hour that a restart cut short.
     const last = this.#hours.points.at(-1)?.atMs ?? 0;
     for (const minute of this.#minutes.points) {
       const hour = { ...minute, atMs: startOf(minute.atMs, HOUR_MS) };
@@ -45,7 +42,7 @@ export class History {
     }
   }
 
-  /** Takes what went on since the sample before. */
+  /** Adds the traffic since the previous sample. */
   add(span: Span): void {
     const { atMs } = span.to;
     const point = pointOf(span, atMs);
@@ -55,12 +52,12 @@ export class History {
       if (this.#states.get(name)?.up !== up) this.#states.set(name, { up, sinceMs: atMs });
   }
 
-  /** Undefined for an upstream that was never seen. */
+  /** Returns undefined for an upstream that was never observed. */
   stateOf(upstream: string): UpstreamState | undefined {
     return this.#states.get(upstream);
   }
 
-  /** Points without a gap, the oldest first; where nothing was measured, one without requests. */
+  /** Returns a point for each step of the range, oldest first; without requests where nothing was measured. */
   points(range: Range, nowMs: number): readonly Point[] {
     const { lengthMs, stepMs } = RANGES[range];
     const periods = stepMs === HOUR_MS ? this.#hours : this.#minutes;
@@ -75,7 +72,7 @@ export class History {
   }
 }
 
-/** Points of one length; each is written when the next begins. */
+/** Points of equal length. A point is written when the next one begins. */
 class Periods {
   readonly #file: LineFile<Point>;
   #current: Point | null = null;
@@ -84,12 +81,12 @@ class Periods {
     this.#file = new LineFile<Point>(folder === null ? null : join(folder, 'figures', `${name}.ndjson`), POINT, max);
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get points(): readonly Point[] {
     return this.#current === null ? this.#file.items : [...this.#file.items, this.#current];
   }
 
-  /** A clock that steps back counts into the last period; by more than an hour, that one was never true. */
+  /** If the clock steps back by up to an hour, counts into the current point; by more, discards that point. */
   add(point: Point): void {
     const last = this.#current;
     if (last !== null && point.atMs <= last.atMs && point.atMs >= last.atMs - HOUR_MS) {

@@ -3,7 +3,7 @@ import { countOf, quantileOf, sumOf, type Buckets } from './buckets.js';
 import type { Span } from './window.js';
 
 const FIGURE = z.union([z.number(), z.literal('Infinity').transform(() => Infinity)]);
-/** `failed` attempts; `p99` in s, null without a request, of several points the largest. */
+/** `failed`: attempts. `p99`: seconds, null without requests; the largest of merged points. */
 const UPSTREAM = z.object({ requests: z.number(), failed: z.number(), p99: FIGURE.nullable() });
 export const POINT = z.object({
   atMs: z.number(),
@@ -13,25 +13,25 @@ export const POINT = z.object({
   upstreams: z.record(z.string(), UPSTREAM),
 });
 
-/** What ended in one period, whatever its length. */
+/** The requests that ended in one period. */
 export interface Point {
   /** Start of the period, Unix ms. */
   readonly atMs: number;
   /** Requests by status class, such as `2xx`. */
   readonly classes: Readonly<Record<string, number>>;
-  /** 429s by a limit or a ban. */
+  /** 429s because of a limit or a ban. */
   readonly limited: number;
   readonly latency: Buckets;
   readonly upstreams: Readonly<Record<string, z.output<typeof UPSTREAM>>>;
 }
 
-/** A gateway in front of more than that shows the first by name. */
+/** If there are more, a point has the first of them, by name. */
 const MAX_UPSTREAMS = 16;
 const REQUESTS = 'petgate_requests_total';
 const LATENCY = 'petgate_request_duration_seconds';
 const UPSTREAM_LATENCY = 'petgate_upstream_duration_seconds';
 
-/** What went on between two samples. */
+/** Returns the requests that ended in `span`. @param atMs start of the period */
 export function pointOf(span: Span, atMs: number): Point {
   const failures = span.grownBy('petgate_upstream_failures_total', 'upstream');
   const upstreams = [...span.to.by(`${UPSTREAM_LATENCY}_count`, 'upstream').keys()].sort().slice(0, MAX_UPSTREAMS);
@@ -49,7 +49,7 @@ export function pointOf(span: Span, atMs: number): Point {
   };
 }
 
-/** Two points as one, which begins where the first did. */
+/** Returns the sum of two points, with the start of the first. */
 export function merged(first: Point, second: Point): Point {
   const upstreams = { ...first.upstreams };
   for (const [name, { requests, failed, p99 }] of Object.entries(second.upstreams)) {

@@ -6,12 +6,12 @@ interface Series {
   readonly value: number;
 }
 
-/** What all processes of this gateway had measured at one moment. */
+/** The metrics of all processes of this gateway at one moment. */
 export class Sample {
   readonly atMs: number;
   readonly #series = new Map<string, Series[]>();
 
-  /** @param text in Prometheus' form */
+  /** @param text in Prometheus' text format */
   constructor(text: string, atMs: number) {
     this.atMs = atMs;
     for (const line of text.split('\n')) {
@@ -28,7 +28,7 @@ export class Sample {
     return this.#series.get(name) ?? [];
   }
 
-  /** Of all series of this name, or of those whose label has this value; 0 where there is none. */
+  /** Returns the sum of all series of this name, or of those whose label has this value; 0 without any. */
   sum(name: string, label?: string, value?: string): number {
     return this.series(name).reduce(
       (sum, one) => (label === undefined || one.labels[label] === value ? sum + one.value : sum),
@@ -36,12 +36,12 @@ export class Sample {
     );
   }
 
-  /** Undefined where it isn't measured. */
+  /** Returns the value of the first series of this name; undefined without any. */
   value(name: string): number | undefined {
     return this.series(name)[0]?.value;
   }
 
-  /** Sums by the values of a label. @param only label and value of the series that count */
+  /** Returns sums by the values of a label. @param only label and value that a series must have */
   by(name: string, label: string, only?: readonly [label: string, value: string]): ReadonlyMap<string, number> {
     const sums = new Map<string, number>();
     for (const { labels, value } of this.series(name)) {

@@ -2,17 +2,16 @@ import { Sample } from './sample.js';
 import type { History } from './history.js';
 import { Span } from './window.js';
 
-/** A sample is taken as often, whether somebody watches or not, so that a page has figures of a while at once. */
+/** Interval of samples while nobody watches: a page that opens has the last minute immediately. */
 const EVERY_MS = 30_000;
-/** And no more often than that for those who watch, however many they are. */
+/** Shortest interval of samples, however many people watch. */
 const LEAST_MS = 5_000;
-/** What "now" means in figures. */
+/** Period of the figures that are shown as current. */
 const NOW_MS = 60_000;
 const KEPT_MS = 2 * NOW_MS;
 
-/** The metrics of the last while. They are read, and what is made of them is made, once for all who watch. */
+/** Samples of the last two minutes. Everyone who watches shares the samples and the rendered pages. */
 export class Samples {
-  /** Minutes and hours before the last while. */
   readonly history: History;
   readonly #read: () => Promise<string>;
   readonly #now: () => number;
@@ -32,19 +31,19 @@ export class Samples {
     if (this.#taking !== null && nowMs < this.#taking.atMs + LEAST_MS) return this.#taking.sample;
     const sample = this.#take(nowMs);
     this.#taking = { atMs: nowMs, sample };
-    // The next who asks tries again.
+    // The next request tries again.
     sample.catch(() => (this.#taking = null));
     return sample;
   }
 
-  /** What went on in about the last minute. */
+  /** Returns about the last minute; less after a start. */
   async span(): Promise<Span> {
     const to = await this.latest();
     const from = this.#samples.findLast(({ atMs }) => atMs <= to.atMs - NOW_MS) ?? this.#samples[0] ?? to;
     return new Span(from, to);
   }
 
-  /** What `render` makes of the latest sample, made once for all who may see the same. */
+  /** Returns the rendering of the latest span, once for each `audience`: visitors who may see the same. */
   async rendered(audience: string, render: (span: Span) => Promise<string>): Promise<string> {
     const span = await this.span();
     if (this.#rendered?.sample !== span.to) this.#rendered = { sample: span.to, texts: new Map() };
@@ -60,7 +59,7 @@ export class Samples {
 
   async #take(atMs: number): Promise<Sample> {
     const sample = new Sample(await this.#read(), atMs);
-    // What was counted before the first sample ended since the process started.
+    // Before the first sample, all counters were 0: the process had just started.
     this.history.add(new Span(this.#samples.at(-1) ?? new Sample('', atMs), sample));
     this.#samples.push(sample);
     while (this.#samples[0]!.atMs < atMs - KEPT_MS) this.#samples.shift();

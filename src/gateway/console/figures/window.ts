@@ -1,7 +1,7 @@
 import { bucketsOf, quantileOf, type Buckets } from './buckets.js';
 import type { Sample } from './sample.js';
 
-/** What went on between two samples. */
+/** The time between two samples. */
 export class Span {
   readonly from: Sample;
   readonly to: Sample;
@@ -26,12 +26,12 @@ export class Span {
     return new Map([...this.to.by(name, label)].map(([of, after]) => [of, Math.max(0, after - (before.get(of) ?? 0))]));
   }
 
-  /** What a histogram saw. @param only label and value of the series that count */
+  /** Returns what a histogram recorded in this time. @param only label and value that a series must have */
   buckets(name: string, only?: readonly [label: string, value: string]): Buckets {
     return bucketsOf(this.from.by(`${name}_bucket`, 'le', only), this.to.by(`${name}_bucket`, 'le', only));
   }
 
-  /** The upper bound of the bucket that holds this share of what a histogram saw, s; null where it saw nothing. */
+  /** Returns a quantile (0.99: p99) as the upper bound of its bucket, in seconds; null without values. */
   quantile(name: string, share: number): number | null {
     return quantileOf(this.buckets(name), share);
   }

@@ -12,14 +12,14 @@ interface FieldsParts extends Pick<Offered, 'fields' | 'required'> {
   readonly sent: Submitted | undefined;
 }
 
-/** Names that are not just the field's own. */
+/** Labels that differ from the field's name. */
 const LABELS: Readonly<Record<string, string>> = {
   ...{ customer: 'Customer ID', day: 'Day (UTC)', expires: 'Expires (UTC)', until: 'Until (UTC)' },
 };
-/** What needs no hint. */
+/** Fields without a hint. */
 const PLAIN = ['name', 'note', 'window', 'role'];
 
-/** A field for each of an action's. */
+/** Renders an input for each field of an action. */
 export function Fields({ visit, fields, required, values = {}, sent }: FieldsParts) {
   return (
     <>
@@ -74,8 +74,8 @@ function textIn(value: unknown): string | undefined {
 }
 
 /**
- * The body that a form says.
- * @param isChange whether an empty text is meant: otherwise it is left out
+ * Returns the JSON body that a submitted form makes.
+ * @param isChange true: an empty text is sent, to clear the field; false: it is left out
  */
 export function bodyIn(fields: Offered['fields'], form: Form, isChange: boolean): Readonly<Record<string, unknown>> {
   const read = ([name, { type }]: [string, Property]): readonly (readonly [string, unknown])[] => {

@@ -6,7 +6,6 @@ import type { Form } from '../../pages/form.js';
 const WINDOWS = ['minute', 'day', 'month'] as const;
 const UNLIMITED = 'unlimited';
 
-/** Limits of its own, on a plan with custom ones. */
 export function LimitFields({ sent }: { readonly sent: Submitted | undefined }) {
   return (
     <fieldset>
@@ -24,7 +23,7 @@ export function LimitFields({ sent }: { readonly sent: Submitted | undefined }) 
   );
 }
 
-/** As the admin API takes them; nothing where all fields are empty. What is no number is left for it to refuse. */
+/** Returns limits for the admin API, which refuses what is not a number; nothing if all fields are empty. */
 export function limitsIn(form: Form): { readonly limits?: Readonly<Record<string, unknown>> } {
   const given = WINDOWS.flatMap((window) => {
     const text = form.given(`limit-${window}`);
@@ -34,7 +33,7 @@ export function limitsIn(form: Form): { readonly limits?: Readonly<Record<string
   return given.length === 0 ? {} : { limits: Object.fromEntries(given) };
 }
 
-/** `60 per minute, 1,000 per day` */
+/** Returns text such as `60 per minute, 1,000 per day`. */
 export function limitsText(limits: Limits | 'custom' | null): string {
   if (limits === null || limits === 'custom') return limits ?? 'of the plan';
   return WINDOWS.flatMap((window) => {

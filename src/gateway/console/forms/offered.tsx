@@ -6,11 +6,11 @@ import { FORMS, formOn, type Offered } from './table.js';
 interface FormParts {
   readonly visit: Visit;
   readonly problems?: readonly string[];
-  /** What the page shows; it fills the fields. */
+  /** The record that the page shows; it fills the fields. */
   readonly record?: object;
 }
 
-/** Every form of a page that fits the record, for those who may: what takes something away comes last. */
+/** Renders the forms of a page that fit the record and the visitor's role; dangerous ones come last. */
 export function ActionForms({ on, ...parts }: FormParts & { readonly on: string }) {
   const { visit, record = {} } = parts;
   const fitting = FORMS.filter(
@@ -37,12 +37,12 @@ export function ActionForms({ on, ...parts }: FormParts & { readonly on: string 
 interface OneParts extends FormParts {
   readonly on: string;
   readonly name: string;
-  /** The ID in the row of a table that it belongs to. */
+  /** The ID of the table row that the form belongs to. */
   readonly row?: string;
   readonly label?: string;
 }
 
-/** One form of a page; null for those who may not. */
+/** Renders one form of a page; null if the visitor may not use it. */
 export function ActionForm({ on, name, ...parts }: OneParts) {
   const one = formOn(on, name);
   return parts.visit.api.may(one.line) ? <Opened {...parts} group={[one]} /> : null;

@@ -6,13 +6,13 @@ import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.j
 import { bodyIn } from './fields.js';
 import { FORMS, type Offered } from './table.js';
 
-/** A page that forms are on. @param problems why nothing came of the form that was sent */
+/** Renders a page that has forms. @param problems why the submitted form failed */
 type Show = (
   visit: Visit,
   problems: readonly string[],
 ) => Promise<{ readonly title?: string; readonly content: Child }>;
 
-/** What the forms of actions are sent to. @param shown each page that has forms */
+/** Returns the pages that the forms of actions post to. @param shown the pages that have forms, by path */
 export function formPages(shown: Readonly<Record<string, Show>>): readonly Page[] {
   const byPath = new Map(FORMS.map((one) => [`${one.form.on}/${one.form.name}`, one]).reverse() as [string, Offered][]);
   return [...byPath].map(([path, one]) =>
@@ -20,7 +20,7 @@ export function formPages(shown: Readonly<Record<string, Show>>): readonly Page[
   );
 }
 
-/** Does what a form is for and leads back to its page, or shows that with what is wrong. */
+/** Performs the action of a form and redirects to its page, or shows that page with the problems. */
 async function done(
   visit: Visit,
   path: string,
@@ -47,7 +47,7 @@ async function done(
   }
 }
 
-/** What came of the form that led to this page. */
+/** Shows whether the form that led to this page succeeded. */
 export function Outcome({ on, visit, problems }: { on: string; visit: Visit; problems: readonly string[] }) {
   const name = visit.query.text('done');
   const form = FORMS.find(({ form }) => form.on === on && form.name.split('/').at(-1) === name)?.form;

@@ -3,7 +3,7 @@ import type { Visit } from '../page.js';
 
 interface PlanFieldParts {
   readonly visit: Visit;
-  /** The one it has, which may be retired or gone; undefined of something new. */
+  /** The current plan, which may be retired or gone; undefined for a new record. */
   readonly plan?: string | undefined;
   readonly sent: Submitted | undefined;
 }

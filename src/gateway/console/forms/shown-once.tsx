@@ -3,13 +3,12 @@ import { Notice } from '../../pages/components/notice.js';
 
 interface ShownOnceParts {
   readonly secret: string;
-  /** Where to go from there. */
   readonly href: string;
   readonly link: string;
   readonly children?: Child;
 }
 
-/** A new key or admin token: the only time that it is shown. */
+/** Shows a new key or admin token. It cannot be shown again. */
 export function ShownOnce({ secret, href, link, children }: ShownOnceParts) {
   return (
     <>

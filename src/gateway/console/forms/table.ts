@@ -3,7 +3,7 @@ import type { Action } from '../../actions/action.js';
 import type { Form } from '../../actions/form.js';
 import { ACTIONS } from '../../actions/table.js';
 
-/** A field of a body, as its JSON schema says. */
+/** The JSON schema of a field of a body. */
 export interface Property {
   readonly type?: string;
   readonly format?: string;
@@ -15,14 +15,13 @@ export interface Property {
 /** An action with one of its forms. */
 export interface Offered {
   readonly action: Action;
-  /** Of the action: method and path. */
+  /** Method and path of the action. */
   readonly line: string;
   readonly form: Form;
   readonly fields: Readonly<Record<string, Property>>;
   readonly required: readonly string[];
 }
 
-/** All forms of actions. */
 export const FORMS: readonly Offered[] = ACTIONS.flatMap((action) =>
   (action.forms ?? []).map((form) => ({
     action,
@@ -32,7 +31,7 @@ export const FORMS: readonly Offered[] = ACTIONS.flatMap((action) =>
   })),
 );
 
-/** The fields of a body, those of the form alone. */
+/** Returns the fields of a body that the form has. */
 export function fieldsOf(
   takes: z.ZodType | undefined,
   { fields, sends, subject }: Pick<Form, 'fields' | 'sends' | 'subject'>,
@@ -47,7 +46,7 @@ export function fieldsOf(
   };
 }
 
-/** The form called `name` on a page. */
+/** Returns a form of a page by name. Throws if there is none. */
 export function formOn(page: string, name: string): Offered {
   const found = FORMS.find(({ form }) => form.on === page && form.name === name);
   if (found === undefined) throw new Error(`no action has a form "${name}" on ${page}`);

@@ -33,7 +33,7 @@ export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
   );
 }
 
-/** What its developer needs with it. */
+/** Shows what a developer needs with a new key. */
 function HandedOver({ handover, secret }: { readonly handover: Handover | undefined; readonly secret: string }) {
   if (handover === undefined) return null;
   const { curl, docs, account } = handover;

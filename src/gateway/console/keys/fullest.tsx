@@ -4,7 +4,7 @@ import { percentUsed, Share } from '../../pages/components/share.js';
 
 type Window = z.output<typeof KeyWindows>['windows'][number];
 
-/** The window with the largest used share; nothing if no window is limited. */
+/** Shows the window with the largest used share; nothing if no window is limited. */
 export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
   const shares = windows.flatMap(({ window: name, limit, remaining }) => {
     const percent = percentUsed(limit, remaining);
@@ -20,7 +20,7 @@ export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
   );
 }
 
-/** The used share of a window; nothing if it is not limited. */
+/** Shows the used share of a window; nothing if it is not limited. */
 export function Used({ window: { window, limit, remaining } }: { readonly window: Window }) {
   const percent = percentUsed(limit, remaining);
   return percent === null ? <></> : <Share name={window} percent={percent} />;

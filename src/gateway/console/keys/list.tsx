@@ -26,7 +26,7 @@ interface Line {
   readonly standing: z.output<typeof KeyWindows> | null;
 }
 
-/** Keys, the newest first, page by page; the ID of one leads to it. */
+/** Lists keys, newest first. A search for an ID redirects to that key. */
 export async function listKeys(visit: Visit): Promise<PageAnswer> {
   const { api, query } = visit;
   const search = query.given('search');
@@ -84,7 +84,7 @@ function Keys({ lines }: { readonly lines: readonly Line[] }) {
   );
 }
 
-/** The keys with what their windows and customers show; without it where the store does not say. */
+/** Adds the customer's name and the windows to each key; without windows if they cannot be read. */
 async function linesOf({ api }: Visit, keys: readonly Line['key'][]): Promise<readonly Line[]> {
   const names = new Map<string | null, string>();
   await Promise.all(

@@ -101,7 +101,7 @@ function BanText({ ban: { until, level, reason, by } }: { readonly ban: NonNulla
 type Refusal = z.output<typeof ExchangeList>['exchanges'][number];
 type Alike = [Refusal, ...Refusal[]];
 
-/** Those of one status, code and operation together, the last first. */
+/** Groups refusals by status, code and operation. Keeps their order. */
 function alike(exchanges: readonly Refusal[]): readonly Alike[] {
   const groups = new Map<string, Alike>();
   for (const one of exchanges) {
@@ -113,7 +113,7 @@ function alike(exchanges: readonly Refusal[]): readonly Alike[] {
   return [...groups.values()];
 }
 
-/** Null for those who may not see them. */
+/** Null if the visitor may not see exchanges. */
 async function lastRefusals({ api, id }: Visit) {
   if (!api.may(EXCHANGES)) return null;
   const { exchanges } = await api.ask(ExchangeList, EXCHANGES, { query: { key: id } });

@@ -3,7 +3,6 @@ import { createKey, NewKeyForm } from './create.js';
 import { listKeys } from './list.js';
 import { showKey } from './one.js';
 
-/** Keys: all, one, and a new one. */
 export const KEY_PAGES: readonly Page[] = [
   page('GET /keys', 'GET /admin/v1/keys', 'Keys', { menu: 'Keys', serve: listKeys }),
   page('GET /keys/new', 'POST /admin/v1/keys', 'Create a key', {

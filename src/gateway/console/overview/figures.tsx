@@ -8,7 +8,7 @@ interface Figure {
   readonly shown: Child;
 }
 
-/** The figures that matter first, of about the last minute. */
+/** Shows the key figures of about the last minute. */
 export function Figures({ span }: { readonly span: Span }) {
   return (
     <ul class="cards" aria-label="Figures of the last minute">
@@ -57,7 +57,7 @@ function storeText(up: number | undefined, degraded: number | undefined): string
   return up === 1 ? 'up' : 'down';
 }
 
-/** An upstream that nobody asked yet counts as neither up nor down. */
+/** An upstream that was not checked yet counts as neither up nor down. */
 function upstreamsText(to: Sample): string {
   const upstreams = to.by('petgate_upstream_up_ratio', 'upstream');
   const checked = to.by('petgate_upstream_checked_ratio', 'upstream');

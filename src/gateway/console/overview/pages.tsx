@@ -7,10 +7,10 @@ import { mayReadRefused, readRefused } from './top-refused.js';
 import { rangeOf } from './series.js';
 import { Overview } from './view.js';
 
-/** How often a page that is watched asks for what is so now. */
+/** Refresh interval of a visible page. */
 const EVERY_MS = 5_000;
 
-/** How the gateway is now. */
+/** The overview, and its part that the browser refreshes. */
 export const OVERVIEW_PAGES: readonly Page[] = [
   page('GET /', 'any', 'Overview', {
     menu: 'Overview',
@@ -40,7 +40,7 @@ export const OVERVIEW_PAGES: readonly Page[] = [
   }),
 ];
 
-/** Who sees the same. */
+/** Visitors with the same result share one rendering. */
 function audienceOf(visit: Visit): string {
   return [rangeIn(visit), mayReadRefused(visit.api), visit.api.may(READ_AUDIT)].join();
 }

@@ -13,12 +13,12 @@ interface SeriesParts {
   readonly nowMs: number;
 }
 
-/** The range that was asked for; the shortest for any other text. */
+/** Returns the requested range; the shortest if the text is not a range. */
 export function rangeOf(text: string | undefined): Range {
   return text !== undefined && Object.hasOwn(RANGES, text) ? (text as Range) : '15 min';
 }
 
-/** Since when it is slow or failing: traffic, failures and latency over time, and the upstreams. */
+/** Plots traffic, failures and latency over time, and lists the upstreams. */
 export function Series({ history, range, nowMs }: SeriesParts) {
   const points = history.points(range, nowMs);
   const label = (atMs: number): string => new Date(atMs).toISOString().slice(...labelPart(range));
@@ -99,13 +99,13 @@ function Upstreams({
   );
 }
 
-/** `0 % since 23:02 UTC` */
+/** Returns text such as `0 % since 23:02 UTC`. */
 function stateText(state: ReturnType<History['stateOf']>, nowMs: number): string {
   if (state === undefined) return '–';
   return `${Math.round(100 * state.up)} % since ${clockTime(state.sinceMs, nowMs)}`;
 }
 
-/** Of a moment in ISO 8601: the day too where the range has several. */
+/** Returns the slice of an ISO 8601 time to show: `11-28T13:00` for 7 days, else `13:00`. */
 function labelPart(range: Range): [number, number] {
   return range === '7 d' ? [5, 16] : [11, 16];
 }
@@ -115,7 +115,7 @@ function shareOf({ classes }: Point, part: number): number | null {
   return requests === 0 ? null : (100 * part) / requests;
 }
 
-/** Beyond the last bucket nothing can be drawn. */
+/** Null for Infinity, the bound of the last bucket, which cannot be drawn. */
 function inMs(seconds: number | null): number | null {
   return seconds === null || seconds === Infinity ? null : seconds * 1000;
 }

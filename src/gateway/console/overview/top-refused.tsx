@@ -14,12 +14,12 @@ export function mayReadRefused(api: AdminApi): boolean {
   return api.may(ROUTE);
 }
 
-/** Null for visitors who may not see keys. */
+/** Null if the visitor may not see keys. */
 export async function readRefused(api: AdminApi): Promise<Refused | null> {
   return mayReadRefused(api) ? api.ask(RefusedList, ROUTE) : null;
 }
 
-/** Who causes the 429s, 401s and 5xx of the last minutes. */
+/** Shows which keys and addresses had the most refused or failed requests in the last hour. */
 export function TopRefused({ refused, silentWorkers, gateways }: Refused) {
   return (
     <>

@@ -4,7 +4,7 @@ import { clockTime } from './clock-time.js';
 
 /** Something that is wrong now, and the runbook that says what to do. */
 interface Trouble {
-  /** The alert of the same name, and docs/runbooks/<name>.md, a page here. */
+  /** Name of the alert, and of its runbook docs/runbooks/<name>.md, which the console shows. */
   readonly runbook: string;
   readonly says: string;
 }
@@ -34,7 +34,7 @@ const downSince = (history: History, name: string, { to }: Span) => {
   return state === undefined ? '' : ` (down since ${clockTime(state.sinceMs, to.atMs)})`;
 };
 
-/** What one gateway can see by itself of the alerts in grafana/alerts, the gravest first. */
+/** The alerts in grafana/alerts that one gateway can detect by itself, most severe first. */
 const RULES: readonly Rule[] = [
   rule('PetgateStoreAway', 'The store does not respond.', is('petgate_store_up', 0)),
   rule('PetgateStoreReplaced', 'Redis has lost its data, or is another one.', is('petgate_store_replaced', 1)),

@@ -16,7 +16,7 @@ interface OverviewParts {
   readonly history: History;
   readonly range: Range;
   readonly refused: Refused | null;
-  /** Null for visitors who may not see them. */
+  /** Null if the visitor may not see them. */
   readonly changes: readonly Change[] | null;
 }
 
@@ -69,7 +69,6 @@ function Troubles({ span, history }: Pick<OverviewParts, 'span' | 'history'>) {
   );
 }
 
-/** Who met a limit or a ban. */
 function Plans({ span }: Pick<OverviewParts, 'span'>) {
   const [admitted, limited, banned] = ['admitted', 'limited', 'banned'].map((what) =>
     span.grownBy(`petgate_${what}_total`, 'plan'),
@@ -93,7 +92,7 @@ function Plans({ span }: Pick<OverviewParts, 'span'>) {
   );
 }
 
-/** What workers know of an upstream the process that shows this page does not: the figures do. */
+/** Takes the upstreams from the metrics: with workers, this process has no upstreams of its own. */
 function partsOf({ parts }: Readiness, { to }: Span): Readiness['parts'] {
   const checked = to.by('petgate_upstream_checked_ratio', 'upstream');
   const upstreams = [...to.by('petgate_upstream_up_ratio', 'upstream')].map(([name, ratio]) => {

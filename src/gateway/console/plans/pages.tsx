@@ -12,7 +12,7 @@ import { askedForPlans, REHEARSAL, REHEARSE, rehearsed } from './rehearse.js';
 const LIST = 'GET /admin/v1/plans';
 const STATES = { in_force: 'in force', retired: 'retired', gone: 'gone from the file' } as const;
 
-/** The plans in force, with who is on them. */
+/** The plans, with the number of keys and customers on each, and the rehearsal of other plans. */
 export const PLAN_PAGES: readonly Page[] = [
   page('GET /plans', LIST, 'Plans', {
     menu: 'Plans',

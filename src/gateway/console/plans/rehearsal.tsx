@@ -8,10 +8,10 @@ type Outcome = z.output<typeof PlanRehearsal>;
 type Row = Outcome['plans'][number];
 type Money = Row['owed'] extends infer Owed ? (Owed extends { after: infer After } ? After : never) : never;
 
-/** Nobody reads more on a page. */
+/** Most rows shown in a table. */
 const MAX_ROWS = 100;
 
-/** What other plans would have made of a month. */
+/** Shows how a month would have gone under other plans. */
 export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
   const { from, to, final, plans, payers, excesses, owed, missingPlans } = outcome;
   const missing = Object.entries(missingPlans);
@@ -94,7 +94,7 @@ function count(units: number): string {
   return units.toLocaleString('en-US');
 }
 
-/** Where there is no figure, why. */
+/** Returns the amount, or why it is unknown. */
 function moneyOf(money: Money | null | undefined): string {
   if (money?.amount === undefined) return money?.unknown ?? '';
   return withCurrency(money.amount, money.currency ?? '');

@@ -7,11 +7,11 @@ import { problemsOf } from '../api.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
 import { RehearsalView } from './rehearsal.js';
 
-/** Whose role the pages take. */
+/** The route whose role these pages require. */
 export const REHEARSE = 'POST /admin/v1/plans/rehearse';
 export const REHEARSAL = `${CONSOLE}/plans/rehearse`;
 
-/** The form, with the plans file as it is: to be changed and tried. */
+/** Shows the form, filled with the current plans file. */
 export function askedForPlans(visit: Visit): PageAnswer {
   return {
     content: <PlansForm visit={visit} plans={planFile()} month={new Date(visit.nowMs).toISOString().slice(0, 7)} />,
@@ -80,7 +80,7 @@ function PlansForm({ visit, plans, month, problems = [] }: PlansFormParts) {
   );
 }
 
-/** Empty where the settings can't be read now. */
+/** Returns '' if the files contain an error. */
 function planFile(): string {
   try {
     return planFileText(process.env);

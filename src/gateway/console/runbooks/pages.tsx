@@ -7,11 +7,11 @@ import { CONSOLE, page, type Page } from '../page.js';
 
 const NAME = /^Petgate\w{1,60}$/;
 
-/** What to do about an alert, also where nobody can reach the internet. */
+/** The runbooks of the alerts, readable without internet access. */
 export const RUNBOOK_PAGES: readonly Page[] = [
   page('GET /runbooks/{id}', 'any', 'Runbook', {
     serve: async ({ id }) => {
-      // Few visits need it, and no start does.
+      // Loaded here to keep the start fast: few visits need it.
       const { lexer } = await import('marked');
       const [, ...blocks] = lexer(read(id)) as readonly Token[];
       return { title: id, content: <Blocks tokens={blocks} /> };
@@ -32,20 +32,20 @@ function read(name: string): string {
   throw new AdminRefusal(404, 'not_found', 'There is no runbook of this name.');
 }
 
-/** A token of Markdown, as far as this page reads it. */
+/** The fields of a Markdown token that this page reads. */
 interface Token {
   readonly type: string;
   readonly text?: string;
   readonly tokens?: readonly Token[];
-  /** Of a list. */
+  /** For a list. */
   readonly items?: readonly Token[];
   readonly ordered?: boolean;
-  /** Of a link. */
+  /** For a link. */
   readonly href?: string;
 }
 type TokensParts = Pick<Token, 'tokens'>;
 
-/** Of Markdown what runbooks use; all of it is text to the page. */
+/** Renders the Markdown that runbooks use; HTML in it is shown as text. */
 function Blocks({ tokens }: Required<TokensParts>) {
   return <>{tokens.map(blockOf)}</>;
 }
@@ -101,7 +101,7 @@ function wordsOf(token: Token): Child {
   }
 }
 
-/** Another runbook is a page here; of other documents it is said where they are. */
+/** Links to another runbook; shows the path of any other document. */
 function linkTo(href: string, inner: Child) {
   const [file = ''] = href.split('#');
   const name = file.replace(/\.md$/, '');

@@ -9,7 +9,7 @@ import { Table } from '../../pages/components/table.js';
 import { page, type Page, type Visit } from '../page.js';
 import { runbookPath } from '../runbooks/pages.js';
 
-/** Labels of petgate_info, and what they are called here. */
+/** Labels of petgate_info, and their names on the page. */
 const INFO: Readonly<Record<string, string>> = {
   version: 'Petgate',
   node: 'Node',
@@ -24,7 +24,7 @@ type Gateways = z.output<typeof GatewayList>;
 type Gateway = NonNullable<Gateways['others']>[number];
 const SINCE = 'petgate_config_loaded_timestamp_seconds';
 
-/** What the gateway runs by, and who said so. Settings hold no secret; addresses are shown without theirs. */
+/** Each setting and its source. Settings contain no secrets; passwords in addresses are masked. */
 export const SETTINGS_PAGES: readonly Page[] = [
   page('GET /settings', 'GET /admin/v1/plans', 'Settings', {
     menu: 'Settings',

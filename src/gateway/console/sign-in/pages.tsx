@@ -10,18 +10,18 @@ const HINT = 'From "petgate tokens create", PETGATE_ADMIN_TOKEN, or the file adm
 export const SIGN_IN = `${CONSOLE}/sign-in`;
 export const SIGN_OUT = `${CONSOLE}/sign-out`;
 
-/** Of people who are not signed in yet, or no more. */
+/** Pages that need no session. */
 export const SIGN_IN_PAGES: readonly Page[] = [
   openPage('GET /sign-in', 'Sign in', ({ query }) => ({ content: <SignInForm to={query.text('to')} /> })),
   openPage('POST /sign-in', 'Sign in', signIn),
   openPage('POST /sign-out', 'Sign out', async ({ form, formToken, sessions }) => {
-    // A page of another site could only sign somebody out, but it shall do nothing at all.
     if (formToken === null) return { to: SIGN_IN, session: '' };
+    // Other sites must not be able to sign a visitor out.
     if (!isOwnForm({ formToken }, form.text('form')))
       throw new AdminRefusal(
         403,
         'forged_form',
-        'This form is not of your session. Go back, reload the page, and try again.',
+        'This form does not belong to your session. Go back, reload the page, and try again.',
       );
     await sessions.end(formToken);
     return { to: SIGN_IN, session: '' };
@@ -41,7 +41,7 @@ async function signIn({ form, sessions, address, nowMs }: OpenVisit): Promise<Pa
 }
 
 interface SignInParts {
-  /** Where it leads. */
+  /** The page to open after signing in. */
   readonly to: string;
   readonly problem?: string;
 }
@@ -71,7 +71,7 @@ export function SignInForm({ to, problem }: SignInParts) {
   );
 }
 
-/** A path of the console, and nothing that a browser could take for another host. */
+/** Returns `path` if it is in the console, else the overview: a link must not redirect to another host. */
 function ownPath(path: string): string {
   return /^\/console\/[\w\-./?=&%+~:,]*$/.test(path) && !path.includes('//') ? path : `${CONSOLE}/`;
 }

@@ -6,7 +6,6 @@ import { parseAdminToken } from '../../accounts/token.js';
 import { cookiesIn, setCookie } from '../../pages/cookie.js';
 import { Sessions } from '../../pages/session.js';
 
-/** Where the cookie is good. */
 const COOKIE = { name: 'petgate-console', path: '/console' };
 
 export interface SignedIn {
@@ -16,7 +15,7 @@ export interface SignedIn {
   readonly renewed: string | null;
 }
 
-/** Who is signed in. Each page asks the store for the token of its session: one that is revoked opens nothing. */
+/** Sessions of visitors. Each request looks up the session's token in the store, so revoking it ends the session. */
 export class SignIn {
   readonly #core: AdminCore;
   readonly #sessions: Sessions;
@@ -29,8 +28,8 @@ export class SignIn {
   }
 
   /**
-   * The cookie's value of a new session. Rejects with AdminRefusal for a token that isn't valid, as the admin API does,
-   * and holds wrong ones to the same limit.
+   * Begins a session and returns the value of its cookie. Rejects with AdminRefusal as the admin API does, with which
+   * it shares the limit of wrong tokens.
    */
   async begin(token: string, address: string | undefined, nowMs: number): Promise<string> {
     const header = `Bearer ${token}`;
@@ -42,7 +41,7 @@ export class SignIn {
     return this.#sessions.begin({ token: id, hash: secretHash }, nowMs);
   }
 
-  /** Null where nobody is signed in. */
+  /** Returns null if nobody is signed in. */
   async resume(request: IncomingMessage, nowMs: number): Promise<SignedIn | null> {
     const cookies = cookiesIn(request.headersDistinct['cookie'] ?? [], { ...COOKIE, secure: isSecure(request) });
     const session = await this.#sessions.resumeOnly(cookies, nowMs);
@@ -57,19 +56,19 @@ export class SignIn {
     return this.#sessions.end({ formToken });
   }
 
-  /** Another token of the environment ends the sessions of the one before. */
+  /** Changing the root token ends its sessions. */
   #root(secretHash: string): Caller | undefined {
     const isRoot = timingSafeEqual(Buffer.from(secretHash), Buffer.from(this.#rootHash));
     return isRoot ? { name: null, role: 'operator' } : undefined;
   }
 }
 
-/** The field Set-Cookie; an empty `value` takes the cookie away. */
+/** Returns the value of Set-Cookie; an empty `value` deletes the cookie. */
 export function sessionCookie(request: IncomingMessage, value: string): string {
   return setCookie({ ...COOKIE, secure: isSecure(request) }, value);
 }
 
-/** Whether the way to the browser is TLS, here or at a proxy in front. Saying so wrongly locks out nobody else. */
+/** Returns whether the browser uses TLS, to this gateway or to a proxy. A client that lies locks out only itself. */
 export function isSecure({ socket, headers }: IncomingMessage): boolean {
   return 'encrypted' in socket || headers['x-forwarded-proto'] === 'https';
 }

@@ -3,11 +3,11 @@ import type { Form } from '../../pages/form.js';
 import { CORRECTED, COUNTS } from '../../store/records/counts.js';
 
 const PER_PAGE = 50;
-/** Columns with money; a row without a price has none. */
+/** Columns of a bill; a row without a price has none of them. */
 export const MONEY = ['base', 'included', 'overage', 'amount'] as const;
 const FIGURES: ReadonlySet<string> = new Set([...COUNTS, ...CORRECTED, ...MONEY]);
 
-/** Which rows a page shows, as its address says: `sort` is a column, with `-` before it the largest first. */
+/** The order and page of rows, from the URL. `sort` is a column; `-units` sorts in descending order. */
 export interface Arrangement {
   readonly sort: string | null;
   /** From 1 on. */
@@ -30,7 +30,7 @@ export function arrangementOf(query: Pick<Form, 'given'>): Arrangement {
   };
 }
 
-/** The rows of that page, or of the last; without a column in the order of the report. */
+/** Returns the rows of a page, or of the last one if there are fewer. Without `sort`, keeps the report's order. */
 export function arrange(rows: readonly ReportRow[], { sort, page: asked }: Arrangement): Arranged {
   const column = (sort ?? '').replace('-', '') as keyof ReportRow;
   const compare = FIGURES.has(column) ? byValue : byText;
@@ -41,7 +41,7 @@ export function arrange(rows: readonly ReportRow[], { sort, page: asked }: Arran
   return { rows: sorted.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, pages };
 }
 
-/** Figures may be digits if a number would round them. What is missing comes first. */
+/** Compares as numbers: large figures are strings of digits. A missing figure is the smallest. */
 function byValue(one: ReportRow[keyof ReportRow], other: ReportRow[keyof ReportRow]): number {
   const [first, second] = [one, other].map((figure) => (figure === undefined ? -Infinity : Number(figure)));
   return first === second ? 0 : first! - second!;

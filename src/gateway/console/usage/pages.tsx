@@ -8,10 +8,10 @@ import { arrangementOf } from './arrange.js';
 import { UsageView, type UsageQuery } from './view.js';
 
 const REPORT = 'GET /admin/v1/usage';
-/** The most rows that a page can sort; more are left to CSV. */
+/** Most rows that a page sorts; the rest are only in the CSV file. */
 const MAX_ROWS = 10_000;
 
-/** What was used, and what is owed for it. */
+/** Usage and the amounts owed for it. */
 export const USAGE_PAGES: readonly Page[] = [
   page('GET /usage', REPORT, 'Usage', { menu: 'Usage', serve: shown }),
   page('GET /usage/report.csv', REPORT, 'Usage as CSV', { serve: (visit) => download(visit, 'csv') }),
@@ -38,7 +38,7 @@ async function download({ api, ...visit }: Visit, format: 'csv' | 'json'): Promi
   return { type, chunks: chunksOf(answer), headers };
 }
 
-/** `usage-2026-10-customer` for a whole month. */
+/** Returns a file name, such as `usage-2026-10-customer` for a whole month. */
 function nameOf({ from, to, by }: UsageQuery): string {
   const isMonth = from.endsWith('-01') && to === lastDayOf(from.slice(0, 7));
   const range = isMonth ? from.slice(0, 7) : `${from}-${to}`;
@@ -50,7 +50,7 @@ function chunksOf(answer: Answer): AsyncIterable<string | Buffer> {
   throw new AdminRefusal(503, 'busy', 'There is no report now. Try again.');
 }
 
-/** By default this month. */
+/** Defaults to this month, by customer. */
 function queryOf({ query, nowMs }: Pick<Visit, 'query' | 'nowMs'>): UsageQuery {
   const month = dayOf(nowMs).slice(0, 7);
   const [from, to] = [query.given('from') ?? `${month}-01`, query.given('to') ?? lastDayOf(month)];

@@ -26,7 +26,7 @@ interface UsageParts {
   readonly query: UsageQuery;
   readonly arrangement: Arrangement;
   readonly nowMs: number;
-  /** Null if the question was refused. */
+  /** Null if the query was refused. */
   readonly report: ReadReport | null;
   readonly problems: readonly string[];
 }
@@ -69,7 +69,6 @@ export function UsageView({ query, arrangement, nowMs, report, problems }: Usage
   );
 }
 
-/** Ranges that are asked for most. */
 function presetsAt(nowMs: number): readonly { readonly label: string; readonly from: string; readonly to: string }[] {
   const today = dayOf(nowMs);
   const [year, month] = [Number(today.slice(0, 4)), Number(today.slice(5, 7)) - 1];
@@ -134,7 +133,7 @@ function Report({ query, arrangement, report }: ReportParts) {
   );
 }
 
-/** A click on a column shows its largest figures first, and another one its smallest. */
+/** The first click on a column sorts it in descending order, the second in ascending order. */
 function sortOf(query: UsageQuery, { sort }: Arrangement, name: string) {
   const now = sort === `-${name}` ? 'descending' : sort === name ? 'ascending' : 'none';
   return { href: addressOf(PATH, { ...query, sort: now === 'descending' ? name : `-${name}` }), now } as const;
@@ -168,12 +167,12 @@ function numberColumns({ totals }: ReadReport) {
   return [...counts, ...money];
 }
 
-/** `correctedUnits` as `corrected units`. */
+/** Returns `corrected units` for `correctedUnits`. */
 function wordsOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Where there is no figure, why. */
+/** Returns the figure; without an amount, why it is unknown. */
 function moneyIn(row: ReportRow, name: (typeof MONEY)[number]): string {
   const figure = row[name];
   if (figure === undefined) return name === 'amount' ? (row.unknown ?? '') : '';
@@ -181,7 +180,7 @@ function moneyIn(row: ReportRow, name: (typeof MONEY)[number]): string {
   return withCurrency(figure, row.currency ?? '');
 }
 
-/** Every day of the range, also one without traffic. */
+/** Returns a bar for every day of the range, even without traffic. */
 function barsOf({ from, to }: UsageQuery, rows: readonly ReportRow[]) {
   const byDay = new Map<string, Map<string, number>>();
   for (const day of daysFrom(from, to)) byDay.set(day, new Map());

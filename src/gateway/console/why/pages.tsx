@@ -12,7 +12,7 @@ const WHY_ROUTE = 'GET /admin/v1/exchanges/{id}';
 type Answer = z.output<typeof ExchangeList>;
 type Exchange = Answer['exchanges'][number];
 
-/** Why one request was answered as it was. */
+/** Explains the response to one request. */
 export const WHY_PAGES: readonly Page[] = [
   page('GET /why', WHY_ROUTE, 'Why', {
     menu: 'Why',
