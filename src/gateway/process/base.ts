@@ -7,20 +7,20 @@ import { readSecrets, type Secrets } from './secrets.js';
 import type { InForce } from '../workers/message.js';
 import { createLog, type Log } from '../../shared/log.js';
 
-/** What every gateway process starts with; what can change at run time is in the reloader. */
+/** What every gateway process starts with. A reload replaces only the contract; the reloader has current settings. */
 export interface Base<Store = Engine> extends InForce, Secrets {
   /** The contract in force. */
   contract: Contract;
-  /** Costs and scopes of its operations; they change with it. */
+  /** Costs and scopes of the contract's operations, updated in place. */
   readonly costs: Map<string, number>;
   readonly scopes: string[];
-  /** Set by the process that serves the public or supervises the workers. Resolves once all of it is in force. */
+  /** Applies a new configuration to the listener or the workers. Resolves once all of it is in force. */
   apply: (next: InForce) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Store;
 }
 
-/** Throws InvalidSecret, and what opening the store throws. */
+/** Throws InvalidSecret, and errors of `openStore`. */
 export function openBase<Store>(
   environment: NodeJS.ProcessEnv,
   { settings, certificate, contract }: InForce,
@@ -53,7 +53,7 @@ function setContract(base: Base<unknown>, contract: Contract): void {
   base.scopes.splice(0, Infinity, ...new Set(operations.flatMap(({ scope }) => scope ?? [])));
 }
 
-/** Throws ConfigError for plans that the store refuses, StoreUnavailable if it cannot be asked. */
+/** Throws ConfigError if the store refuses the plans, StoreUnavailable if it does not respond. */
 export async function askStore({ engine }: Base, { settings, plans }: Sources): Promise<void> {
   const refusal = await engine.refusal?.(settings.plans);
   if (refusal === undefined || refusal === null) return;

@@ -30,7 +30,7 @@ import type { BillsSoFar } from '../usage/so-far.js';
 import type { Log } from '../../shared/log.js';
 import { writeLine } from '../../shared/log-lines.js';
 
-/** What survives a change of settings and contract. */
+/** What a change of settings or contract does not replace. */
 export interface Lasting {
   readonly internalToken: string;
   readonly log: Log;
@@ -45,11 +45,11 @@ export interface Lasting {
   readonly settlements: Settlements;
   readonly bills: BillsSoFar;
   readonly ownUsage: OwnResponse;
-  /** Opens an upstream with these secrets. */
+  /** Returns the callback for replaced error responses of an upstream; it hides these secrets. */
   readonly onReplaced: (secrets: readonly string[]) => OnReplaced;
 }
 
-/** Builds the steps for one contract and its settings, with the upstreams to forward to. */
+/** Builds the pipeline for one contract and its settings, with the upstreams to forward to. */
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
   const { log, metrics, admission, settlements, recent } = parts;
   const holder = openHolderPages(parts, contract, settings);
@@ -120,7 +120,7 @@ function accessLogOf({ access, level, sampled }: Settings['log'], log: Log): Acc
   return access && log.isLevelEnabled('info') ? { Line: AccessLine, write: writeLine, sampled } : null;
 }
 
-/** For what Node refused before parsing: the figures of the address, at no cost. */
+/** Peeks at the limits of the address, for the headers of a response to malformed HTTP, which Node refuses itself. */
 async function readVerdict(admission: Admission, exchange: Exchange): Promise<void> {
   const subject = { kind: 'address', address: exchange.addressBucket } as const;
   const verdict = await admission.admit({ subject, operation: MALFORMED, scope: null, cost: 0 }).catch(() => null);
@@ -134,7 +134,7 @@ function allowsTunnel({ routes }: Contract, path: string): boolean {
   return match.kind === 'operation' && match.operation.websocket;
 }
 
-/** Whether the key of an open tunnel or stream is still allowed. Yes while the store is unavailable. */
+/** Returns whether the key of an open tunnel or stream is still allowed; true while the store is unavailable. */
 async function stillAllowed(
   admission: Admission,
   { subject, requirements: { operation, scope } }: Identified,

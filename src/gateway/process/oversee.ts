@@ -22,7 +22,7 @@ import type { Upstreams } from '../upstream/pools.js';
 import { runTask } from '../usage/tasks/task.js';
 import { onStopSignal } from '../../shared/exit.js';
 
-/** Serves the public, in this process or in its workers. */
+/** The public listener, in this process or in its workers. */
 interface PublicSide {
   readonly registry: Registry;
   readonly apply: Base['apply'];
@@ -35,7 +35,7 @@ interface PublicSide {
   readonly drain: () => Promise<void>;
 }
 
-/** The process that reads the files, checks the store and serves operators. */
+/** Runs the process that reads the files, checks the store and serves operators. */
 export async function oversee(base: Base, reloader: Reloader, side: PublicSide): Promise<void> {
   const { log, engine } = base;
   base.apply = side.apply;
@@ -71,7 +71,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   });
 }
 
-/** Moves past days of the ledger to the archive; without one, Redis expires them. */
+/** Moves past days of the ledger to the archive. Without one, Redis expires them. */
 function beginArchive(
   { settings, log, engine }: Base,
   registry: Registry,
@@ -80,8 +80,8 @@ function beginArchive(
   watchUnarchived(registry, unarchived);
   if (unarchived)
     log.warn(
-      'nothing of the usage ledger is archived: Redis keeps it in memory for store.usage, then it is lost; ' +
-        'set LEDGER_URL, or store.archive to off',
+      'the usage ledger is not being archived: Redis keeps it in memory for store.usage, then deletes it; ' +
+        'set LEDGER_URL, or set store.archive to off',
     );
   if (archive === null) return undefined;
   const maintenance = maintainArchive(settings, engine.transfer.archive, log);
@@ -97,7 +97,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
   const { settings, eventKeys: keys, engine, log } = base;
   const { events, environment } = settings;
   if (events === null) return undefined;
-  // Loading undici takes a while.
+  // Imported here: loading undici takes a while.
   const { openEvents } = await import('../events/open.js');
   return openEvents({
     ...{ settings: events, keys, environment, outbox: engine.outbox, registry, log },

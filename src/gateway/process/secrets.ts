@@ -5,7 +5,7 @@ import { InvalidSecret, findSecret, givenSecret, readSecret } from '../../shared
 export interface Secrets {
   /** Identifies the gateway to pets. */
   readonly internalToken: string;
-  /** Has every right on the admin API. */
+  /** Allows everything on the admin API. */
   readonly adminToken: string;
   /** Keys that sign events; none without events. */
   readonly eventKeys: readonly Buffer[];
@@ -17,8 +17,8 @@ const INVALID = ['InvalidSecret'];
 const INTERNAL = 'PETGATE_INTERNAL_TOKEN';
 const ADMIN = 'PETGATE_ADMIN_TOKEN';
 const SAME =
-  `${ADMIN} and ${INTERNAL} are the same, so that pets, and whoever reads its environment, could do everything ` +
-  'with the admin API. Set another of them, such as the output of "openssl rand -hex 32".';
+  `${ADMIN} and ${INTERNAL} are the same, so pets, and anyone who can read its environment, could do everything ` +
+  'with the admin API. Set one of them to another value, such as the output of "openssl rand -hex 32".';
 
 /**
  * Returns the secrets from the environment, or else from the data folder; creates a token that is in neither.
@@ -52,8 +52,8 @@ function gather<Token extends string | null>(
 }
 
 /**
- * Returns what `read` returns; undefined, and one more of `problems`, if it throws an error of one of these names. By
- * name, because the caller may not have loaded the module that throws it.
+ * Returns what `read` returns. If it throws an error with one of these names, adds the message to `problems` and
+ * returns undefined. Names, not classes: the caller need not load the module that throws.
  */
 export function collect<T>(problems: string[], names: readonly string[], read: () => T): T | undefined {
   try {

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { App } from '../app.js';
 
 const POLL_MS = 20;
-/** What was cut says so in log and ledger: that takes a turn or two, and the store may have to be asked. */
+/** Time for exchanges that were cut off to reach the log and the ledger, which may take a call to the store. */
 export const CUT_MS = 1_000;
 
-/** Listens, and gives the port it got. Rejects with Node's error when it cannot be had. */
+/** Listens and resolves with the port. Rejects with Node's error, such as EADDRINUSE. */
 export function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
@@ -20,7 +20,7 @@ export function listen(
   });
 }
 
-/** Stops accepting, lets what is in flight end, tunnels too, then closes; within `deadlineMs` everything is cut. */
+/** Stops accepting, waits up to `deadlineMs` for exchanges and tunnels to end, cuts off the rest and closes. */
 export async function drain(app: App, deadlineMs: number): Promise<void> {
   const { listener } = app;
   const closed = new Promise<void>((resolve) => listener.server.close(() => resolve()));
@@ -32,7 +32,7 @@ export async function drain(app: App, deadlineMs: number): Promise<void> {
   await app.close();
 }
 
-/** Waits until nothing is in flight, so long at most. */
+/** Waits until nothing is in flight, at most `withinMs`. */
 async function idle({ listener }: App, withinMs: number): Promise<void> {
   const endMs = performance.now() + withinMs;
   while (listener.inFlight() + listener.tunnels() > 0 && performance.now() < endMs)
