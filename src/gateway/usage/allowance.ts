@@ -1,6 +1,6 @@
-/** A greedy bucket per name, only in this process. */
+/** Token buckets by name, in this process only. */
 interface Allowance {
-  /** Takes a token. Returns 0, or the ms until the next one. @param nowMs of a monotonic clock */
+  /** Takes a token. Returns 0, or the ms until the next token. @param nowMs of a monotonic clock */
   take(name: string, nowMs: number): number;
 }
 
@@ -9,7 +9,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** Limits each of `max` names to `perSecond`, with a burst. Beyond `max` the oldest is dropped and starts again. */
+/** Limits each name to `perSecond`, with a burst. Beyond `max` names, the oldest is forgotten and starts full again. */
 export function createAllowance(perSecond: number, burst: number, max: number): Allowance {
   const buckets = new Map<string, Bucket>();
   const perMs = perSecond / 1000;

@@ -2,24 +2,24 @@ import { cell } from '../../shared/readable.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Until when all days are final, and why not longer. @param found as `GET /admin/v1/usage/gateways` responds */
+/** Returns which days are final, and which gateways delay others. @param found from `GET /admin/v1/usage/gateways` */
 export function finalityText(found: Json): string {
   return [`All days before ${cell(found['openFrom'])} (UTC) are final.`, ...missingText(found)].join('\n\n');
 }
 
-/** A sentence for each gateway that days wait for, or that they did not wait for. @param report with both as lists */
+/** Returns a sentence for each gateway that days wait for, or that final days may lack counts of. */
 export function missingText({ waitingFor, without }: Json): readonly string[] {
   return [
     ...(waitingFor as readonly Json[]).map(
       ({ gateway, host, from, lastSeen, finalAt }) =>
-        `Days from ${cell(from)} on wait for gateway ${cell(gateway)} on ${cell(host)}, last heard ` +
-        `${cell(lastSeen)}: it may still bring counts.\nStart it on its data folder, or give it up: petgate usage ` +
-        `give-up ${cell(gateway)}. Not waited for after ${cell(finalAt)}.`,
+        `Days from ${cell(from)} on wait for gateway ${cell(gateway)} on ${cell(host)}, last seen ` +
+        `${cell(lastSeen)}: it may still bring counts.\nStart it on its data folder, or give up on it: petgate usage ` +
+        `give-up ${cell(gateway)}. Those days become final without it at ${cell(finalAt)}.`,
     ),
     ...(without as readonly Json[]).map(
       ({ gateway, host, from, to, lastSeen }) =>
         `${cell(from)} to ${cell(to)} became final without gateway ${cell(gateway)} on ${cell(host)}, last ` +
-        `heard ${cell(lastSeen)}: its counts may be missing.`,
+        `seen ${cell(lastSeen)}: its counts may be missing.`,
     ),
   ];
 }

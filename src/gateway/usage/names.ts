@@ -4,7 +4,7 @@ import { CUSTOMER_ID_LENGTH } from '../store/records/customer-id.js';
 import { withRetry } from '../store/records/retry.js';
 import type { ReportRow } from './grouping/groups.js';
 
-/** Records read per turn of the event loop, because the gateway itself reads the embedded store. */
+/** Records to read per turn of the event loop, which serves traffic too when the store is embedded. */
 const AT_ONCE = 32;
 
 interface Known {
@@ -15,7 +15,7 @@ interface Known {
 
 const NOBODY: Known = { name: '' };
 
-/** Looks up keys and customers of a report, a page of IDs at a time: nothing is kept between calls. */
+/** Looks up the keys and customers of a report. Keeps nothing between calls. */
 export class Names {
   readonly #accounts: Accounts;
 
@@ -23,7 +23,7 @@ export class Names {
     this.#accounts = accounts;
   }
 
-  /** Adds names and references to the rows; empty if gone or erased. */
+  /** Returns the rows with names and references; empty if the record is gone or erased. */
   async added(rows: readonly ReportRow[]): Promise<readonly ReportRow[]> {
     const known = await this.#read(
       rows.flatMap(({ key, customer }) => [key, customer]).filter((id) => id !== undefined),

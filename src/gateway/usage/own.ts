@@ -11,16 +11,15 @@ import { createAllowance } from './allowance.js';
 import type { BillsSoFar, BillSoFar } from './so-far.js';
 import { dayOf } from '../../shared/utc-day.js';
 
-/** Reading the figures is free, so this limits floods. Counted per process; not a strike. */
+/** Reading usage is free, so this limits floods, in each process. A refusal is not a strike. */
 const PER_SECOND = 5;
 const BURST = 20;
 const MAX_KEYS = 10_000;
 
 /**
- * `GET /v1/usage`: plan, windows, usage and ban of the calling key. For a customer's key also `customer`: the windows
- * are then the customer's, usage and ban the key's. Windows and ban are the ones that admission uses. On a plan with a
- * price also `bill`, if the store responds in time. Refuses floods with 429, and responds with 503 if the store is
- * unavailable.
+ * Serves `GET /v1/usage`: plan and usage of the calling key, windows and ban as admission sees them. For a customer's
+ * key, adds `customer` and shows the customer's windows. On a plan with a price, adds `bill` if the store
+ * responds in time. Refuses floods with 429; responds with 503 if the store is unavailable.
  */
 export function createOwnUsage(
   usage: UsageStore,
@@ -53,7 +52,7 @@ export function createOwnUsage(
   };
 }
 
-/** The refusal for asking too often. */
+/** Returns a function that gives the refusal for a key that asks too often; null if it may ask. */
 export function createOwnAllowance(): (keyId: string) => Refusal | null {
   const allowance = createAllowance(PER_SECOND, BURST, MAX_KEYS);
   return (keyId) => {
@@ -99,7 +98,7 @@ function seconds(atMs: number): number {
   return Math.ceil(atMs / 1000);
 }
 
-/** Figures of this allowance, not of the plan. */
+/** The headers show this allowance, not the plan's limits. */
 function tooOften(waitMs: number): Refusal {
   const waitS = Math.ceil(waitMs / 1000);
   const rates = [

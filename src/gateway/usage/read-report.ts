@@ -1,9 +1,9 @@
 import type { ReportRow } from './grouping/groups.js';
 
-/** A report for a page. */
+/** A report with a limited number of rows, to show on a page. */
 export interface ReadReport {
   readonly final: boolean;
-  /** Gateways that days wait for, and those that final days may lack. */
+  /** Gateways that days wait for, and those whose counts final days may lack. */
   readonly waitingFor: readonly { readonly gateway: string; readonly host: string; readonly from: string }[];
   readonly without: readonly { readonly gateway: string; readonly host: string; readonly from: string }[];
   readonly rows: readonly ReportRow[];
@@ -17,7 +17,7 @@ export interface ReadReport {
 const ROWS = '"rows":[';
 const TOTALS = '],"totals":';
 
-/** Reads the output of `reportAsJson`, one row per line, and keeps `max` rows: there may be millions. */
+/** Reads the output of `reportAsJson`, one row per line. Keeps only `max` rows, because there may be millions. */
 export async function readReport(pieces: AsyncIterable<string | Buffer>, max: number): Promise<ReadReport> {
   const rows: ReportRow[] = [];
   let [head, left, text] = ['', 0, ''];

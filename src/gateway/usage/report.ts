@@ -9,19 +9,18 @@ import { Groups, type Ledger, type ReportRow } from './grouping/groups.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './grouping/range.js';
 import { tableOf, type Table } from './table.js';
 
-/** Formats of a report. */
 export type Format = 'json' | 'csv';
 
-/** Characters sent at once. */
+/** Minimum size of a piece after the first. */
 const PIECE_CHARACTERS = 65_536;
 
-/** Further columns of a report with amounts. */
+/** Additional columns of a report with amounts. */
 const MONEY = ['currency', 'base', 'included', 'overage', 'amount', 'unknown'] as const;
 
 /** First cell of the last CSV line. */
 const TOTAL = 'total';
 
-/** Writes the report in pieces. @param accounts for names and references, which are otherwise empty */
+/** Yields the text of a report in pieces. @param accounts for names, references, corrections and amounts */
 export async function* writeReport(
   format: Format,
   asked: ReportRange,
@@ -48,7 +47,7 @@ async function* countedIn(groups: Groups, ledger: Ledger): AsyncGenerator<readon
   }
 }
 
-/** Filters a customer's keys from rows in the order of IDs. Reads nothing after them. */
+/** Yields the rows of a customer's keys from rows in the order of IDs. Stops reading after them. */
 export async function* rowsOfCustomer(rows: Ledger, customer: string): AsyncGenerator<readonly UsageRow[], void> {
   for await (const batch of rows) {
     const own = batch.filter(({ key }) => customerOf(key) === customer);
@@ -57,7 +56,7 @@ export async function* rowsOfCustomer(rows: Ledger, customer: string): AsyncGene
   }
 }
 
-/** Sends the first piece immediately, as a sign of life; then few large ones, because each wakes both ends. */
+/** Yields the first piece immediately, to start the response, then large ones: each piece wakes both processes. */
 async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = '';
   let wanted = 1;
@@ -72,8 +71,8 @@ async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string, 
 }
 
 /**
- * Writes JSON in pieces: `{from, to, by, final, waitingFor, without, rows, totals}`, and `days`, which is complete once
- * the table is.
+ * Yields JSON in pieces: `{from, to, by, final, waitingFor, without, rows, totals}`, then `days` if given: it is
+ * complete only after all rows.
  */
 export async function* reportAsJson(range: ReportRange, table: Table, days?: Groups): AsyncGenerator<string, void> {
   const { from, to, by } = range;
@@ -93,7 +92,7 @@ export async function* reportAsJson(range: ReportRange, table: Table, days?: Gro
   yield `],"totals":${JSON.stringify(table.totals())}${more}}\n`;
 }
 
-/** Writes CSV (RFC 4180). The totals come last: a file without them is incomplete. */
+/** Yields CSV (RFC 4180). The totals come last: a file without them is incomplete. */
 export async function* reportAsCsv(range: ReportRange, table: Table): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
   const labels = labelsOf(range);
@@ -125,7 +124,7 @@ function csvLine(columns: readonly (keyof ReportRow)[], row: ReportRow): string 
   return `${line}\r\n`;
 }
 
-/** Spreadsheets run text that begins like a formula; a leading apostrophe prevents that. */
+/** Quotes a CSV field. Spreadsheets run text that begins like a formula: a leading apostrophe prevents that. */
 export function csvField(text: string): string {
   const safe = /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -11,13 +11,13 @@ import { rowsOfCustomer } from './report.js';
 import type { MoneyView } from './grouping/money-view.js';
 import { Amounts } from './amounts/rows.js';
 
-/** How long a sum is reused: for a customer's, all its keys are read. */
+/** How long a sum is reused, because a customer's sum reads all its keys. */
 const KEPT_MS = 60_000;
-/** Sums kept; beyond that the oldest is dropped. */
+/** Maximum number of sums kept; beyond it, the oldest is dropped. */
 const MAX_KEPT = 1_000;
-/** Maximum number of a customer's keys to add up for a key holder. */
+/** A customer with more keys gets no bill, because adding them up takes too long. */
 const MAX_KEYS = 1_000;
-/** How long an API response waits for a sum, which is then completed for the next one. */
+/** How long a response waits for a sum. A late one is still completed, for the next request. */
 const WAIT_MS = 250;
 
 /** The bill for the current month, assuming the payer keeps its plan to the end. */
@@ -35,7 +35,7 @@ interface Sum {
 
 type Store = Pick<AdmissionEngine, 'usage' | 'keys' | 'customers'>;
 
-/** Bills for the current month: for a customer's key, the customer's bill. */
+/** Computes bills for the current month; for a customer's key, the customer's bill. */
 export class BillsSoFar {
   readonly #store: Store;
   readonly #plans: () => Plans;
@@ -47,8 +47,8 @@ export class BillsSoFar {
   }
 
   /**
-   * At most a minute old. Null if no plan involved has a price; `unknown` if it is not ready, as for a customer with
-   * many keys, or if the store does not respond.
+   * Returns a bill at most a minute old. Null if no plan involved has a price; `unknown` if the bill takes longer than
+   * `waitMs`, the customer has too many keys, or the store fails.
    */
   async of(keyId: string, nowMs: number, waitMs = WAIT_MS): Promise<BillSoFar | 'unknown' | null> {
     if ([...this.#plans().values()].every(({ price }) => price === undefined)) return null;

@@ -8,15 +8,13 @@ import { labelsOf, type ReportRange } from './grouping/range.js';
 
 /** A report before formatting. */
 export interface Table {
-  /**
-   * Rows as they are completed; the first batch, even empty, once the store has responded, so that a head can be sent.
-   */
+  /** Rows as completed. The first batch, even if empty, comes once the store responds, so that a head can be sent. */
   readonly rows: AsyncIterable<readonly ReportRow[]>;
-  /** Complete once all rows are read. With amounts also the known sums by currency. */
+  /** Complete once all rows are read. With amounts, includes the known sums by currency. */
   totals(): UsageCounts & Partial<Corrected> & MoneyView & { readonly amounts?: readonly MoneyView[] };
 }
 
-/** @param accounts for names, references and plans; without it these are empty, and amounts unknown */
+/** @param accounts for names, references and plans; without it, these are empty and amounts absent */
 export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Table {
   const names = namesFor(range, accounts);
   if (range.prices !== undefined && accounts !== undefined) {
@@ -36,7 +34,7 @@ export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts)
   };
 }
 
-/** Looks up columns next to IDs; undefined if none are needed. */
+/** Returns what looks up names and references; undefined if none are needed. */
 function namesFor(range: ReportRange, accounts?: Accounts): Names | undefined {
   const isAsked = labelsOf(range).some((label) => label === 'name' || label === 'reference');
   return accounts !== undefined && isAsked ? new Names(accounts) : undefined;
@@ -50,12 +48,12 @@ async function* named(
 }
 
 async function* grouped(groups: Groups, ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
-  let answered = false;
+  let isBegun = false;
   for await (const batch of ledger) {
     const rows = groups.take(batch);
-    if (rows.length > 0 || !answered) yield rows;
-    answered = true;
+    if (rows.length > 0 || !isBegun) yield rows;
+    isBegun = true;
   }
   const rest = groups.flush();
-  if (rest.length > 0 || !answered) yield rest;
+  if (rest.length > 0 || !isBegun) yield rest;
 }

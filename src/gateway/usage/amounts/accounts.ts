@@ -6,28 +6,27 @@ import { CUSTOMER_ID_LENGTH, customerOf, payerOf } from '../../store/records/cus
 import { withRetry } from '../../store/records/retry.js';
 import type { Ledger } from '../grouping/groups.js';
 import type { ReportRange } from '../grouping/range.js';
-
 import { Stream } from './stream.js';
 
 const PAGE = 256;
 
-/** The data of one payer. */
+/** A payer with the sums of its ledger rows. */
 export interface Account<Sums> {
   readonly id: string;
-  /** Absent if it is only in the ledger. */
+  /** Absent if the payer is only in the ledger. */
   record?: Payer;
   readonly sums: Sums;
 }
 
-/** The sums of a payer's rows. A customer may have millions: they are added as they arrive. */
+/** How to sum up a payer's rows. A customer may have millions, so each is added as it arrives. */
 export interface Summing<Sums> {
   begin(): Sums;
   add(sums: Sums, row: UsageRow): void;
 }
 
 /**
- * All payers with counts or a record, by ID. Ledger and records arrive in the order of IDs, and the IDs of a customer
- * and its keys have the same prefix, so only those with one prefix are collected at a time.
+ * Yields all payers with counts or a record, by ID. Ledger and records arrive in the order of IDs, and a customer and
+ * its keys share a prefix, so only the payers of one prefix are in memory at a time.
  */
 export async function* accountsIn<Sums>(
   { customer, key }: Pick<ReportRange, 'customer' | 'key'>,

@@ -5,15 +5,15 @@ export interface Part {
   /** From 0, the first day of the month. */
   readonly day: number;
   readonly plan: string;
-  /** Null if the plan's price is unknown: then the amounts are unknown too. */
+  /** Null if the plan's price is unknown: ignore the amounts then. */
   readonly price: Price | null;
   /** The day's share of `monthly`. */
   readonly base: bigint;
   /** The day's share of the included units. */
   readonly included: bigint;
-  /** Units beyond those; negative if a correction of this day takes some back. */
+  /** Units beyond the included ones; negative if a correction of this day takes some back. */
   readonly overage: bigint;
-  /** The day's total amount. */
+  /** `base` plus the price of `overage`. */
   readonly amount: bigint;
 }
 
@@ -21,14 +21,14 @@ export interface Part {
 export interface Month {
   /** Its plan at the end of each day; null if it had none. */
   readonly planOf: readonly (string | null)[];
-  /** Units of each day by plan, including corrections; a hole for none. */
+  /** Units of each day by plan, including corrections; undefined for none. */
   readonly units: ReadonlyMap<string, readonly (number | undefined)[]>;
 }
 
 /**
- * Computes what is owed for each day. The monthly price and the included units are distributed over the days; a plan
- * gets the shares of the days that ended on it. Units are billed on the plan on which they were admitted, included ones
- * first. Days without a share and units are omitted.
+ * Computes what is owed for each day. Monthly price and included units are spread over the days; a plan gets the shares
+ * of the days that ended on it. Units are billed on the plan that admitted them, included ones first. Days with neither
+ * share nor units are omitted.
  */
 export function partsOf(month: Month, prices: ReadonlyMap<string, Price | null>): readonly Part[] {
   const plans = new Set([...month.planOf, ...month.units.keys()]);
@@ -38,7 +38,7 @@ export function partsOf(month: Month, prices: ReadonlyMap<string, Price | null>)
 function partsOn(plan: string, { planOf, units: all }: Month, price: Price | null): readonly Part[] {
   const count = planOf.length;
   const units = all.get(plan) ?? [];
-  // A plan that the payer never had at the end of a day and that sums up to nothing: corrections cancelled out.
+  // The payer never ended a day on this plan, and corrections cancelled its units out: the price does not matter.
   if (price === null && !planOf.includes(plan) && units.reduce<number>((sum, more = 0) => sum + more, 0) === 0)
     return [];
   const shareOn = (day: number, total: number | undefined): bigint =>
@@ -58,8 +58,8 @@ function partsOn(plan: string, { planOf, units: all }: Month, price: Price | nul
 }
 
 /**
- * The share of one of `count` days in `total`: the rounded-down sum up to this day minus that of the days before.
- * Shares are whole numbers, and those of a month add up to `total`.
+ * Returns a day's share of `total` as a whole number. The shares of all `count` days add up to `total`: 10 over 3 days
+ * is 3, 3, 4.
  */
 export function shareOf(total: number, day: number, count: number): bigint {
   const upTo = (days: number): bigint => (BigInt(total) * BigInt(days)) / BigInt(count);

@@ -9,7 +9,7 @@ interface Sum {
 }
 const FIELDS = ['base', 'included', 'overage', 'amount'] as const;
 
-/** Sums of parts by currency. Unknown amounts stay unknown: they never count as zero. */
+/** Sums up parts by currency. An unknown amount makes the sum unknown: it never counts as zero. */
 export class Money {
   readonly #sums = new Map<string, Sum>();
   readonly #unknown = new Set<string>();
@@ -28,7 +28,7 @@ export class Money {
     for (const [currency, sum] of other.#sums) this.#put(currency, sum);
   }
 
-  /** No figure for several currencies, or if anything is unknown. */
+  /** Returns the sum, without figures if there are several currencies or anything is unknown. */
   view(): MoneyView {
     const reasons = [...this.#unknown].sort();
     if (this.#sums.size > 1) reasons.push('several currencies');
@@ -40,7 +40,7 @@ export class Money {
     };
   }
 
-  /** The known sum for each currency. */
+  /** Returns the known sum for each currency. */
   byCurrency(): readonly MoneyView[] {
     return [...this.#sums].sort().map(([currency, sum]) => ({ currency, ...figuresOf(sum) }));
   }

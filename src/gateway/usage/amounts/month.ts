@@ -11,7 +11,7 @@ const AT_ONCE = 32;
 
 export type WithHistory<Sums> = Account<Sums> & { readonly history: readonly AuditEntry[] };
 
-/** Each payer with what tells its plans of a month, some at a time. */
+/** Adds each payer's history, which shows its plans. Yields batches. */
 export async function* withHistory<Sums>(
   found: AsyncIterable<readonly Account<Sums>[]>,
   accounts: Accounts,
@@ -29,7 +29,7 @@ export async function* withHistory<Sums>(
   yield await read(waiting);
 }
 
-/** Also of a record that never changed: only its history says when it was imported. */
+/** Reads the history even of a record that never changed: only it shows when the record was imported. */
 async function historyOf(
   { id, record }: Account<unknown>,
   { keys, customers }: Accounts,
@@ -39,9 +39,9 @@ async function historyOf(
 }
 
 /**
- * Of a payer's parts those to be told: none of who owes nothing and was not counted; of a plan without a price only the
- * days that have counts.
- * @param counted by plan, with the days that have counts
+ * Returns the parts to report: none if the payer owes nothing and has no counts; for a plan without a price, only days
+ * with counts. A part of a plan that `prices` lacks is always reported, as unknown.
+ * @param counted by plan, the days with counts
  */
 export function reportable(
   parts: readonly Part[],
@@ -49,8 +49,8 @@ export function reportable(
   counted: ReadonlyMap<string, { has(day: string): boolean }>,
   days: readonly string[],
 ): readonly Part[] {
-  const isSaid = ({ plan, day, price }: Part): boolean =>
+  const isReported = ({ plan, day, price }: Part): boolean =>
     price !== null || !prices.has(plan) || counted.get(plan)?.has(days[day]!) === true;
   const isOwed = ({ plan, price, amount }: Part): boolean => (price === null ? !prices.has(plan) : amount !== 0n);
-  return counted.size > 0 || parts.some(isOwed) ? parts.filter(isSaid) : [];
+  return counted.size > 0 || parts.some(isOwed) ? parts.filter(isReported) : [];
 }

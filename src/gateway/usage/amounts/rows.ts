@@ -20,7 +20,7 @@ import { Money } from './money.js';
 import type { MoneyView } from '../grouping/money-view.js';
 import { withHistory, reportable, type WithHistory } from './month.js';
 
-/** What was counted by plan and day. */
+/** Counts and corrections by plan and day. */
 type Counted = Map<string, Map<string, Counts & Corrected>>;
 
 const SUMMING: Summing<Counted> = {
@@ -35,7 +35,7 @@ const SUMMING: Summing<Counted> = {
   },
 };
 
-/** A month of what was counted, and what is owed for it, by payer; with plan or day among the dimensions, by these. */
+/** Sums up a month's counts and what is owed, by payer, and by plan or day if these are dimensions. */
 export class Amounts {
   readonly totals: Counts = noCounts();
   readonly corrected: Corrected = noCorrections();
@@ -52,12 +52,12 @@ export class Amounts {
     this.#days = [...daysFrom(range.from, range.to)];
   }
 
-  /** What the totals have of money, as a row has it. */
+  /** The amounts of the totals row. */
   get owed(): MoneyView {
     return this.#money.view();
   }
 
-  /** The same by currency, of what is known. */
+  /** The known sums by currency. */
   get byCurrency(): readonly MoneyView[] {
     return this.#money.byCurrency();
   }
@@ -116,7 +116,7 @@ export class Amounts {
   }
 }
 
-/** A row while it grows. */
+/** A row being summed. */
 interface Sum {
   readonly plan: string;
   readonly day: string;
@@ -124,7 +124,7 @@ interface Sum {
   readonly money: Money;
 }
 
-/** What is paid for: what was counted, and what was said of that since. */
+/** Returns the units to bill: counted units plus corrections. */
 function unitsOf(sum: (Counts & Corrected) | undefined): number | undefined {
   return sum && netUnits(sum) + sum.correctedUnits;
 }

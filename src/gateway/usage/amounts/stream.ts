@@ -1,4 +1,4 @@
-/** Looks one item ahead in what comes in batches. */
+/** Reads items from batches, looking one item ahead. */
 export class Stream<Item> {
   readonly #batches: AsyncIterator<readonly Item[]>;
   #batch: readonly Item[] = [];
@@ -8,7 +8,7 @@ export class Stream<Item> {
     this.#batches = batches[Symbol.asyncIterator]();
   }
 
-  /** The next one, which stays; undefined at the end. */
+  /** Returns the next item without taking it; undefined at the end. */
   async peek(): Promise<Item | undefined> {
     while (this.#at >= this.#batch.length) {
       const next = await this.#batches.next();
@@ -19,10 +19,10 @@ export class Stream<Item> {
     return this.#batch[this.#at];
   }
 
-  /** Those from the next on that are wanted, up to the first that is not. */
+  /** Takes items until the first that is not wanted. */
   async takeWhile(isWanted: (item: Item) => boolean, take: (item: Item) => void): Promise<void> {
     for (let item = await this.peek(); item !== undefined && isWanted(item); item = await this.peek()) {
-      // Within a batch without waiting: there are millions of rows.
+      // No await within a batch: there are millions of rows.
       for (; this.#at < this.#batch.length && isWanted(this.#batch[this.#at]!); this.#at += 1)
         take(this.#batch[this.#at]!);
     }

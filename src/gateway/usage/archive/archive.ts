@@ -13,13 +13,12 @@ const NO_TABLE = '42P01';
 
 /** A day in the archive. */
 export interface ArchivedDay {
-  /** Its counts for the day. */
   readonly counts: Counts;
   /** Moved by version 0.3, which set no marks in the store. */
   readonly isUnmarked: boolean;
 }
 
-/** Opens the archive in the database at `url` and updates its schema. Rejects with ArchiveUnavailable. */
+/** Opens the archive in the database at `url`, and updates its schema. Rejects with ArchiveUnavailable. */
 export async function openPostgresArchive(url: string): Promise<Archive> {
   const connect = connectTo(url);
   let client: pg.Client | undefined;
@@ -34,8 +33,8 @@ export async function openPostgresArchive(url: string): Promise<Archive> {
 }
 
 /**
- * Returns the ID of the store whose days are in the database at `url`; null if there is no archive. Changes nothing,
- * and takes at most twice the deadline. Rejects with ArchiveUnavailable.
+ * Returns the ID of the store whose days are in the database at `url`; null if there is no archive or it has no store
+ * yet. Changes nothing. Takes at most twice the deadline `ms`. Rejects with ArchiveUnavailable.
  */
 export async function storeIdIn(url: string, ms: number): Promise<string | null> {
   let client: pg.Client | undefined;
@@ -55,7 +54,7 @@ async function settingIn(client: pg.Client, name: string): Promise<string> {
   return rows[0]?.value ?? '';
 }
 
-/** Keeps days of the ledger; counts never decrease. */
+/** Days of the ledger in PostgreSQL. Counts never decrease. */
 export class Archive {
   /** Identifies this archive. */
   readonly id: string;
@@ -68,29 +67,29 @@ export class Archive {
     this.id = id;
   }
 
-  /** Accepts only days of the store with these IDs; the first is its own. Rejects with ArchiveUnavailable. */
+  /** Binds the archive to the first of a store's IDs. Rejects with ArchiveUnavailable if another store's is bound. */
   async bind(storeIds: readonly string[]): Promise<void> {
     const insert = "insert into ledger_settings values ('store', $1) on conflict (name) do nothing";
     await this.#attempt(() => this.#client.query(insert, [storeIds[0]]));
     await this.isOf(storeIds);
   }
 
-  /** Rejects with ArchiveUnavailable if it belongs to another store than the one with these IDs. */
+  /** Rejects with ArchiveUnavailable if the archive belongs to a store with another ID than these. */
   async isOf(storeIds: readonly string[]): Promise<void> {
     const bound = await this.#attempt(() => settingIn(this.#client, 'store'));
     if (bound === '' || storeIds.includes(bound)) return;
     throw new ArchiveUnavailable(
-      `The archive at LEDGER_URL is that of another store, ${bound}, and this one is ${storeIds[0]}: give ` +
-        'each store a database or schema of its own.',
+      `The archive at LEDGER_URL belongs to another store (${bound}; this one is ${storeIds[0]}). Give each store ` +
+        'its own database or schema.',
     );
   }
 
-  /** Changes whenever the set of days changes. */
+  /** Returns a value that changes with every `put` and `drop`. */
   version(): Promise<string> {
     return this.#attempt(() => settingIn(this.#client, 'version'));
   }
 
-  /** All its days: `2026-11-21`. */
+  /** Returns all verified days by name: `2026-11-21`. */
   days(): Promise<ReadonlyMap<string, ArchivedDay>> {
     return this.#attempt(async () => {
       const { rows } = await this.#client.query<{ day: string; moved: boolean; totals: Counts }>(
@@ -100,14 +99,14 @@ export class Archive {
     });
   }
 
-  /** Its rows of these days of keys. */
+  /** Returns the archived rows of these keys, each on the day given with it. */
   rowsOf(wanted: readonly Pick<UsageRow, 'key' | 'day'>[]): Promise<readonly UsageRow[]> {
     return this.#attempt(() => rowsOfKeys(this.#client, wanted));
   }
 
   /**
-   * Rows of these days: keys in the order of their IDs, each key by day. Days that are read completely are verified by
-   * checksum. Rejects with ArchiveUnavailable or ArchiveDamaged.
+   * Yields the rows of these days: keys in the order of their IDs, each key by day. Verifies checksums if `part` covers
+   * all keys. Rejects with ArchiveUnavailable or ArchiveDamaged.
    */
   async *rows(days: readonly string[], part: Part): AsyncGenerator<readonly UsageRow[]> {
     if (days.length === 0) return;
@@ -121,16 +120,14 @@ export class Archive {
     }
   }
 
-  /**
-   * Raises each count of a day to at least the given one. Durable when the promise resolves; `verify` reads it back.
-   */
+  /** Raises each count of a day to at least the given one. Durable when the promise resolves. */
   put(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void> {
     return this.#attempt(() =>
       inTransaction(this.#connect, async (client) => {
         await client.query(`select pg_advisory_xact_lock(${LOCK}, 1)`);
         await addMonth(client, day);
         const { rowCount } = await client.query('select 1 from ledger_days where day = $1 and verified', [day]);
-        // Replaces what version 0.3 wrote and never verified.
+        // Version 0.3 may have left rows that it never verified: write the day again.
         if (rowCount === 0) await client.query('delete from ledger_rows where day = $1', [day]);
         const written = new DayChecksum(day);
         for await (const batch of rows) {
@@ -145,7 +142,7 @@ export class Archive {
     );
   }
 
-  /** Reads and verifies a whole day. Rejects with ArchiveDamaged. */
+  /** Reads a whole day and verifies its checksum. Rejects with ArchiveDamaged. */
   verify(day: string): Promise<Checksum> {
     return this.#attempt(() => this.#check(day));
   }
@@ -158,7 +155,6 @@ export class Archive {
     return checksum;
   }
 
-  /** Deletes a day. */
   async drop(day: string): Promise<void> {
     await this.#attempt(() =>
       inTransaction(this.#connect, async (client) => {
@@ -169,7 +165,7 @@ export class Archive {
     );
   }
 
-  /** Until when moves are paused, Unix ms; 0 if they are not. */
+  /** Returns until when moves are paused, Unix ms; 0 if they never were. */
   async pausedUntilMs(): Promise<number> {
     return Number(await this.#attempt(() => settingIn(this.#client, 'paused')));
   }
@@ -180,11 +176,10 @@ export class Archive {
     );
   }
 
-  /** Runs `work`, or returns undefined if another process is running it. */
+  /** Runs `work`, or returns undefined if another process holds the lock. */
   withLock<T>(work: () => Promise<T>): Promise<T | undefined> {
     return this.#attempt(() =>
-      // The lock is held by a transaction, which always ends with the process. A pooler may use another connection for
-      // the next query.
+      // A transaction holds the lock: it ends with the process, and a pooler keeps it on one connection.
       inTransaction(this.#connect, async (client) => {
         await client.query('set local idle_in_transaction_session_timeout = 0');
         const { rows } = await client.query<{ mine: boolean }>(`select pg_try_advisory_xact_lock(${LOCK}, 2) as mine`);

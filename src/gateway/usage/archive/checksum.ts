@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto';
 import { addCounts, COUNTS, noCounts, type Counts } from '../../store/records/counts.js';
 import type { UsageRow } from '../../store/records/counts.js';
 
-/** Version of the text form of a day; larger ones are from later versions of Petgate. */
+/** Version of the text that is hashed. */
 const FORMAT = 1;
 
-/** Columns of a day's rows, in order. */
+/** Columns of a row, in the order in which they are hashed. */
 export const COLUMNS: readonly string[] = ['key', 'plan', 'operation', ...COUNTS];
 
 const LABELS = 3;
 
-/** Summary of a whole day, to detect changes. */
+/** Row count, totals and hash of a whole day, to detect changes. */
 export interface Checksum {
   readonly rows: number;
   readonly totals: Counts;
   /** Those that the rows were written with: earlier versions had fewer counts. */
   readonly columns: readonly string[];
-  /** SHA-256 of a head (day, format and columns) and the lines of all rows (RFC 6234, hexadecimal). */
+  /** SHA-256 (RFC 6234), hexadecimal, of a head (day, format, columns) and one line per row. */
   readonly sha256: string;
 }
 
-/** Summarizes the rows of a day as they arrive. */
+/** Computes the checksum of a day from its rows, in order of key, plan and operation. */
 export class DayChecksum {
   readonly #hash = createHash('sha256');
   readonly #totals = noCounts();
@@ -32,7 +32,7 @@ export class DayChecksum {
     this.#hash.update(`${JSON.stringify({ ledger: day, format: FORMAT, columns })}\n`);
   }
 
-  /** Plans, keys and operations contain no tabs. */
+  /** Joins fields with tabs, which plans, keys and operations cannot contain. */
   add(row: UsageRow): void {
     let line = `${row.key}\t${row.plan}\t${row.operation}`;
     for (const count of this.#columns.slice(LABELS)) line += `\t${row[count as keyof Counts]}`;

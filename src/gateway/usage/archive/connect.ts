@@ -3,9 +3,9 @@ import pg from 'pg';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 
 const CONNECT_MS = 5_000;
-/** Deadline of a query: never wait indefinitely for a lock, or for a frozen or lost server. */
+/** Deadline of a query, so that nothing waits indefinitely for a lock or an unresponsive server. */
 const QUERY_MS = 30_000;
-/** The same for a transaction that writes or deletes a whole day. */
+/** Deadline of a query in a transaction, which may write or delete a whole day. */
 const WRITE_MS = 600_000;
 const END_MS = 1_000;
 
@@ -33,7 +33,7 @@ export function connectTo(url: string, options: pg.ClientConfig = {}): Connect {
 
 const sockets = new WeakMap<pg.Client, Socket>();
 
-/** Ends a connection, even if the server does not respond. */
+/** Closes a connection; after a second without a response from the server, by force. */
 export async function endOf(client: pg.Client | undefined): Promise<void> {
   if (client === undefined) return;
   const timer = setTimeout(() => sockets.get(client)?.destroy(), END_MS);
@@ -50,12 +50,12 @@ export async function inTransaction<T>(connect: Connect, work: (client: pg.Clien
     await client.query('commit');
     return result;
   } finally {
-    // Without a commit, the transaction is rolled back with its connection.
+    // Without a commit, closing the connection rolls the transaction back.
     await endOf(client);
   }
 }
 
-/** Translates a database error for callers of the archive. */
+/** Returns a database error as ArchiveUnavailable; errors of the archive itself as they are. */
 export function unavailable(error: unknown): Error {
   if (error instanceof ArchiveDamaged || error instanceof ArchiveUnavailable) return error;
   const said = error instanceof Error ? error.message : String(error);

@@ -3,7 +3,7 @@ export class ArchiveUnavailable extends Error {
   override readonly name = 'ArchiveUnavailable';
 }
 
-/** An archived day is incomplete or was changed. */
+/** An archived day is missing, or its rows were changed. */
 export class ArchiveDamaged extends Error {
   override readonly name = 'ArchiveDamaged';
 }

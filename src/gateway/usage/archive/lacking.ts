@@ -3,17 +3,17 @@ import type { ArchiveNote, LedgerStore } from '../../store/ledger.js';
 import type { Archive, ArchivedDay } from './archive.js';
 import { ArchiveUnavailable } from './errors.js';
 
-/** A moved day of which the archive now has less than before. */
+/** A moved day for which the archive now has lower counts than before, or none. */
 export interface LackingDay {
   readonly day: string;
   /** What is lost; null if unknown. */
   readonly lost: Counts | null;
 }
 
-/** Maximum number of days in a message. */
+/** Maximum number of days to list in a message. */
 const NAMED = 5;
 
-/** Counts of an archived day only grow: if there are fewer, the archive was restored to an older state. */
+/** Returns noted days that the archive lacks, or has with lower counts: it was restored to an older state. */
 export function lackingDays(
   noted: ArchiveNote['days'],
   archived: ReadonlyMap<string, Pick<ArchivedDay, 'counts'>>,
@@ -27,10 +27,10 @@ export function lackingDays(
   });
 }
 
-/** Accepts the archive as it is; returns the days with losses. */
+/** Accepts the archive as it is. Returns the days with losses. */
 export async function acceptLacking(store: LedgerStore, archive: Archive): Promise<readonly LackingDay[]> {
   const accepted = await archive.withLock(async () => {
-    // It may be another archive: then this store's archive is lost completely.
+    // LEDGER_URL may name a new archive, if the old one is lost completely.
     await archive.bind(await store.ids());
     const archived = await archive.days();
     const lacking = lackingDays((await store.archive())?.days ?? new Map(), archived);
@@ -38,10 +38,10 @@ export async function acceptLacking(store: LedgerStore, archive: Archive): Promi
     return lacking;
   });
   if (accepted !== undefined) return accepted;
-  throw new ArchiveUnavailable('Days are being moved to the archive just now: try again in a few minutes.');
+  throw new ArchiveUnavailable('Days are being moved to the archive: try again in a few minutes.');
 }
 
-/** Throws ArchiveUnavailable if there are any: a report without them would be too small a bill. */
+/** Throws ArchiveUnavailable if there are any: bills without these days would be too low. */
 export function refuseLacking(days: readonly LackingDay[]): void {
   if (days.length > 0) throw new ArchiveUnavailable(lackingText(days));
 }

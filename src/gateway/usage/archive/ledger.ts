@@ -10,14 +10,14 @@ import { ArchiveUnavailable } from './errors.js';
 import { lackingDays, refuseLacking } from './lacking.js';
 import type { Archive } from './archive.js';
 
-/** Deadline for asking the archive which store it belongs to. */
+/** Deadline for reading the archive's store ID. */
 const ASK_MS = 2_000;
 /** Days stay in the store at least this long (store.archive_after). */
 const KEPT_MS = 31 * DAY_MS;
 
 export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
 
-/** Opens the ledger for reports. Throws StoreUnavailable; reading rejects with that or ArchiveUnavailable. */
+/** Opens the ledger for reports. Reading rejects with StoreUnavailable or ArchiveUnavailable. */
 export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'accounts' | 'close'> {
   const store = openRedisLedger(settings, archivedStore(settings));
   let opened: Promise<Archive | null> | undefined;
@@ -31,7 +31,7 @@ export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerSt
   };
 }
 
-/** Returns a function that reads the archive's store ID: null without one. Rejects soon with ArchiveUnavailable. */
+/** Returns a function that reads the archive's store ID; null without one. It rejects with ArchiveUnavailable. */
 export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'store'>): () => Promise<string | null> {
   let asking: Promise<string | null> | undefined;
   const ask = async (url: string): Promise<string | null> => {
@@ -42,14 +42,14 @@ export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'stor
     archive === null ? Promise.resolve(null) : (asking ??= ask(archive).finally(() => (asking = undefined)));
 }
 
-/** Opens the archive of the settings; null if there is none. Rejects with ArchiveUnavailable. */
+/** Opens the archive in the settings; null if none is set. Rejects with ArchiveUnavailable. */
 export async function openArchive({ store: { archive } }: Pick<LedgerSettings, 'store'>): Promise<Archive | null> {
   if (archive === null) return null;
   const { openPostgresArchive } = await import('./archive.js');
   return openPostgresArchive(archive);
 }
 
-/** Reads days of keys from the archive, for an import. */
+/** Returns a function that reads the rows of keys and days from the archive, for an import. */
 export function archivedRows(settings: Pick<LedgerSettings, 'store'>): ArchivedRows {
   return async (note, wanted) => {
     const opened = await openArchive(settings);
@@ -65,32 +65,31 @@ export function archivedRows(settings: Pick<LedgerSettings, 'store'>): ArchivedR
   };
 }
 
-/** A query for store and archive. */
 interface RowsQuery {
   /** UTC days, inclusive: `2026-11-21`. */
   readonly from: string;
   readonly to: string;
   readonly keyId?: string | undefined;
-  /** Only of keys after this one. */
+  /** Only keys after this one. */
   readonly after?: string | undefined;
 }
 
-/** Where days are, at one point in time. */
+/** Where the days of a query are, at one moment. */
 interface View {
-  /** Changes with each change of the archive. */
+  /** The archive's version when this view was made. */
   readonly version: string;
-  /** Null if none of the days can be in it. */
+  /** Null if none of the days can be archived. */
   readonly archive: Archive | null;
   readonly archived: readonly string[];
-  /** Days whose counts in the store are on top of the archive although they are not marked. */
+  /** Days moved by version 0.3: counts in the store add to the archive's, although no mark says so. */
   readonly unmarked: ReadonlySet<string>;
 }
 
 /**
- * Reads store and archive together: keys in the order of their IDs, each key's rows together. If a day is moved
- * meanwhile, the rows since the last batch are read again from its new place.
+ * Yields the rows of store and archive together, keys in the order of their IDs. If a day moves meanwhile, reads the
+ * rows after the last batch again.
  * Rejects with StoreUnavailable or ArchiveUnavailable.
- * @param open opens the archive, if days may have been moved to it; null if none is set
+ * @param open called only if days may be archived; resolves to null if no archive is set
  */
 export async function* ledgerRows(
   store: LedgerStore,
@@ -100,22 +99,22 @@ export async function* ledgerRows(
   const days = [...daysFrom(query.from, query.to)];
   for (let after = query.after ?? null; ;) {
     const view = await viewOf(store, open, days);
-    const isAsItWas = async (): Promise<boolean> =>
+    const isUnchanged = async (): Promise<boolean> =>
       ((await view.archive?.version()) ?? (await viewOf(store, open, days)).version) === view.version;
-    let isWhole = true;
+    let isComplete = true;
     for await (const rows of bothRows(store, view, days, query.keyId, after)) {
-      isWhole = await isAsItWas();
-      if (!isWhole) break;
+      isComplete = await isUnchanged();
+      if (!isComplete) break;
       yield rows;
       after = rows.at(-1)!.key;
     }
-    if (isWhole && (await isAsItWas())) return;
+    if (isComplete && (await isUnchanged())) return;
   }
 }
 
 /**
- * Considers the days that the store knows as moved, and all that are old enough: a restored or emptied store may not
- * know about a move.
+ * Opens the archive if the store noted one of the days as moved, or a day is old enough: a restored or emptied store
+ * does not know of every move.
  */
 async function viewOf(store: LedgerStore, open: () => Promise<Archive | null>, days: readonly string[]): Promise<View> {
   const note = await store.archive();
@@ -159,15 +158,12 @@ async function* bothRows(
     yield dropDuplicates(both);
 }
 
-/** A row of the archive or on top of it, or a whole one of a day that the archive may have too. */
+/** A row of the archive, or of the store: `isWhole` if it has all counts, although the archive may have the day too. */
 interface PlacedRow extends UsageRow {
   readonly isWhole?: true;
 }
 
-/**
- * If the store has a key's whole day, its counts are used; the archive's are only a lower bound, because counts only
- * grow.
- */
+/** Takes the higher of each count for rows that both the archive and the store have whole: counts only grow. */
 function dropDuplicates(rows: readonly PlacedRow[]): readonly UsageRow[] {
   const wholeDays = new Set<string>();
   const whole = new Map<string, Omit<UsageRow, keyof Counts> & Counts>();
@@ -191,15 +187,13 @@ function nameOf({ key, day, plan, operation }: UsageRow): string {
   return [key, day, plan, operation].join(' ');
 }
 
-/** Returns the archive, unless days were moved to another one: a report without those would be wrong. */
+/** Returns the archive. Throws ArchiveUnavailable if days were moved to another one: reports would lack them. */
 export function ownArchive(note: ArchiveNote | null, archive: Archive | null): Archive {
   if (archive !== null && (note === null || note.id === archive.id)) return archive;
   throw new ArchiveUnavailable(
     archive === null
-      ? 'Days of the ledger were moved to an archive, and no archive is set here: set LEDGER_URL as where they ' +
-          'were moved.'
-      : 'Days of the ledger were moved to another archive than this one: set LEDGER_URL as it was. To leave an ' +
-          'archive, bring its days back first: petgate usage archive restore. If it is lost, accept that: petgate ' +
-          'usage archive accept.',
+      ? 'Days of the ledger were moved to an archive, but none is configured: set LEDGER_URL to that archive.'
+      : 'Days of the ledger were moved to another archive: set LEDGER_URL back to it. To change archives, restore ' +
+          'its days first: petgate usage archive restore. If it is lost, accept that: petgate usage archive accept.',
   );
 }

@@ -1,12 +1,12 @@
 import type { UsageRow } from '../../store/records/counts.js';
 
-/** Rows of one source, each key's together, keys in order. */
+/** Rows of one source, in order of keys. */
 type Source<Row> = AsyncIterable<readonly Row[]>;
 
-/** Rows given at once, at least: whole keys. */
+/** Minimum size of a batch, except the last. A key's rows are never split. */
 const BATCH_ROWS = 512;
 
-/** The rows of all sources, key by key, of a key by day. */
+/** Merges the rows of all sources: by key, then by day. */
 export async function* mergeByKey<Row extends UsageRow>(
   sources: readonly Source<Row>[],
 ): AsyncGenerator<readonly Row[]> {
@@ -65,7 +65,7 @@ class Cursor<Row extends UsageRow> {
   }
 }
 
-/** Nearly always, because the archive has the earlier days: so it is looked at before anything is sorted. */
+/** Saves sorting: rows are nearly always in order, because the archive comes first and has the earlier days. */
 function isByDay(rows: readonly UsageRow[], from: number): boolean {
   for (let at = from + 1; at < rows.length; at += 1) if (rows[at]!.day < rows[at - 1]!.day) return false;
   return true;

@@ -27,15 +27,15 @@ const MIGRATIONS: readonly string[] = [
    ) partition by range (day);
    create table ledger_settings (name text primary key, value text not null);
    insert into ledger_settings values ('id', gen_random_uuid()), ('version', '0'), ('paused', '0');`,
-  // So that version 0.3, which reads a day from both places, does not: it refuses an archive of this format.
+  // Raises the format, so that version 0.3 refuses the archive: it would read a day from both places.
   "comment on column ledger_days.moved is 'by version 0.3, which marked nothing in the store'",
   'alter table ledger_rows add column if not exists returned bigint',
 ];
 
-/** Any number that no other program of the database locks: "ledg" in ASCII. */
+/** Advisory lock that no other program should use: "ledg" in ASCII. */
 export const LOCK = 0x6c656467;
 
-/** Brings the schema of the archive up to date. */
+/** Updates the archive's schema. Rejects with ArchiveUnavailable if a later version of Petgate wrote it. */
 export async function migrateArchive(client: Client): Promise<void> {
   const refuse = (version: number): Error =>
     new ArchiveUnavailable(
@@ -45,7 +45,7 @@ export async function migrateArchive(client: Client): Promise<void> {
   await migrate(client, { table: 'ledger_migrations', lock: `${LOCK}, 0`, migrations: MIGRATIONS, refuse });
 }
 
-/** The partition of a day's month is there afterwards. */
+/** Creates the partition for a day's month, if it is missing. */
 export async function addMonth(client: Client, day: string): Promise<void> {
   const month = day.slice(0, 7);
   const next = new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 1)).toISOString().slice(0, 10);

@@ -5,20 +5,20 @@ import type { Archive } from './archive.js';
 import { lackingDays, refuseLacking } from './lacking.js';
 import { ownArchive } from './ledger.js';
 
-/** Days to look up at a time. */
+/** Days to read at a time. */
 const WINDOW_DAYS = 31;
 
 export interface MoveSettings {
-  /** How many days the store keeps a day at most. */
+  /** How long the store keeps counts, in days. */
   readonly usageDays: number;
-  /** Number of days that stay in the store. */
+  /** Age at which a day is due, in days. */
   readonly archiveAfterDays: number;
 }
 
 /** Called for each moved day, with its number of rows. */
 type OnMoved = (day: string, rows: number) => void;
 
-/** Days before this one are due: old by the store's clock and by our own, because either may be wrong. */
+/** Returns the day before which days are due: final, and old by the store's clock and ours, as either may be wrong. */
 export async function dueBefore(
   store: LedgerStore,
   { archiveAfterDays }: MoveSettings,
@@ -31,8 +31,8 @@ export async function dueBefore(
 }
 
 /**
- * Moves due days one by one: writes to the archive, reads back, then removes from the store. It may stop anywhere; the
- * next run completes it. Returns false if another process is running, or moves are paused.
+ * Moves due days one by one: writes each to the archive, reads it back, then removes it from the store. May stop
+ * anywhere; the next run completes it. Returns false if another process is moving days, or moves are paused.
  * Rejects with StoreUnavailable, ArchiveUnavailable or ArchiveDamaged.
  */
 export async function moveDays(
@@ -55,18 +55,18 @@ export async function moveDays(
   return done ?? false;
 }
 
-/** Returns how many rows of the day the archive has afterwards. */
+/** Returns the number of rows that the archive then has of the day. */
 async function moveDay(store: LedgerStore, archive: Archive, day: string): Promise<number> {
   await archive.put(day, store.day(day));
   const { rows, totals } = await archive.verify(day);
-  // Before the store removes anything: from then on its reports need this archive.
+  // Bind before removing anything: from then on, reports need this archive.
   await store.bind(archive.id, new Map([[day, totals]]));
   ownArchive(await store.archive(), archive);
   await store.remove(day, archive.rows([day], {}));
   return rows;
 }
 
-/** Marks, by key, what version 0.3 moved. Rejects with ArchiveUnavailable if the archive lacks a day. */
+/** Marks, by key, what version 0.3 moved; notes unknown days. Rejects with ArchiveUnavailable if a day is lacking. */
 export async function markDays(store: LedgerStore, archive: Archive): Promise<void> {
   const archived = await archive.days();
   for (const [day, has] of (await store.archive())?.days ?? []) {
@@ -79,21 +79,21 @@ export async function markDays(store: LedgerStore, archive: Archive): Promise<vo
   }
   const noted = (await store.archive())?.days ?? new Map<string, Counts>();
   refuseLacking(lackingDays(noted, archived));
-  // An emptied or restored store learns what the archive has.
+  // An emptied or restored store does not know what the archive has.
   const unknown = [...archived].filter(([day]) => !noted.has(day));
   if (unknown.length > 0) await store.bind(archive.id, new Map(unknown.map(([day, { counts }]) => [day, counts])));
 }
 
-/** Version 0.3 noted a day before writing it, and may have died in between. */
+/** Whether the store has a day whole. Version 0.3 noted a day before writing it, and may have died in between. */
 async function isWhole(store: LedgerStore, day: string): Promise<boolean> {
   for await (const rows of store.day(day)) if (rows.length > 0) return true;
   return false;
 }
 
-/** Days before `before` that have whole rows in the store, oldest first. */
+/** Yields the days before `before` that have whole rows in the store, oldest first. */
 export async function* waitingDays(store: LedgerStore, before: string, usageDays: number): AsyncGenerator<string> {
   const lastMs = Date.parse(before) - DAY_MS;
-  // The store deletes a day some time after that, not immediately.
+  // Two days more, because the store deletes expired days late.
   for (let fromMs = lastMs - (usageDays + 2) * DAY_MS; fromMs <= lastMs; fromMs += WINDOW_DAYS * DAY_MS) {
     const to = dayOf(Math.min(fromMs + (WINDOW_DAYS - 1) * DAY_MS, lastMs));
     const found = new Set<string>();

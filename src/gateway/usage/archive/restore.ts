@@ -7,11 +7,11 @@ import { mergeByKey } from './merge.js';
 import { markDays } from './move.js';
 import { ownArchive } from './ledger.js';
 
-/** How long moves are paused after restoring days: until then the settings should name another archive. */
+/** How long a restore pauses moves, so that an operator can set another archive before days move again. */
 const PAUSE_MS = 86_400_000;
 
 /**
- * Moves days back into the store; each is verified there before the archive deletes it. It may stop anywhere and be
+ * Moves days back into the store, and verifies each there before the archive deletes it. May stop anywhere and be
  * repeated. Once the archive has no days left, the store can use another one.
  */
 export async function restoreDays(
@@ -28,7 +28,7 @@ export async function restoreDays(
       const { rows } = await archive.verify(day);
       await store.restore(day, archive.rows([day], {}));
       if (!(await hasAll(store.day(day), archive.rows([day], {}))))
-        throw new ArchiveDamaged(`The store lacks something of ${day} that the archive has: it stays in the archive.`);
+        throw new ArchiveDamaged(`The store lacks counts of ${day} after its restore: the archive keeps that day.`);
       await archive.drop(day);
       await store.unbind(day);
       onRestored(day, rows);
@@ -36,12 +36,12 @@ export async function restoreDays(
     return true;
   });
   if (done === undefined)
-    throw new ArchiveUnavailable('Days are being moved to the archive just now: try again in a few minutes.');
+    throw new ArchiveUnavailable('Days are being moved to the archive: try again in a few minutes.');
 }
 
 type Rows = AsyncIterable<readonly UsageRow[]>;
 
-/** Whether the store has at least these rows of a day. */
+/** Whether the store has at least the counts of the archive: adds these as negative ones. */
 async function hasAll(stored: Rows, archived: Rows): Promise<boolean> {
   for await (const rows of mergeByKey([stored, negative(archived)])) {
     const sums = new Map<string, Counts>();

@@ -6,10 +6,10 @@ import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
 import { ArchiveDamaged } from './errors.js';
 
-/** Rows of a day fetched at a time. */
+/** Rows to fetch at a time from a day's cursor. */
 const FETCH_ROWS = 500;
 
-/** Rows of archived days by key, in one snapshot, with a cursor per day: sorting all would need the disk. */
+/** Yields rows of archived days by key, in one snapshot. Uses a cursor per day: sorting all at once would need disk. */
 export async function* readRows(
   client: pg.Client,
   days: readonly string[],
@@ -33,7 +33,7 @@ export async function* readRows(
   yield* mergeByKey(sources);
 }
 
-/** Summaries of these days; missing days are omitted. */
+/** Returns the checksums of these days as written; missing days are omitted. */
 export async function checksumsOf(
   client: pg.ClientBase,
   days: readonly string[],
@@ -50,7 +50,7 @@ export async function checksumsOf(
   );
 }
 
-/** All rows of a day. After the last one, rejects with ArchiveDamaged if they differ from what was written. */
+/** Yields all rows of a day. After the last, rejects with ArchiveDamaged if they differ from what was written. */
 async function* checked(
   day: string,
   rows: AsyncIterable<readonly UsageRow[]>,
@@ -64,8 +64,8 @@ async function* checked(
   const found = checksum.result;
   if (found.sha256 !== written.sha256 || found.rows !== written.rows)
     throw new ArchiveDamaged(
-      `The rows of ${day} in PostgreSQL are not those that were written: bring that day back from a backup ` +
-        '(petgate usage archive verify names all such days).',
+      `The rows of ${day} in PostgreSQL are not the ones that Petgate wrote: restore that day from a backup ` +
+        '(petgate usage archive verify lists all such days).',
     );
 }
 
@@ -92,14 +92,14 @@ async function rowsOfDay(
   })();
 }
 
-/** Fields as in COLUMNS. */
+/** Converts a fetched row, with fields in the order of COLUMNS. */
 function rowOf(day: string, [key, plan, operation, ...fields]: readonly (string | null)[]): UsageRow {
   const counts = noCounts();
   for (const [n, count] of COUNTS.entries()) counts[count] = Number(fields[n]);
   return { key: key!, plan: plan!, operation: operation!, day, ...counts };
 }
 
-/** One query at a time per connection. */
+/** Runs one query at a time on a connection. */
 class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -110,7 +110,7 @@ class Turns {
   }
 }
 
-/** Summarizes a day as written by this transaction. */
+/** Computes a day's checksum from the rows in the table, within this transaction. */
 export async function checksumIn(client: pg.Client, day: string): Promise<Checksum> {
   const checksum = new DayChecksum(day);
   for await (const batch of await rowsOfDay(client, new Turns(), day, '')) for (const row of batch) checksum.add(row);

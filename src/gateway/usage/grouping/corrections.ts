@@ -5,7 +5,7 @@ import type { CorrectionOf } from '../../store/records/correction.js';
 import { mergeByKey } from '../archive/merge.js';
 import type { Ledger } from './groups.js';
 
-/** The ledger with corrections: next to each key, or before the keys of a customer. */
+/** Adds corrections to the ledger: a key's among its rows, a customer's before its keys. */
 export function withCorrections(ledger: Ledger, { keys, customers }: Accounts, asked: CorrectionsAsked): Ledger {
   return mergeByKey([ledger, rowsOf(correctionsOf(keys, asked)), rowsOf(correctionsOf(customers, asked))]);
 }

@@ -5,9 +5,9 @@ export interface MoneyView {
   readonly included?: Figure | undefined;
   readonly overage?: Figure | undefined;
   readonly amount?: Figure | undefined;
-  /** Why figures are unknown, if some are. */
+  /** Why figures are unknown: `no price of gold`. */
   readonly unknown?: string | undefined;
 }
 
-/** Exact: a number, or digits if a number would be rounded. */
+/** An exact amount: a number, or digits in a string above 2^53. */
 export type Figure = number | string;

@@ -1,14 +1,14 @@
 import type { Price } from '../../admission/plan.js';
 import type { Missing } from '../../store/finality.js';
 
-/** Dimensions of a report, and names of its columns. A key without a customer counts as its own customer. */
+/** A dimension of a report, and the name of its column. A key without a customer counts as its own customer. */
 export type Dimension = 'plan' | 'customer' | 'key' | 'operation' | 'day';
 export const DIMENSIONS: readonly Dimension[] = ['plan', 'customer', 'key', 'operation', 'day'];
 
-/** Columns next to a dimension; `name` is the key's if there is a key. */
+/** A dimension, or a column next to one. `name` is the key's with dimension `key`, otherwise the customer's. */
 export type Label = Dimension | 'reference' | 'name' | 'customerName';
 
-/** The first columns of a report: a key is followed by its name, a customer by reference and name. */
+/** Returns the first columns of a report: a key is followed by its name, a customer by reference and name. */
 export function labelsOf({ by, names = true }: Pick<ReportRange, 'by' | 'names'>): readonly Label[] {
   const customerName: Label = by.includes('key') ? 'customerName' : 'name';
   return by.flatMap((dimension): readonly Label[] => {
@@ -17,7 +17,7 @@ export function labelsOf({ by, names = true }: Pick<ReportRange, 'by' | 'names'>
   });
 }
 
-/** Maximum number of days: each is looked up, and ledgers are rarely kept longer. */
+/** Maximum number of days in a range: each is looked up, and ledgers are rarely kept longer. */
 export const MAX_DAYS = 1_000;
 
 /** The scope of a report. */
@@ -26,9 +26,9 @@ export interface ReportRange {
   readonly from: string;
   readonly to: string;
   readonly by: readonly Dimension[];
-  /** False: names are omitted, and not looked up. */
+  /** False to omit names, which saves looking them up. Default: true. */
   readonly names?: boolean;
-  /** IDs: only this key, or all keys of this customer. Absent for all. */
+  /** Only the key, or the keys of the customer, with this ID. */
   readonly key?: string;
   readonly customer?: string;
   /** Whether corrections are shown. */
@@ -66,7 +66,7 @@ export function viewOf({ gateway, host, from, to, seenMs, finalAtMs }: Missing):
   };
 }
 
-/** Gateways whose counts may be missing in final days of this range. */
+/** Returns the gateways whose counts may be missing in final days of this range. */
 export function missingIn({
   from,
   to,

@@ -6,23 +6,23 @@ import { Money } from '../amounts/money.js';
 import type { MoneyView } from '../grouping/money-view.js';
 import type { LoggedDecision } from './line.js';
 
-/** By plan; null of one without. */
+/** Prices by plan; null for a plan without one. */
 export type Prices = ReadonlyMap<string, Price | null>;
 
-/** What is owed by the prices of then, null where these are not known, and by the new ones. */
+/** What is owed under the original prices (null if these are unknown) and under the new ones. */
 export interface Owed<Sum = MoneyView> {
   readonly before: Sum | null;
   readonly after: Sum;
 }
 
-/** Whether the new prices make another figure, or another reason for none; false while what was owed is not known. */
+/** Whether the new plans change the amount, or why it is unknown; false if the original prices are unknown. */
 export function isOwedOtherwise(owed: Owed | undefined): boolean {
   const [before, after] = [owed?.before, owed?.after];
   if (!before || !after) return false;
   return (['amount', 'currency', 'unknown'] as const).some((name) => before[name] !== after[name]);
 }
 
-/** Units that were admitted in one month, and would have been. */
+/** Units of a month on one plan: admitted, and admitted by the new plans. */
 interface Units {
   readonly plan: string;
   readonly monthMs: number;
@@ -31,14 +31,14 @@ interface Units {
 }
 
 interface Payer {
-  /** From which day on it had which plan, by its last request of each day that has another than the one before. */
+  /** The plan from each day on; the last request of a day decides. */
   readonly plans: { readonly dayMs: number; plan: string }[];
   readonly units: Units[];
 }
 
 /**
- * What payers of a log owe. Base and included units of the days that the log is of count, each with its share of the
- * month; who made no request is not known.
+ * Computes what the payers in a log owe. Base and included units count for the days that the log covers, each with its
+ * share of the month. Payers without requests are not included.
  */
 export class Bills {
   readonly #prices: Owed<Prices>;
@@ -51,7 +51,7 @@ export class Bills {
     this.#all = this.#noMoney();
   }
 
-  /** Lines come in order. @param before units that were admitted @param after and that would have been */
+  /** Adds a line; lines arrive in order. @param before units admitted @param after units that the new plans admit */
   add({ payer: id, plan, atMs }: LoggedDecision, before: number, after: number): void {
     let payer = this.#payers.get(id);
     if (payer === undefined) this.#payers.set(id, (payer = { plans: [], units: [] }));
@@ -66,7 +66,7 @@ export class Bills {
     units.after += after;
   }
 
-  /** What a payer owes on a plan for the days from the first to the last moment, both included; once for each. */
+  /** Returns what a payer owes on a plan for these days, inclusive, and adds it to the sums: call once for each. */
   owedBy(id: string, plan: string, firstMs: number, lastMs: number): Owed {
     const payer = this.#payers.get(id)!;
     const owed = this.#noMoney();
@@ -84,18 +84,18 @@ export class Bills {
     return viewOf(owed);
   }
 
-  /** Of all payers billed, on this plan; undefined for none. */
+  /** Returns what all billed payers owe on this plan; undefined if there are none. */
   owedOn(plan: string): Owed | undefined {
     const owed = this.#plans.get(plan);
     return owed && viewOf(owed);
   }
 
-  /** Of all, a sum for each currency, of what is known. */
+  /** Returns the known sums of all billed payers by currency. */
   sums(): Owed<readonly MoneyView[]> {
     return { before: this.#all.before?.byCurrency() ?? null, after: this.#all.after.byCurrency() };
   }
 
-  /** A month's units count together, on whatever day they were admitted. */
+  /** Puts all units of a month on its last day: only their sum matters, as included units count for the whole month. */
   #bill(owed: Owed<Money>, plan: string, planOf: readonly (string | null)[], units: Units | undefined): void {
     for (const side of ['before', 'after'] as const) {
       const [money, prices] = [owed[side], this.#prices[side]];
@@ -111,7 +111,7 @@ export class Bills {
   }
 }
 
-/** The plan on each day of a month on which the payer had it, as far as the log goes; null on any other. */
+/** Returns `plan` for each day of a month on which the payer had it and that the log covers, else null. */
 function planDays(
   { plans }: Payer,
   plan: string,

@@ -4,12 +4,12 @@ import type { Terms } from '../../admission/plan.js';
 import { perOf, refillOf, settleWindow, windowsOf, type HeldWindow } from '../../admission/windows.js';
 import type { LoggedDecision, LoggedWindow } from './line.js';
 
-/** Units that a request took of its windows. */
+/** Returns the units that a request took from its windows. */
 export function takenBy({ outcome, cost }: LoggedDecision): number {
   return outcome === 'admitted' ? cost : 0;
 }
 
-/** Takes over what was spent of a window before its first line. False where nothing was. */
+/** Sets a window to what the log shows as spent before its first line. Returns false if nothing was. */
 export function spentBefore(
   state: SubjectState,
   name: string,
@@ -29,7 +29,7 @@ export function spentBefore(
   return true;
 }
 
-/** Takes over what was spent of a window beyond what lines say, or, below 0, was not. @param endMs when it is whole */
+/** Adds units to a window that no line accounts for; negative ones are taken off. @param endMs when it resets */
 export function charge(
   state: SubjectState,
   name: string,
@@ -43,7 +43,7 @@ export function charge(
   const window = { name, per, limit: own?.limit ?? terms.limits[per] ?? 'unlimited' };
   add({ ...window, refill: refillOf(per, terms.refill), bucket: bucketIn(state, name) }, units, atMs, endMs);
   if (name !== 'day' || windows['month'] !== undefined) return;
-  // Counted on every plan, and shown where one has it.
+  // The month counts on every plan, but lines show it only if the plan has one.
   const month = { name: 'month', per: 'month', limit: 'unlimited', refill: 'interval', bucket: state.month } as const;
   add(month, units, atMs, endMs);
 }
@@ -52,7 +52,7 @@ function add(window: HeldWindow, units: number, atMs: number, endMs: number): vo
   const { per, refill, bucket } = window;
   const { parts, perMs } = SHAPES[per];
   settleWindow(window, atMs);
-  // A minute opens with the first that takes of it.
+  // A minute begins with its first request.
   if (bucket.level === 0 && per === 'minute' && refill === 'interval') bucket.atMs = endMs - perMs;
   bucket.level = Math.max(0, bucket.level + Math.round(units * parts));
 }

@@ -1,9 +1,7 @@
 import { bucketOf } from '../../edge/client-address.js';
 import { payerOf } from '../../store/records/customer-id.js';
 
-/**
- * Limit and remaining (both null without a limit), ms until it is whole; what of it is granted, and for how many ms.
- */
+/** A window after the decision. Limit and remaining are null if unlimited; times are ms from the decision. */
 export type LoggedWindow = readonly [
   limit: number | null,
   remaining: number | null,
@@ -18,35 +16,35 @@ interface LoggedBan {
   readonly started: boolean;
 }
 
-/** One decision as an access line has it. */
+/** A decision, read from an access line. */
 export interface LoggedDecision {
-  /** Of the exchange: its request id, which clients may choose, and its end. */
+  /** Request ID and end of the exchange: clients may choose request IDs, so these repeat. */
   readonly id: string;
   readonly atMs: number;
   readonly outcome: 'admitted' | 'limited' | 'banned';
-  /** Null of an address. */
+  /** Null for an address. */
   readonly keyId: string | null;
-  /** Whose buckets were asked. */
+  /** The customer, key or address whose buckets decided. */
   readonly payer: string;
   readonly plan: string;
   readonly operation: string;
-  /** Units by the plan of then, and by the contract. */
+  /** Units under the original plan, and by the contract. */
   readonly cost: number;
   readonly contractCost: number;
   readonly windows: Readonly<Record<string, LoggedWindow>>;
   readonly ban: LoggedBan | null;
   readonly local: boolean;
-  /** The log leaves lines out. */
+  /** Whether the log is a sample. */
   readonly sampled: boolean;
 }
 
 /**
- * `free`: it asked for nothing and took nothing. `undecided`: the store decided nothing. `old`: of a version that wrote
- * too little. `strange`: no access line.
+ * `free`: it cost nothing. `undecided`: the store did not decide. `old`: written by a version that logged no decisions.
+ * `strange`: not an access line, or with invalid fields.
  */
 type Unusable = 'free' | 'undecided' | 'old' | 'strange';
 
-/** Fields of a line, whatever they hold. */
+/** Fields of a line, not validated. */
 type Fields = Readonly<Record<string, unknown>>;
 
 const OUTCOMES: readonly unknown[] = ['admitted', 'limited', 'banned'] satisfies LoggedDecision['outcome'][];
@@ -68,7 +66,7 @@ export function decisionIn(line: Fields): LoggedDecision | Unusable {
     isCount(contractCost) &&
     areWindows(windows);
   if (!isWhole) return 'strange';
-  // Who shows no valid key pays one unit, whatever was asked for.
+  // Without a valid key, a secured operation costs one unit, not the contract's cost.
   if (key === null ? cost === 0 : contractCost === 0) return 'free';
   return {
     id: `${String(line['request'])} ${String(line['time'])}`,

@@ -7,34 +7,33 @@ import type { Doubt } from './subjects.js';
 import { Tally, type Sums } from './tally.js';
 import { LINES_DROPPED } from '../../../shared/log-lines.js';
 
-/** Lines that were not rehearsed, by why. */
+/** Number of lines that were not rehearsed, by reason. */
 type Ignored = Record<LeftOut | 'repeated' | 'free' | 'undecided' | 'old' | 'strange' | 'unreadable' | 'other', number>;
 
-/** What other plans would have done to logged traffic. */
+/** The outcome of logged traffic under other plans. */
 export interface Outcome extends Sums {
   readonly rehearsed: number;
   readonly ignored: Readonly<Ignored>;
-  /** Access lines that the log lacks by its own account. For a sampled log the number is unknown. */
+  /** Access lines that the log reports as dropped; without those omitted by sampling. */
   readonly dropped: number;
-  /** Units that were spent by requests that the log does not have, as what is left in later lines shows. */
+  /** Units spent by requests that the log lacks, computed from what later lines have left. */
   readonly missingUnits: number;
   readonly sampled: boolean;
   /** Plans that the log has and the new file lacks, with the number of their requests. */
   readonly missingPlans: Readonly<Record<string, number>>;
 }
 
-/** The plans to try, and what else a rehearsal may know. */
 interface Script {
   readonly plans: Plans;
-  /** Those of then, for what was owed. */
+  /** The original plans, to compute what was owed. */
   readonly then?: Plans | undefined;
-  /** Called with each decision as it was logged and as it is now; for tests. */
+  /** Called with each logged decision and its new outcome; for tests. */
   readonly onDecided?: (line: LoggedDecision, outcome: string, doubt: Doubt | null) => void;
 }
 
 const EXCHANGE = '"msg":"exchange"';
 
-/** Reads a log, line by line, and rehearses it. */
+/** Rehearses a log, line by line. */
 export class Rehearsal {
   readonly #replay: Replay;
   readonly #sorter = new Sorter();
@@ -55,7 +54,7 @@ export class Rehearsal {
     },
   };
   readonly #onDecided: Script['onDecided'];
-  /** Ids of what was decided in the moment at hand, to find a log that was given twice. */
+  /** IDs of the lines decided in the current millisecond, to detect a log that was given twice. */
   readonly #moment = { atMs: 0, ids: new Set<string>() };
   #rehearsed = 0;
   #dropped = 0;
@@ -67,7 +66,7 @@ export class Rehearsal {
     this.#onDecided = onDecided;
   }
 
-  /** Gives when its request was decided, store ms; null of any other line. */
+  /** Reads a line. Returns when its request was decided, store ms; null if the line cannot be rehearsed. */
   read(text: string): number | null {
     if (!text.includes(EXCHANGE)) {
       this.#readOther(text);
@@ -110,7 +109,7 @@ export class Rehearsal {
     this.#onDecided?.(line, rehearsed.verdict.outcome, rehearsed.doubt);
   }
 
-  /** Lines come in order. */
+  /** Lines arrive in the order of their decisions. */
   #isRepeated({ atMs, id }: LoggedDecision): boolean {
     const moment = this.#moment;
     if (moment.atMs !== atMs) {
@@ -122,7 +121,7 @@ export class Rehearsal {
     return isKnown;
   }
 
-  /** Of the other lines of a gateway's log one matters. */
+  /** Counts a line that is not an access line. Only a notice of dropped lines matters. */
   #readOther(text: string): void {
     if (text === '') return;
     const fields = text.startsWith('{') ? fieldsIn(text) : null;
@@ -132,7 +131,7 @@ export class Rehearsal {
   }
 }
 
-/** Null where no plan has a price. */
+/** Returns null if no plan has a price. */
 function billsFor(plans: Plans, then: Plans | undefined): Bills | null {
   const all = [...plans.values(), ...(then?.values() ?? [])];
   if (all.every(({ price }) => price === undefined)) return null;

@@ -10,25 +10,23 @@ import type { LoggedDecision } from './line.js';
 import { doubtUntil, grantsIn, MAX_SUBJECTS, newSubject, ownLimits, type Doubt, type Subject } from './subjects.js';
 import { LoggedWindows } from './windows.js';
 
-/** So long at least what isn't known of days and bans may matter: a ban makes the next within a day longer. */
+/** How long a doubt about a day or ban matters at least: a ban lengthens another that follows within a day. */
 const DOUBT_MS = 2 * DAY_MS;
 
-/** A decision, made again. */
+/** A logged decision and its verdict under the new plans. */
 export interface Rehearsed {
   readonly line: LoggedDecision;
   readonly verdict: StandingVerdict;
-  /** Why it may differ from what a gateway would have decided. */
+  /** Why a gateway might have decided otherwise; null if nothing suggests it. */
   readonly doubt: Doubt | null;
 }
 
-/**
- * `no_plan`: the new plans don't have that one. `crowded`: more subjects than are followed. `late`: too late to sort.
- */
+/** `no_plan`: the new plans lack its plan. `crowded`: more than MAX_SUBJECTS. `late`: too far out of order to sort. */
 export type LeftOut = 'no_plan' | 'crowded' | 'late';
 
 /**
- * Decides logged requests again, under other plans, by the very function that the engines decide by. Lines must come in
- * the order in which they were decided, as far as they are of one subject. Bans and grants by hand are taken from them.
+ * Decides logged requests again under other plans, with the engines' own `decide`. Lines of one subject must arrive in
+ * the order of their decisions. Grants, and bans set or lifted by an operator, are taken from the lines.
  */
 export class Replay {
   readonly #plans: Plans;
@@ -40,7 +38,7 @@ export class Replay {
     this.#plans = plans;
   }
 
-  /** Units that the log shows to be spent, and by no line of it. */
+  /** Units that the log shows as spent, but not by any of its lines. */
   get missingUnits(): number {
     return this.#windows.missingUnits;
   }
@@ -66,7 +64,7 @@ export class Replay {
     if (line.local) doubtUntil(payer, 'local', endOfWindows(line.atMs));
     const verdict = decideOn(payer, key, withGrants(terms, grants, line.atMs), line);
     const doubt = doubtAt(line.atMs, key) ?? doubtAt(line.atMs, payer) ?? doubtOfBan(key, line, verdict);
-    // What came out otherwise has consequences of its own.
+    // A different verdict may cause others.
     if (doubt !== null && verdict.outcome !== line.outcome)
       for (const subject of [key, payer]) doubtUntil(subject, doubt, line.atMs + DOUBT_MS);
     return { line, verdict, doubt };
@@ -99,8 +97,8 @@ function decideOn(payer: Subject, key: Subject, terms: Terms, line: LoggedDecisi
 }
 
 /**
- * A ban whose begin is in the log begins here by itself, or not. One that was set by hand, or before the log, holds
- * here too; one that was lifted is over.
+ * Applies bans that an operator set or that began before the log, and lifts those that were lifted. Leaves bans that
+ * begin in the log to the replay.
  */
 function followBan(key: Subject, line: LoggedDecision, isNew: boolean): void {
   const { state } = key;
@@ -123,7 +121,7 @@ function followBan(key: Subject, line: LoggedDecision, isNew: boolean): void {
   key.bannedUntilMs = untilMs;
 }
 
-/** Nobody knows how often it was refused and banned before. */
+/** A key's strikes and bans before its first line are unknown. */
 function doubtOfBan({ firstMs }: Subject, { atMs, outcome }: LoggedDecision, verdict: StandingVerdict): Doubt | null {
   const isOfBan = outcome === 'banned' || verdict.outcome === 'banned';
   return isOfBan && atMs < firstMs + DOUBT_MS ? 'seen_midway' : null;
@@ -133,7 +131,7 @@ function doubtAt(atMs: number, subject: Subject): Doubt | null {
   return atMs < subject.doubtUntilMs ? subject.doubt : null;
 }
 
-/** Until then, what was spent before may matter: of a month it is not waited for. */
+/** Returns when minute and day have reset, so that earlier units no longer matter. Ignores the month. */
 function endOfWindows(atMs: number): number {
   return Math.max(atMs + MINUTE_MS, atMs - (atMs % DAY_MS) + DAY_MS);
 }

@@ -1,19 +1,19 @@
 import type { LoggedDecision } from './line.js';
 
-/** Lines are held back for so long, by the store's clock: an exchange is logged at its end. */
+/** How long lines are held back, by the store's clock: a line is written when its exchange ends. */
 const HORIZON_MS = 120_000;
-/** … and at most so many of them, some 400 bytes each. */
+/** Maximum number of lines held after a sort; each takes about 400 bytes. */
 const MAX_HELD = 100_000;
-/** They are sorted when so many have come: few enough to be garbage before they are moved to the old generation. */
+/** New lines to collect before a sort: few enough that V8 frees them before it moves them to the old generation. */
 const BATCH = 8_192;
 
-/** Puts decisions into the order in which they were made, as far as they are not too far from it. */
+/** Sorts decisions by time, unless they are too far out of order. */
 export class Sorter {
   #held: LoggedDecision[] = [];
   #latestMs = -Infinity;
   #dueCount = BATCH;
 
-  /** Gives those that nothing held can come before, in order; mostly none. */
+  /** Adds a line. Returns those that are old enough, or too many to hold, in order; usually none. */
   add(line: LoggedDecision): readonly LoggedDecision[] {
     this.#held.push(line);
     if (line.atMs > this.#latestMs) this.#latestMs = line.atMs;
@@ -23,20 +23,18 @@ export class Sorter {
     let count = 0;
     while (count < this.#held.length && this.#held[count]!.atMs < endMs) count += 1;
     const released = this.#held.splice(0, Math.max(count, this.#held.length - MAX_HELD));
-    // Of many that have to wait, some more have to come before sorting them again is worth it.
+    // The more lines are held, the more must arrive before another sort is worth it.
     this.#dueCount = this.#held.length + Math.max(BATCH, this.#held.length / 2);
     return released;
   }
 
-  /** The rest. */
+  /** Returns the remaining lines, in order. */
   end(): readonly LoggedDecision[] {
     return this.#held.sort(inOrder);
   }
 }
 
-/**
- * Of one millisecond, what was left tells the order: admissions take, and a refusal sees what the ones before it left.
- */
+/** Orders lines of the same millisecond by what they have left: each admission leaves less. */
 function inOrder(one: LoggedDecision, other: LoggedDecision): number {
   return one.atMs - other.atMs || leastLeft(other) - leastLeft(one) || rankOf(one) - rankOf(other);
 }

@@ -3,36 +3,35 @@ import { freshState, type SubjectState } from '../../admission/decide.js';
 import type { Extra } from '../../store/records/grant.js';
 import type { LoggedDecision } from './line.js';
 
-/** Keys, customers and addresses that are followed: some 900 bytes each. */
+/** Maximum number of keys, customers and addresses to follow; each takes about 900 bytes. */
 export const MAX_SUBJECTS = 200_000;
 
-/** A window as the log showed it last. */
+/** A window as the log last showed it. */
 export interface SeenWindow {
   readonly name: string;
   limit: number | null;
-  /** When it is whole again, store ms. */
+  /** When it resets, store ms. */
   endMs: number;
-  /** Units, at least, of one that comes back as a whole. */
+  /** Units spent, at least; kept only for interval refill. */
   spent: number;
 }
 
-/** One payer's buckets, or one key's strikes and ban, as the log lets know them. */
+/** One payer's buckets, or one key's strikes and ban, as far as the log shows them. */
 export interface Subject {
   readonly state: SubjectState;
-  /** Few. */
   readonly seen: SeenWindow[];
-  /** Its first line, as a key. */
+  /** When its first line as a key was decided, store ms. */
   firstMs: number;
-  /** Nothing of it may come that was decided before. */
+  /** When its latest line was decided, store ms; 0 before the first. Earlier lines are refused. */
   lastMs: number;
-  /** By the log: until when it is banned; 0 where it is not. */
+  /** Until when it is banned according to the log, store ms; 0 if it is not. */
   bannedUntilMs: number;
-  /** Why what comes out may differ from what was, until when; null where nothing speaks for it. */
+  /** Why verdicts may differ for other reasons than the plans, until `doubtUntilMs`; null if there is no doubt. */
   doubt: Doubt | null;
   doubtUntilMs: number;
 }
 
-/** Why a rehearsal may differ from what was decided. */
+/** Why a verdict may differ from the log for another reason than the plans. */
 export type Doubt = 'seen_midway' | 'missing' | 'forgotten' | 'granted' | 'local' | 'late' | 'by_hand';
 
 export function newSubject(): Subject {
@@ -45,7 +44,7 @@ export function doubtUntil(subject: Subject, doubt: Doubt, untilMs: number): voi
   subject.doubtUntilMs = untilMs;
 }
 
-/** The limits of a key or customer that had its own, without what was granted. */
+/** Returns the custom limits of a key or customer, without grants. */
 export function ownLimits({ windows }: LoggedDecision): Limits {
   const of = (name: Per): Limit | undefined => {
     const window = windows[name];

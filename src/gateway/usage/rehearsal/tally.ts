@@ -3,7 +3,7 @@ import { isOwedOtherwise, type Bills, type Owed } from './bills.js';
 import type { Rehearsed } from './replay.js';
 import type { Doubt } from './subjects.js';
 
-/** What became of requests. */
+/** Requests by outcome, and the units admitted. */
 export interface Counts {
   admitted: number;
   limited: number;
@@ -11,18 +11,18 @@ export interface Counts {
   units: number;
 }
 
-/** Of one plan, or of one customer (or key without one) on it. */
+/** Figures of a plan, or of one customer (or key without one) on it. */
 export interface Row {
   readonly plan: string;
-  /** Null where the row is of all on the plan; else the id of the customer, or of a key that has none. */
+  /** ID of the customer, or of a key that has none; null for the whole plan. */
   readonly payer: string | null;
   readonly before: Counts;
   readonly after: Counts;
-  /** Left out where no plan has a price. */
+  /** Absent if no plan has a price. */
   readonly owed?: Owed | undefined;
 }
 
-/** Who is refused under the new plans, and was not. */
+/** A key's first request that the log admitted and the new plans refuse. */
 export interface FirstRefusal {
   readonly key: string;
   readonly payer: string;
@@ -30,13 +30,13 @@ export interface FirstRefusal {
   readonly at: string;
   readonly operation: string;
   readonly outcome: string;
-  /** The window that refuses; null of a ban. */
+  /** The window that refuses; null for a ban. */
   readonly window: string | null;
-  /** So many of its requests that passed are refused. */
+  /** Number of the key's admitted requests that the new plans refuse. */
   requests: number;
 }
 
-/** One plan's row, and the rows of those who pay on it, by id. */
+/** A plan's row, and the rows of its payers by ID. */
 interface OnPlan {
   readonly all: Row;
   readonly payers: Map<string, Row>;
@@ -47,25 +47,25 @@ export interface Sums {
   readonly from: string | null;
   readonly to: string | null;
   readonly different: number;
-  /** How many of the different ones may have another reason than the plans. */
+  /** How many of these may differ for another reason than the plans. */
   readonly doubtful: Readonly<Partial<Record<Doubt, number>>>;
   readonly plans: readonly Row[];
-  /** Those whose figures change, the hardest hit first. */
+  /** Payers whose figures change, those that lose most requests first. */
   readonly payers: readonly Row[];
-  /** By time. */
+  /** In the order of time. */
   readonly refused: readonly FirstRefusal[];
-  /** Keys refused for the first time beyond those listed. */
+  /** Number of keys that are refused but not listed. */
   readonly refusedUnlisted: number;
-  /** What is owed in all, by currency, of what is known; left out where no plan has a price. */
+  /** Known sums by currency; absent if no plan has a price. */
   readonly owed?: Owed<readonly MoneyView[]> | undefined;
 }
 
-/** More are counted, not listed. */
+/** Maximum number of refused keys to list. */
 const MAX_LISTED = 10_000;
 
 const COUNTED = ['admitted', 'limited', 'banned', 'units'] as const;
 
-/** What the new plans change, summed up: as many rows as there are subjects. */
+/** Sums up what the new plans change, in one row per plan and payer. */
 export class Tally {
   readonly #plans = new Map<string, OnPlan>();
   readonly #refused = new Map<string, FirstRefusal>();
@@ -117,7 +117,7 @@ export class Tally {
     };
   }
 
-  /** Bills everybody. */
+  /** Bills every payer. Returns the rows that change. */
   #changed(): readonly Row[] {
     const lost = ({ before, after }: Row): number => before.admitted - after.admitted;
     const billed = (row: Row): Row => ({

@@ -6,19 +6,19 @@ import type { LoggedDecision, LoggedWindow } from './line.js';
 import type { Doubt, SeenWindow, Subject } from './subjects.js';
 
 /**
- * Takes over from the log what the rehearsal can't know: what was spent of a window before the first line that shows
- * it, and what later lines show beyond what the ones before explain. So a log with gaps is rehearsed as if the requests
- * that it lacks had been admitted.
+ * Takes from the log what the replay cannot compute: units spent in a window before its first line, and units that
+ * later lines show beyond what earlier lines explain. A log with gaps is thus replayed as if the missing requests had
+ * been admitted.
  */
 export class LoggedWindows {
-  /** Units per day that the log shows to be spent, and by no line of it. */
+  /** Units of day windows that the log shows as spent, but not by any of its lines. */
   #missingUnits = 0;
 
   get missingUnits(): number {
     return Math.round(this.#missingUnits);
   }
 
-  /** Why `subject` is not known as well as others from now on; null where nothing was taken over. */
+  /** Follows the windows of a line. Returns why `subject` is in doubt from now on; null if nothing was adjusted. */
   follow(subject: Subject, terms: Terms, line: LoggedDecision): Doubt | null {
     let doubt: Doubt | null = null;
     const trickled = isTrickling(terms, line);
@@ -28,7 +28,7 @@ export class LoggedWindows {
       const isTrickle = trickled && per !== 'month';
       const seen = seenIn(subject, name);
       if (line.local) {
-        // It shows a gateway's share; the store hears of it later.
+        // In outage mode a line shows a gateway's share; the store gets the units later.
         if (seen !== null) expect(seen, per, isTrickle, line);
       } else if (seen === null) {
         subject.seen.push(seenOf(name, window, line));
@@ -50,19 +50,19 @@ function seenIn({ seen }: Subject, name: string): SeenWindow | null {
   return null;
 }
 
-/** Of a window without a limit, what is known of it. */
+/** Starts to follow a window. Without a limit, only the units of this line are known. */
 function seenOf(name: string, [limit, remaining, resetMs]: LoggedWindow, line: LoggedDecision): SeenWindow {
   const spent = limit === null || remaining === null ? takenBy(line) : limit - remaining;
   return { name, limit, endMs: line.atMs + resetMs, spent };
 }
 
-/** Whether the plan of then got its units back one by one: then a day is whole at any time. */
+/** Whether the original plan refilled greedily: then a day resets at other times than midnight. */
 function isTrickling({ refill }: Terms, { windows, atMs }: LoggedDecision): boolean {
   const [limit = null, , resetMs = 0] = windows['day'] ?? [];
   return limit === null ? refill === 'greedy' : (atMs + resetMs) % DAY_MS !== 0;
 }
 
-/** What a line took of a window, which it does not show. */
+/** Adds what a line took from a window whose state it does not show. */
 function expect(seen: SeenWindow, per: Per, isTrickle: boolean, line: LoggedDecision): void {
   const units = takenBy(line);
   if (!isTrickle && line.atMs < seen.endMs) seen.spent += units;
@@ -70,19 +70,19 @@ function expect(seen: SeenWindow, per: Per, isTrickle: boolean, line: LoggedDeci
     seen.endMs = Math.max(seen.endMs, line.atMs) + (units * SHAPES[per].parts) / seen.limit;
 }
 
-/** Units that were spent since `seen`, and not by this line; below 0 where the store has less than the log says. */
+/** Returns units spent since `seen` other than by this line; negative if the store has fewer than the log. */
 function unexplained(seen: SeenWindow, [limit, remaining, resetMs]: LoggedWindow, line: LoggedDecision): number {
   const endMs = line.atMs + resetMs;
   const expected = (endMs === seen.endMs ? seen.spent : 0) + takenBy(line);
   seen.endMs = endMs;
   seen.spent = expected;
   if (limit === null || remaining === null) return 0;
-  // More than all may be spent, after a change of plan or an outage.
+  // More than the limit may be spent, after a plan change or an outage.
   seen.spent = remaining === 0 ? Math.max(expected, limit) : limit - remaining;
   return seen.spent - expected;
 }
 
-/** The same while units come back one by one, by when all have: to the millisecond, and so with parts of units. */
+/** The same for greedy refill, from the time of the reset: in ms, so the result has fractions of units. */
 function unexplainedTrickle(
   seen: SeenWindow,
   per: Per,

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { ArchiveState } from './maintain-archive.js';
 import { gaugeOf } from '../../../shared/metrics/gauge.js';
 
-/** Whether the ledger is lost when `store.usage` ends, or Redis with it, and nobody chose so. */
+/** Reports whether the ledger has no archive without an operator having chosen so (`store.archive: off`). */
 export function watchUnarchived(registry: Registry, unarchived: boolean): void {
   gaugeOf(
     registry,
@@ -13,13 +13,13 @@ export function watchUnarchived(registry: Registry, unarchived: boolean): void {
   );
 }
 
-/** How the ledger's days come into the archive. Once, in the process that moves them. */
+/** Registers the archive's gauges. Call it only in the process that moves days. */
 export function watchArchive(registry: Registry, state: () => ArchiveState): void {
   gaugeOf(
     registry,
     'petgate_ledger_waiting',
-    'Days of the ledger that are due for the archive and not moved, as last seen; above 0 for more than a day: ' +
-      'look why.',
+    'Days of the ledger that are due for the archive but not moved, as last seen. Investigate if above 0 for ' +
+      'more than a day.',
     () => state().waiting,
     'max',
   );
@@ -27,14 +27,14 @@ export function watchArchive(registry: Registry, state: () => ArchiveState): voi
   gaugeOf(
     registry,
     'petgate_ledger_lacking',
-    'Days of the ledger that were moved to the archive and that it lacks, as last seen: bills need them.',
+    'Days of the ledger that were moved to the archive but that it lacks, as last seen. Bills need them.',
     () => state().lacking.length,
     'max',
   );
   gaugeOf(
     registry,
     'petgate_ledger_archive_up',
-    '0 while the last move to the archive failed, else 1.',
+    '0 if the last move to the archive failed, else 1.',
     () => (state().ok === false ? 0 : 1),
     'min',
   );

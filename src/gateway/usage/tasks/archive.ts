@@ -8,7 +8,7 @@ import { acceptLacking, lackingDays } from '../archive/lacking.js';
 import type { Archive } from '../archive/archive.js';
 import { restoreDays } from '../archive/restore.js';
 
-/** The reader takes long silence for the end: send an empty line regularly. */
+/** Clients time out on a silent response: write an empty line this often. */
 const SIGN_OF_LIFE_MS = 10_000;
 
 export async function runArchiveTask(task: ArchiveTask): Promise<void> {
@@ -49,7 +49,7 @@ async function run(task: ArchiveTask, archive: Archive, store: LedgerStore): Pro
   }
 }
 
-/** The state: `waiting` are due days still in the store, `lacking` those that the archive lost. */
+/** Returns the archive's state: `waiting` are due days still in the store, `lacking` days that the archive lost. */
 async function statusOf(settings: MoveSettings, archive: Archive, store: LedgerStore): Promise<object> {
   const note = await store.archive();
   ownArchive(note, archive);
@@ -77,7 +77,7 @@ async function requestedDays(
   return [...(await archive.days()).keys()].filter((day) => day >= from && day <= to);
 }
 
-/** Reports a damaged day, and continues with the others. */
+/** Reports a damaged day instead of rejecting, so that the other days are verified too. */
 async function verified(archive: Archive, day: string): Promise<object> {
   try {
     return { day, ok: true, ...(await archive.verify(day)) };

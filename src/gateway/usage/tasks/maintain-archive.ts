@@ -7,30 +7,30 @@ import { openArchive, type LedgerSettings } from '../archive/ledger.js';
 import { runTask } from './task.js';
 import { lackingDays, lackingText, type LackingDay } from '../archive/lacking.js';
 
-/** Interval of checks for something to do … */
+/** Interval of checks. */
 const EVERY_MS = 60_000;
-/** … and after a failed check. */
+/** Minimum interval of moves, if one fails or leaves days waiting. */
 const RETRY_MS = 600_000;
 
 /** The last known state of the archive. */
 export interface ArchiveState {
   /** Whether the last run succeeded; null before the first. */
   readonly ok: boolean | null;
-  /** Days that are due and not moved, as of the last successful run. */
+  /** Due days not yet moved, as of the last successful run. */
   readonly waiting: number;
   readonly days: number;
-  /** Days that it had and now lacks. */
+  /** Days that the archive had and now lacks. */
   readonly lacking: readonly LackingDay[];
 }
 
 interface ArchiveMaintenance {
   state(): ArchiveState;
-  /** A running process is left to end by itself; it could be stopped anywhere. */
+  /** Starts no more moves. A running one finishes by itself. */
   stop(): void;
 }
 
 /**
- * Moves due days in a separate process, once per UTC day and a minute after the start. Checks every minute that the
+ * Moves due days in a separate process, once per UTC day, first a minute after the start. Checks every minute that the
  * archive still has what was moved.
  * @param noted returns what was moved
  * @param everyMs tests only
@@ -59,7 +59,7 @@ export function maintainArchive(
     state = { ...state, lacking };
   };
   const work = async (): Promise<void> => {
-    // If it does not respond, the move reports it.
+    // If the archive does not respond, the next move reports it.
     await check().catch(() => undefined);
     await move();
   };
@@ -73,7 +73,7 @@ export function maintainArchive(
   return { state: () => state, stop: () => void stop() };
 }
 
-/** Another archive lacks everything that was moved to this store's archive. */
+/** Returns the days that the archive lacks: all moved days, if the settings name another archive or none. */
 async function lackingNow(
   noted: Pick<LedgerStore, 'archive'> | undefined,
   settings: Pick<LedgerSettings, 'store'>,

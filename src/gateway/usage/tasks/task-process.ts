@@ -6,16 +6,16 @@ import { writeReport } from '../report.js';
 import { rehearsalAsJson } from '../rehearsal/ledger/rehearse.js';
 import { reasonOf, type RehearsalTask, type ReportTask, type Task } from './task.js';
 
-/** A separate process for one report, rehearsal or archive task (task.ts). */
+/** This process runs one report, rehearsal or archive task (task.ts). */
 const task = (await json(process.stdin)) as Task;
 try {
   if (task.kind === 'report') await report(task);
   else if (task.kind === 'rehearsal') await rehearsal(task);
   else await runArchiveTask(task);
-  // The gateway waits for the end of this process: no connection that closes late may delay it, so none is closed.
+  // The gateway waits for this process to end, so exit without closing connections, which may take long.
   process.exit();
 } catch (error) {
-  // The gateway reports it, unless the client has left.
+  // The gateway reports what is on standard error.
   process.stderr.write(reasonOf(error), () => process.exit(1));
 }
 

@@ -9,7 +9,7 @@ import type { ReportRange } from '../grouping/range.js';
 import type { LedgerScript } from '../rehearsal/ledger/script.js';
 import type { Format } from '../report.js';
 
-/** The task of a separate process, with its own event loop and memory. */
+/** A task for a separate process, with its own event loop and memory. */
 export type Task = ReportTask | RehearsalTask | ArchiveTask;
 
 /** Writes a report. */
@@ -27,7 +27,7 @@ export interface RehearsalTask {
   readonly settings: LedgerSettings;
 }
 
-/** An archive task; writes JSON, one line per day or one in all. */
+/** Inspects or changes the archive; writes JSON, one line per day or a single one. */
 export interface ArchiveTask {
   readonly kind: 'status' | 'move' | 'verify' | 'restore' | 'accept';
   /** UTC days, inclusive; all if absent. */
@@ -36,17 +36,17 @@ export interface ArchiveTask {
   readonly settings: LedgerSettings;
 }
 
-/** The gateway has priority on every processor: no garbage collection threads, and little memory. */
+/** Leaves CPU to the gateway: no garbage collection threads, and little memory. */
 const NODE_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2', '--max-old-space-size=128'];
 const PROGRAM = fileURLToPath(new URL('./task-process.js', import.meta.url));
 const REASON_CHARACTERS = 500;
-/** Prefix of errors of the archive, not the store. */
+/** Prefix that tells errors of the archive from those of the store. */
 const ARCHIVE_FAULT = 'archive: ';
 
 /**
- * Runs a task and returns its output. The task is passed on standard input, because a command line must not contain an
- * address with a password. Rejects with StoreUnavailable or ArchiveUnavailable if it fails. A reader that stops early
- * ends the process, even while waiting for the next piece.
+ * Runs a task and yields its output. Passes the task on standard input, because a command line would reveal passwords
+ * in URLs. Rejects with StoreUnavailable or ArchiveUnavailable if the task fails. A reader that stops early kills the
+ * process, even while waiting for the next piece.
  */
 export function runTask(task: Task): AsyncGenerator<Buffer, void> {
   const running = new AbortController();
@@ -68,7 +68,7 @@ async function* piecesOf(task: Task, ending: AbortSignal): AsyncGenerator<Buffer
     env: childEnvironment(),
   });
   ending.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
-  // Set immediately, so that all its threads get it: the gateway has priority on every processor.
+  // Set immediately, so that all its threads inherit the low priority: the gateway comes first.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const ended = once(child, 'close') as Promise<[code: number | null]>;
   // Reported by `ended`, which also rejects if the process could not start.
@@ -91,13 +91,13 @@ function failureOf(reason: string): Error {
     : new StoreUnavailable(reason);
 }
 
-/** Formats an error for `failureOf`. */
+/** Formats an error so that `failureOf` can restore its kind. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.name.startsWith('Archive') ? `${ARCHIVE_FAULT}${error.message}` : error.message;
 }
 
-/** Only what TLS to Redis and PostgreSQL may need, and no secrets of the gateway. */
+/** Returns only what TLS to Redis and PostgreSQL may need, without the gateway's secrets. */
 function childEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].flatMap((name) =>

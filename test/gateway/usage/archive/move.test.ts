@@ -120,7 +120,7 @@ t.test(
     t.equal(await archivedStore(settings)(), id, 'also where no day was due');
     const other = await staged(t, 'not_whose');
     const both = { ...other, settings: withArchive(other.settings, settings.store.archive!) };
-    await t.rejects(moved(await archiveOf(t, both.settings), both), { message: /that of another store/ });
+    await t.rejects(moved(await archiveOf(t, both.settings), both), { message: /belongs to another store/ });
     // A stage that is still at it would mark what is empty by then.
     await Promise.all([stage.engine.close(), stage.store.close()]);
     await redis.command('FLUSHALL');

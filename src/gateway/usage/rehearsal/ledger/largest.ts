@@ -1,4 +1,4 @@
-/** Keeps the largest of many. */
+/** Keeps the `max` largest items. */
 export class Largest<Item> {
   readonly #max: number;
   readonly #sizeOf: (item: Item) => number;
@@ -15,13 +15,13 @@ export class Largest<Item> {
     if (this.#items.push(item) >= 2 * this.#max) this.#cut();
   }
 
-  /** The largest first; of equal ones that which came first. */
+  /** Returns the items, the largest first; equal ones in the order in which they were added. */
   list(): readonly Item[] {
     this.#cut();
     return this.#items;
   }
 
-  /** How many there were beyond those. */
+  /** Number of items that were not kept. */
   get left(): number {
     return Math.max(0, this.#count - this.#max);
   }

@@ -2,27 +2,27 @@ import type { Limit, Limits } from '../../../admission/bucket.js';
 import type { NewPlan } from './script.js';
 import type { DayUse, Use } from './use.js';
 
-/** Units that a window of the new plans does not hold. */
+/** Units beyond a window of the new plans. */
 export interface Excess {
   readonly plan: string;
-  /** `day`, `month`, or that of an operation: `createPet-day`. */
+  /** `day`, `month`, or an operation's window: `createPet-day`. */
   readonly window: string;
-  /** The UTC day; of a month the first on which it is spent. */
+  /** UTC day; for a month, the first day that exceeds it. */
   readonly day: string;
   readonly limit: number;
   units: number;
 }
 
-/** Units that pass at most, by plan and day; and what does not. */
+/** The most units that could pass, by plan and day, and the excess. */
 export interface Judgement {
   readonly units: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly excesses: readonly Excess[];
 }
 
 /**
- * What the days and months of the new plans hold of a payer's units. The most they may: a plan that trickles back
- * admits up to twice its limit in one day, and who changed plans within a day is taken to have used the smaller first.
- * @param ownOn limits of the payer on a day, for plans whose limits are `custom`; null where nobody knows them
+ * Computes how many of a payer's units the day and month windows of the new plans could admit at most: greedy refill
+ * admits up to twice the limit in a day, and after a plan change within a day the smaller plan counts first.
+ * @param ownOn the payer's limits on a day, for plans with `custom` limits; null if unknown
  */
 export function judge(use: Use, plans: ReadonlyMap<string, NewPlan>, ownOn: (day: string) => Limits | null): Judgement {
   const payer = new PayerWindows();
@@ -46,7 +46,7 @@ function ceilingOf(limits: Limits | null): number {
   return limits === null || limits.day === 'unlimited' ? Infinity : limits.day;
 }
 
-/** What one payer has spent while days go by. */
+/** What one payer has spent, day by day. */
 class PayerWindows {
   readonly excesses: Excess[] = [];
   readonly #month = new Map<string, number>();
@@ -58,7 +58,7 @@ class PayerWindows {
     this.#today = new Map();
   }
 
-  /** Gives the units that pass. */
+  /** Returns the units that pass. */
   take(plan: string, { asked, operations }: DayUse, { refill, windows }: NewPlan, limits: Limits | null): number {
     const times = refill === 'greedy' ? 2 : 1;
     const passing = new Map(operations);

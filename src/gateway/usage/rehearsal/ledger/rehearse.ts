@@ -13,7 +13,7 @@ import { LedgerTally, type LedgerOutcome } from './tally.js';
 import type { LedgerScript, NewPlan } from './script.js';
 import { summingFor, type Use } from './use.js';
 
-/** Tries plans on a month of the ledger: days, months and amounts. Rejects as reading the ledger does. */
+/** Tries plans on a month of the ledger. Rejects with StoreUnavailable or ArchiveUnavailable. */
 export async function rehearseLedger(
   script: LedgerScript,
   usage: UsageStore,
@@ -27,7 +27,7 @@ export async function rehearseLedger(
   return { from, to, final: isFinal({ ...script.range, by: [] }), ...rehearsal.tally.end() };
 }
 
-/** The same as text, in one piece. */
+/** Yields the outcome as JSON, in one piece. */
 export async function* rehearsalAsJson(...args: Parameters<typeof rehearseLedger>): AsyncGenerator<string, void> {
   yield JSON.stringify(await rehearseLedger(...args));
 }

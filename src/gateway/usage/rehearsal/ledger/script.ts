@@ -3,23 +3,23 @@ import { pricesOf, type Plan, type Plans, type Price } from '../../../admission/
 import { costOf, EVERY_OPERATION } from '../../../admission/windows.js';
 import type { ReportRange } from '../../grouping/range.js';
 
-/** Plans to try on a month of the ledger: plain data, for a process of its own. */
+/** Plans to try on a month of the ledger, as JSON for a separate process. */
 export interface LedgerScript {
-  /** Of one whole month. */
+  /** One whole month. */
   readonly range: Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'waitingFor' | 'without'>;
-  /** Of the plans in force; null of one without. */
+  /** Prices of the plans in force; null for a plan without one. */
   readonly prices: Readonly<Record<string, Price | null>>;
   readonly plans: Readonly<Record<string, NewPlan>>;
 }
 
-/** What of a new plan shows in a ledger. */
+/** The terms of a new plan that a ledger can be compared with. */
 export interface NewPlan {
   readonly limits: Limits | 'custom';
   readonly refill: Refill;
   readonly price: Price | null;
-  /** Units of a request, of operations that cost something else today. */
+  /** Units per request, for operations whose cost changes. */
   readonly costs: Readonly<Record<string, number>>;
-  /** Those of operations, per day and per month. */
+  /** Day and month windows of operations. */
   readonly windows: readonly OperationWindow[];
 }
 
@@ -30,7 +30,7 @@ interface OperationWindow {
   readonly limit: number;
 }
 
-/** @param costs of operations by the contract */
+/** Compares `next` with the plans in force. @param costs by operation, from the contract */
 export function scriptOf(
   range: LedgerScript['range'],
   today: Plans,

@@ -6,49 +6,49 @@ import { Largest } from './largest.js';
 import type { Excess, Judgement } from './limits.js';
 import type { Use } from './use.js';
 
-/** More are counted, not listed. */
+/** Maximum number of payers, and of excesses, to list. */
 const MAX_LISTED = 1_000;
 
-/** Of one plan, or of one customer (or key without one) on it. */
+/** Figures of a plan, or of one customer (or key without one) on it. */
 export interface LedgerRow {
   readonly plan: string;
-  /** Null where the row is of all on the plan. */
+  /** ID; null for the whole plan. */
   readonly payer: string | null;
-  /** Empty where there is none, or where it was erased. */
+  /** Empty if there is none, or it was erased. */
   readonly name: string;
-  /** Requests that were counted, units of them, and requests that were refused: nobody knows what these would cost. */
+  /** Counted requests and their units, and refused requests, whose cost is unknown. */
   readonly before: { readonly requests: number; readonly units: number; readonly refused: number };
-  /** Units that the new days and months hold of them, at what requests cost on the new plan. */
+  /** Units that fit the new day and month windows, at the new costs. */
   readonly after: { readonly units: number };
-  /** Units that they don't hold. */
+  /** Units that do not fit. */
   readonly above: number;
-  /** Left out where no plan has a price. */
+  /** Absent if no plan has a price. */
   readonly owed?: Owed | undefined;
 }
 
-/** A window of the new plans that is too small for what was used. */
+/** A payer's excess over a window of the new plans. */
 type PayerExcess = Excess & Pick<LedgerRow, 'payer' | 'name'>;
 
-/** What other plans would have made of a month of the ledger. */
+/** The outcome of a month of the ledger under other plans. */
 export interface LedgerOutcome extends LedgerSums {
   /** UTC days. */
   readonly from: string;
   readonly to: string;
-  /** False: the month still grows. */
+  /** False if counts of the month may still grow. */
   readonly final: boolean;
 }
 
 interface LedgerSums {
   readonly plans: readonly LedgerRow[];
-  /** Those whose figures change, the hardest hit first. */
+  /** Payers whose figures change, the most units above first. */
   readonly payers: readonly LedgerRow[];
   readonly payersUnlisted: number;
   /** The largest first. */
   readonly excesses: readonly PayerExcess[];
   readonly excessesUnlisted: number;
-  /** In all, by currency, of what is known. */
+  /** Known sums by currency; absent if no plan has a price. */
   readonly owed?: Owed<readonly MoneyView[]> | undefined;
-  /** Plans that were used and the new ones lack, with the number of their requests. */
+  /** Number of requests by plan, for plans that the new ones lack. */
   readonly missingPlans: Readonly<Record<string, number>>;
 }
 
@@ -59,7 +59,7 @@ interface Sum {
   readonly money: { readonly before: Money; readonly after: Money };
 }
 
-/** What a month's payers come to. */
+/** Sums up a month's payers. */
 export class LedgerTally {
   readonly #known: ReadonlySet<string>;
   readonly #isPriced: boolean;
@@ -73,7 +73,7 @@ export class LedgerTally {
     this.#isPriced = isPriced;
   }
 
-  /** @param parts what it owes, of days that are worth telling */
+  /** Adds a payer. @param parts what it owes, `reportable` parts only */
   add(
     { id, name, isKnown }: { readonly id: string; readonly name: string; readonly isKnown: boolean },
     use: Use,

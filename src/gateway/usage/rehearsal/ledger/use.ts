@@ -2,16 +2,15 @@ import { netUnits, type UsageRow } from '../../../store/records/counts.js';
 import type { Summing } from '../../amounts/accounts.js';
 import type { NewPlan } from './script.js';
 
-/** What one payer did on one plan and day. */
+/** A payer's usage on one plan and day. */
 export interface DayUse {
   requests: number;
-  /** Units that were counted. */
   units: number;
-  /** Units that the same requests take by the new plan. */
+  /** Units of the same requests at the new plan's costs. */
   asked: number;
-  /** Of them, those of operations with a window of their own on it; null where there are none. */
+  /** `asked` by operation, for operations with a window on the new plan; null if there are none. */
   operations: Map<string, number> | null;
-  /** Units that were added by hand, or taken away. */
+  /** Units from corrections; may be negative. */
   corrected: number;
   /** Requests that a limit or a ban refused. */
   refused: number;
@@ -20,7 +19,7 @@ export interface DayUse {
 /** By plan and day. */
 export type Use = Map<string, Map<string, DayUse>>;
 
-/** Sums up the rows of payers as the new plans look at them. */
+/** Sums up ledger rows at the costs and by the windows of the new plans. */
 export function summingFor(plans: ReadonlyMap<string, NewPlan>): Summing<Use> {
   const costs = new Map([...plans].map(([name, plan]) => [name, new Map(Object.entries(plan.costs))]));
   const watched = new Map([...plans].map(([name, plan]) => [name, new Set(plan.windows.map((one) => one.operation))]));
