@@ -14,11 +14,10 @@ export type WorkerMessage =
   | { readonly type: 'applied' }
   | { readonly type: 'listening'; readonly port: number }
   | { readonly type: 'metrics'; readonly metrics: Snapshot }
-  /** A question to all workers, and the response to such a question. */
+  /** A question to all workers. */
   | ({ readonly type: 'ask' } & Numbered)
   | { readonly type: 'remembered'; readonly number: number; readonly remembered: Remembered };
 
-/** From the primary to a worker: a request for its metrics, or what is in force from now on. */
 export type PrimaryMessage =
   | StoreReply
   | { readonly type: 'send_metrics' }
@@ -32,8 +31,8 @@ interface Numbered {
 }
 
 /**
- * The configuration of a process. A worker gets it from the primary, not from the files, which may be invalid by now or
- * contain what only a restart can apply.
+ * The configuration of a process. A worker gets it from the primary: the files may be invalid by now, or contain
+ * changes that need a restart.
  */
 export interface InForce {
   readonly settings: Settings;
@@ -59,7 +58,7 @@ export function applyCommand({ settings, certificate, contract }: InForce, isKno
   };
 }
 
-/** @param before what was in force; null at the start */
+/** @param before the previous configuration; null at the start */
 export function deserialize({ settings, pem, contract }: Serialized, before: InForce | null): InForce {
   return {
     settings,

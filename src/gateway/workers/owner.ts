@@ -17,7 +17,7 @@ export type StorePart = 'keys' | 'customers' | 'sessionSecret';
 export type StoreReply =
   | { readonly type: 'stored'; readonly number: number; readonly result: unknown }
   | { readonly type: 'failed'; readonly number: number; readonly error: SentError }
-  /** Late outcomes of requests without a response in time, by index. */
+  /** Outcomes of abandoned requests, by index. */
   | { readonly type: 'late'; readonly number: number; readonly late: readonly (Late | null)[] };
 
 /** An error of the store, as data. */
@@ -60,7 +60,7 @@ export function answerWorker(engine: AdmissionEngine, send: (reply: StoreReply) 
   };
 }
 
-/** Reads the next ledger rows when the worker asks for them. */
+/** Opens or closes a reader of ledger rows, or returns its next rows; null after the last. */
 async function readOn(
   readers: Map<unknown, AsyncIterator<unknown>>,
   usage: ServingEngine['usage'],

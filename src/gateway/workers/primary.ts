@@ -13,18 +13,18 @@ import type { Log } from '../../shared/log.js';
 import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 
 const SCRAPE_MS = 250;
-/** A worker that dies this early is replaced only after a pause, so that a bad set-up does not spin. */
+/** A worker that dies this early is replaced after a pause, so that an invalid setup does not restart in a loop. */
 const YOUNG_MS = 1000;
 
 interface Started {
-  /** What it was sent last. */
+  /** The contract it was last sent. */
   contract: Contract | null;
   /** Resolves pending acknowledgements, which arrive in order. */
   readonly owed: (() => void)[];
 }
 
 /**
- * Starts the number of workers in `first` and replaces those that die. They use `engine` of this process.
+ * Starts as many workers as `first` says and replaces those that die. They use the store through `engine`.
  * @param own metrics of this process
  */
 export function startWorkers(first: InForce, engine: AdmissionEngine, own: Registry, log: Log) {
@@ -68,7 +68,7 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
       else if (message.type === 'ask') void answer(worker, message.number, message.question, asked);
       else if (++listeningCount >= count) markListening(message.port);
     });
-    // Its last metrics may arrive after its exit, until the channel closes.
+    // The last metrics may arrive after the exit, until the channel closes.
     void Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]).then(() => metrics.forget(worker.id));
     worker.on('exit', (code, signal) => {
       for (const resolve of started.get(worker)?.owed ?? []) resolve();
@@ -83,9 +83,9 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
   for (let index = 0; index < count; index += 1) start();
 
   return {
-    /** Resolves with their port once all workers listen. */
+    /** Resolves with the port once all workers listen. */
     listening,
-    /** Metrics of this process and all workers, dead or alive, within `SCRAPE_MS`. */
+    /** Returns the metrics of this process and all workers, dead or alive. Waits at most `SCRAPE_MS` for new ones. */
     metrics: async () => {
       for (const worker of living()) worker.send({ type: 'send_metrics' } satisfies PrimaryMessage, () => undefined);
       await metrics.refreshed(
@@ -94,9 +94,9 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
       );
       return metrics.text(own);
     },
-    /** What all workers remember of exchanges. */
+    /** Asks all workers which exchanges they remember. */
     recall: (question: Question) => recall(asked, question),
-    /** Resolves once this is in force in all workers. */
+    /** Resolves once `next` is in force in all workers. */
     apply: async (next: InForce) => {
       inForce = next;
       await Promise.all([...started].map(([worker, its]) => publish(worker, its)));
@@ -120,7 +120,7 @@ function recall(asked: AskedWorkers, question: Question): Promise<Recalled> {
   );
 }
 
-/** A worker's page about exchanges needs those of all workers. */
+/** Sends a worker what all workers remember. */
 async function answer(worker: Worker, number: number, question: Question, asked: AskedWorkers): Promise<void> {
   const recalled = await recall(asked, question);
   worker.send({ type: 'recalled', number, recalled } satisfies PrimaryMessage, () => undefined);
@@ -130,7 +130,7 @@ function countRestarts(own: Registry, metrics: WorkerMetrics): Counter {
   const registers = [own];
   new Gauge({
     name: 'petgate_workers',
-    help: 'Worker processes: answering, or silent for three seconds and more.',
+    help: 'Worker processes: answering, or silent for three seconds or more.',
     labelNames: ['state'],
     registers,
     collect() {

@@ -2,7 +2,7 @@ import { newest, type Remembered } from '../observe/recent/memory.js';
 import { mergeRefused } from '../observe/recent/top-refused.js';
 import type { Recalled } from '../observe/recent/recall.js';
 
-/** A worker that is silent for this long hangs. */
+/** A worker that does not respond for this long counts as silent. */
 const WAIT_MS = 1_000;
 const NOTHING: Remembered = { exchanges: [], refused: [] };
 
@@ -12,7 +12,7 @@ interface OpenQuestion {
   readonly end: () => void;
 }
 
-/** Questions of the primary to its workers. */
+/** Open questions of the primary to its workers. */
 export class AskedWorkers {
   readonly #asked = new Map<number, OpenQuestion>();
   #number = 0;
@@ -39,7 +39,6 @@ export class AskedWorkers {
     });
   }
 
-  /** One worker's response. */
   answered(number: number, worker: number, answer: Remembered): void {
     const asked = this.#asked.get(number);
     if (asked === undefined || !asked.silent.delete(worker)) return;
@@ -47,13 +46,13 @@ export class AskedWorkers {
     if (asked.silent.size === 0) asked.end();
   }
 
-  /** It will not respond, and what it remembered is lost. */
+  /** Stops waiting for a worker that died; what it remembered is lost. */
   forget(worker: number): void {
     for (const number of [...this.#asked.keys()]) this.answered(number, worker, NOTHING);
   }
 }
 
-/** Questions of a worker that the primary answers for all workers. */
+/** Open questions of a worker, which the primary passes on to all workers. */
 export class AskedPrimary {
   readonly #asked = new Map<number, (recalled: Recalled) => void>();
   #number = 0;
@@ -64,7 +63,7 @@ export class AskedPrimary {
     const number = this.#number;
     return new Promise((resolve) => {
       this.#asked.set(number, resolve);
-      // Twice, because the primary waits as long for the others.
+      // Twice, because the primary itself waits up to WAIT_MS for the other workers.
       setTimeout(() => this.answered(number, { ...NOTHING, silent: 1 }), 2 * WAIT_MS).unref();
       send(number);
     });

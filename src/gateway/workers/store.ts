@@ -9,10 +9,10 @@ import type { SentError, StoreCall, StorePart, StoreReply } from './owner.js';
 const ADMIT_MS = 900;
 /** Deadline of any other call. */
 const CALL_MS = 5_000;
-/** A timer this late means that this process itself was stopped: first read the replies that arrived meanwhile. */
+/** A timer this late means that this process was suspended: replies that arrived meanwhile must be read first. */
 const LATE_MS = 50;
 const GRACE_MS = 100;
-/** Maximum number of open calls, including abandoned ones: the most that a hanging owner is asked. */
+/** Maximum number of open calls, including those that timed out, so that a hanging owner is not flooded. */
 const MAX_OPEN = 1_000;
 const SILENT = 'The process that owns the store does not respond';
 
@@ -34,7 +34,7 @@ class Calls {
     this.#send = send;
   }
 
-  /** Rejects with StoreUnavailable after `withinMs`; its `late` resolves with a later reply. */
+  /** Rejects with StoreUnavailable after `withinMs`. Its `late`, one for each of `size`, resolve when a reply comes. */
   ask(asked: Question, withinMs: number, size = 0): Promise<unknown> {
     if (this.#open.size >= MAX_OPEN) return Promise.reject(new StoreUnavailable(SILENT, { noEffect: true }));
     const number = (this.#number += 1);
@@ -91,7 +91,7 @@ class Calls {
   }
 }
 
-/** Calls `work` after `withinMs` in which this process was not stopped itself; returns a function that cancels it. */
+/** Calls `work` after `withinMs`, later if this process was suspended. Returns a function that cancels it. */
 function awake(withinMs: number, work: () => void): () => void {
   const dueMs = performance.now() + withinMs;
   const timer = setTimeout(() => {
@@ -102,7 +102,7 @@ function awake(withinMs: number, work: () => void): () => void {
   return () => stop();
 }
 
-/** A worker's store: every call goes to the process that owns it. `send` sends a call. */
+/** Returns a worker's store, whose calls go to the process that owns it. @param send sends a call */
 export function storeOfOwner(name: ServingEngine['name'], send: (call: StoreCall) => void) {
   const calls = new Calls(send);
   let reader = 0;
@@ -123,7 +123,7 @@ export function storeOfOwner(name: ServingEngine['name'], send: (call: StoreCall
   return { engine, answered: (reply: StoreReply) => calls.answered(reply) };
 }
 
-/** A proxy for a part of the engine: each method asks the owner. */
+/** Returns a proxy for a part of the engine: each method calls the owner. */
 function partOf<Part extends StorePart>(calls: Calls, part: Part): ServingEngine[Part] {
   return new Proxy({} as ServingEngine[Part], {
     get:

@@ -7,16 +7,16 @@ interface Wait {
   readonly end: () => void;
 }
 
-/** A worker that is silent for this long hangs. */
+/** A worker that sends no metrics for this long counts as silent. */
 const SILENT_MS = 3000;
 
 /**
- * The summed metrics of all workers, including dead ones. A hanging worker counts with its last snapshot and never
- * makes a scrape fail.
+ * Sums the metrics of all workers, including dead ones. For a hanging worker it uses the last snapshot, so a scrape
+ * does not fail.
  */
 export class WorkerMetrics {
   readonly #latest = new Map<number, { readonly snapshot: Snapshot; readonly atMs: number }>();
-  /** Without those of dead workers, a counter would fall when a worker is replaced. */
+  /** Counters of dead workers: without them, the sum would fall when a worker is replaced. */
   #dead: Promise<Snapshot> = Promise.resolve([]);
 
   readonly #waits = new Set<Wait>();
@@ -42,7 +42,7 @@ export class WorkerMetrics {
     });
   }
 
-  /** The worker is gone: its counters stay, its gauges are dropped. */
+  /** Keeps the counters and histograms of a worker that is gone, and drops its gauges. */
   forget(worker: number): void {
     const last = this.#latest.get(worker)?.snapshot;
     this.#latest.delete(worker);
@@ -56,7 +56,7 @@ export class WorkerMetrics {
     return atMs !== undefined && performance.now() - atMs < SILENT_MS;
   }
 
-  /** The sum including `own`, in Prometheus' text format. */
+  /** Returns the sum including `own`, in Prometheus' text format. */
   async text(own: Registry): Promise<string> {
     const [first, dead] = await Promise.all([own.getMetricsAsJSON(), this.#dead]);
     const living = [...this.#latest.values()].map(({ snapshot }) => snapshot);

@@ -8,10 +8,10 @@ import { storeOfOwner } from './store.js';
 import { deserialize, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/repeat.js';
 
-/** How often a worker sends its metrics unasked: `kill -9` loses at most this much. */
+/** Interval at which a worker sends its metrics: `kill -9` loses at most this much. */
 const METRICS_MS = 500;
 
-/** Resolves with the configuration; `apply` gets later ones and resolves once they are applied. */
+/** Resolves with the first configuration. Later ones go to `apply`, which resolves once they are applied. */
 export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<InForce> {
   return new Promise((resolve) => {
     let next: (inForce: InForce) => Promise<void> | void = resolve;
@@ -27,7 +27,7 @@ export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<
   });
 }
 
-/** Sends its metrics to the primary when asked, regularly, and once before it exits. */
+/** Sends metrics to the primary at an interval, on request, and when `stop` is called. */
 export function reportToPrimary(registry: Registry): { listening(port: number): void; stop(): Promise<void> } {
   const sendMetrics = async (): Promise<void> => send({ type: 'metrics', metrics: await registry.getMetricsAsJSON() });
   process.on('message', (message: PrimaryMessage) => {
@@ -43,7 +43,7 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
   };
 }
 
-/** Responds to the primary with what this process remembers. Returns a function that asks all workers. */
+/** Answers the primary's questions from `recent`. Returns a function that asks all workers. */
 export function recallThroughPrimary(recent: RecentExchanges): Recall {
   const asked = new AskedPrimary();
   process.on('message', (message: PrimaryMessage) => {
@@ -55,7 +55,7 @@ export function recallThroughPrimary(recent: RecentExchanges): Recall {
   return (question) => asked.ask((number) => void send({ type: 'ask', number, question }));
 }
 
-/** The store that the primary owns. */
+/** Returns the store that the primary owns. */
 export function storeOfPrimary({ store }: Settings): ServingEngine {
   const { engine, answered } = storeOfOwner(store.redisUrl === null ? 'embedded' : 'redis', (call) => void send(call));
   process.on('message', (message: PrimaryMessage) => {
