@@ -2,7 +2,7 @@ import { CommandError } from '../command-error.js';
 import { linesOf, logFiles } from '../log-files.js';
 import { LINES_DROPPED } from '../../shared/log-lines.js';
 
-/** Admitted requests, and what they cost. */
+/** Admitted requests, and what they cost once their holds are settled. */
 export interface Admitted {
   requests: number;
   units: number;
@@ -79,7 +79,7 @@ function addLine(tally: MutableLoggedDay, text: string, day: string): void {
 }
 
 function addAdmitted(tally: MutableLoggedDay, line: Line, day: string): void {
-  const { msg, counted, units, admittedAt, sampled } = line;
+  const { msg, counted, units, settled, admittedAt, sampled } = line;
   if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') {
     tally.unreadable += 1;
     return;
@@ -97,7 +97,8 @@ function addAdmitted(tally: MutableLoggedDay, line: Line, day: string): void {
   for (const sum of [counts, tally.total]) {
     sum.requests += 1;
     // Left out by gateways of versions in which every request cost one.
-    sum.units += typeof units === 'number' ? units : 1;
+    if (typeof settled === 'number') sum.units += settled;
+    else sum.units += typeof units === 'number' ? units : 1;
   }
   if (tally.first === null || admittedAt < tally.first) tally.first = admittedAt;
 }

@@ -87,7 +87,8 @@ async function compareLog(client: AdminClient, day: string, logged: LoggedDay) {
   let [ledger, ledgerUnits] = [0, 0];
   for await (const row of readLedger(client, { from: day, to: day, by: 'key,plan,operation' })) {
     const [key, plan, operation] = [row.get('key')!, row.get('plan')!, row.get('operation')!];
-    const [requests, units] = [Number(row.get('requests')), Number(row.get('units'))];
+    const requests = Number(row.get('requests'));
+    const units = Number(row.get('units')) - Number(row.get('returned') ?? 0);
     ledger += requests;
     ledgerUnits += units;
     const name = nameOf(key, plan, operation);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_COST } from '../admission/bucket.js';
-import { choice, mapping, whole } from '../config/schema/values.js';
+import { choice, mapping, whole, wholeError } from '../config/schema/values.js';
 import { onlyValueOf } from '../edge/fields.js';
 import type { Exchange } from '../exchange.js';
 
@@ -18,22 +18,30 @@ const parameter = z
 const pointer = z
   .string({ error: 'must be a JSON pointer' })
   .regex(/^(?:\/(?:[^~/]|~[01])*){1,20}$/, 'must be a JSON pointer, such as /usage/total_tokens')
-  .transform((text) => text.slice(1).split('/').map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')));
+  .transform((text) =>
+    text
+      .slice(1)
+      .split('/')
+      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')),
+  );
 
 const units = whole(1, MAX_COST);
 const said = { default: units, max: units.optional() };
-const hold = z.union([units, mapping({ header: field, ...said }), mapping({ query: parameter, ...said })], {
-  error: `must be a whole number from 1 to ${MAX_COST}, { header: x-max-units, default: 4000 } or { query: limit, default: 100 }`,
-});
+const orSaid = ', { header: x-max-units, default: 4000 } or { query: limit, default: 100 }';
+const hold = z.union(
+  [whole(1, MAX_COST, orSaid), mapping({ header: field, ...said }), mapping({ query: parameter, ...said })],
+  { error: wholeError(1, MAX_COST, orSaid) },
+);
 const source = z.union(
   [mapping({ header: field }), mapping({ json: pointer }), mapping({ bytes: whole(1, MAX_BYTES) })],
   { error: 'must be { header: x-usage-units }, { json: /usage/total_tokens } or { bytes: 1024 }' },
 );
 
+const orHold = ', or { hold: 4000, from: { header: x-usage-units } }';
 /** `x-petgate.cost`: units, or a hold that is settled when the response is known. */
 export const cost = z.union(
-  [whole(0, MAX_COST), mapping({ hold, from: source, missing: choice('hold', 'nothing').default('hold') })],
-  { error: `must be a whole number from 0 to ${MAX_COST}, or { hold: 4000, from: { header: x-usage-units } }` },
+  [whole(0, MAX_COST, orHold), mapping({ hold, from: source, missing: choice('hold', 'nothing').default('hold') })],
+  { error: wholeError(0, MAX_COST, orHold) },
 );
 
 /** What of a response says what it cost. */

@@ -31,6 +31,8 @@ export interface LoggedDecision {
   /** Units under the original plan, and by the contract. */
   readonly cost: number;
   readonly contractCost: number;
+  /** What the response cost in the end; null if the cost was fixed. */
+  readonly settled: number | null;
   readonly windows: Readonly<Record<string, LoggedWindow>>;
   readonly ban: LoggedBan | null;
   readonly local: boolean;
@@ -78,6 +80,7 @@ export function decisionIn(line: Fields): LoggedDecision | Unusable {
     operation,
     cost,
     contractCost: key === null ? cost : contractCost,
+    settled: isCount(line['settled']) ? line['settled'] : null,
     windows,
     ban: isBan(ban) ? ban : null,
     local: line['local'] === true,

@@ -81,11 +81,13 @@ export class Tally {
   }
 
   add({ line, verdict, doubt }: Rehearsed): void {
-    const { plan, payer, keyId, outcome, cost, atMs } = line;
+    const { plan, payer, keyId, outcome, cost, contractCost, settled, atMs } = line;
     if (atMs < this.#firstMs) this.#firstMs = atMs;
     if (atMs > this.#lastMs) this.#lastMs = atMs;
-    const before = outcome === 'admitted' ? cost : 0;
-    const after = verdict.outcome === 'admitted' ? verdict.cost : 0;
+    const before = outcome === 'admitted' ? (settled ?? cost) : 0;
+    // A plan's own cost is fixed. It is unknown what a refused request would have cost, so its hold counts.
+    const charged = verdict.cost === contractCost ? (settled ?? verdict.cost) : verdict.cost;
+    const after = verdict.outcome === 'admitted' ? charged : 0;
     const { all, payers } = this.#onPlan(plan);
     for (const row of keyId === null ? [all] : [all, rowIn(payers, plan, payer)]) {
       row.before[outcome] += 1;

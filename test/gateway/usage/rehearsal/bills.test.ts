@@ -9,7 +9,7 @@ const EUR = { currency: 'EUR', monthly: 3_000, included: 310, perUnit: 2 };
 const DEAR = { ...EUR, monthly: 6_001 };
 
 function lineAt(at: string, plan: string, payer = 'AbCdEf123456'): LoggedDecision {
-  const none = { contractCost: 1, windows: {}, ban: null, local: false, sampled: false };
+  const none = { contractCost: 1, settled: null, windows: {}, ban: null, local: false, sampled: false };
   return {
     id: 'id',
     atMs: Date.parse(at),
