@@ -23,10 +23,9 @@ interface Challenge {
 const NO_SCHEME = 'The Authorization field lacks its scheme. Send it as "Authorization: Bearer <API_KEY>".';
 const UNKNOWN_SCHEME =
   'The scheme in the Authorization field is not accepted here. Send the key as "Authorization: Bearer <API_KEY>".';
-const OTHER_ENVIRONMENT =
-  'The API key is one of another environment. Use a key that was made in the environment you call.';
+const OTHER_ENVIRONMENT = 'The API key belongs to another environment. Use a key created in the environment you call.';
 
-/** Responds to OPTIONS, which no contract has. */
+/** The operation of OPTIONS requests, which no contract contains. */
 const OPTIONS: Admitted['operation'] = {
   id: 'options',
   method: 'OPTIONS',
@@ -49,9 +48,8 @@ const OPTIONS: Admitted['operation'] = {
 };
 
 /**
- * Fifth step, the gate: asks the store and returns the permit or the refusal. Without a valid key, the caller's address
- * pays: one unit for a 401, the operation's cost if it is public. An error or a missing path is shown only to those who
- * were admitted.
+ * Fifth step, the gate: asks the store, returns the admitted exchange or the refusal. Without a valid key, the address
+ * pays: one unit for a 401, the cost of a public operation. Only admitted clients see a 404 or another routing error.
  */
 export function createAdmit(
   admission: Admission,
@@ -79,7 +77,7 @@ export function createAdmit(
 
   const challenges = challenge.credentials.some(asksForLogin) ? new Challenges() : null;
 
-  /** Free, whatever the address has left: its client sends the key only after this. */
+  /** Costs the address nothing, whatever it has left: its client sends the key only after a challenge. */
   const challengeFor = async (exchange: Identified, free: Challenges): Promise<Refusal> => {
     const { logEntry } = exchange;
     logEntry.credential = exchange.credential;
@@ -172,7 +170,7 @@ function undecided(
   onVerdict: OnVerdict,
 ): Refusal {
   logEntry.verdict = null;
-  // Not for the address that pays for an invalid key: it has no ledger.
+  // An address that pays for an invalid key has no ledger.
   if (late !== undefined && subject.kind === 'key' && logEntry.credential === null && requirements.cost > 0) {
     logEntry.keyId = subject.id;
     logEntry.late = noteLate(logEntry, late, onVerdict);
@@ -180,9 +178,7 @@ function undecided(
   return requirements.refusal !== null && requirements.cost === 0 ? requirements.refusal : REFUSALS.store_unavailable;
 }
 
-/**
- * Records the outcome of an abandoned admission: its client got no verdict, but the ledger may have counted it.
- */
+/** Records the outcome of an abandoned admission: its client got a 503, but the ledger may have counted it. */
 async function noteLate(logEntry: ExchangeLog, awaited: Promise<Late>, onVerdict: OnVerdict): Promise<void> {
   const late = await awaited;
   if (late === 'unknown') logEntry.counted = null;

@@ -20,18 +20,18 @@ export interface Admission {
  * @param onBatch called with the size of each batch
  */
 export function batchAdmission(engine: Decider, onBatch: (size: number) => void): Admission {
-  const decideBatch = (answers: readonly Waiting[]): void => {
-    onBatch(answers.length);
-    engine.admit(answers.map(({ request }) => request)).then(
+  const decideBatch = (batch: readonly Waiting[]): void => {
+    onBatch(batch.length);
+    engine.admit(batch.map(({ request }) => request)).then(
       (verdicts) => {
-        for (let index = 0; index < answers.length; index += 1) answers[index]!.resolve(verdicts[index]!);
+        for (let index = 0; index < batch.length; index += 1) batch[index]!.resolve(verdicts[index]!);
       },
       (error: unknown) => {
         const { decided = [], late = [], message = '' } = error instanceof StoreUnavailable ? error : {};
-        answers.forEach((answer, index) => {
+        batch.forEach((waiting, index) => {
           const [verdict, awaited] = [decided[index], late[index]];
-          if (verdict !== undefined) answer.resolve(verdict);
-          else answer.reject(awaited === undefined ? error : new StoreUnavailable(message, { late: [awaited] }));
+          if (verdict !== undefined) waiting.resolve(verdict);
+          else waiting.reject(awaited === undefined ? error : new StoreUnavailable(message, { late: [awaited] }));
         });
       },
     );

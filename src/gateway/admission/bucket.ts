@@ -14,7 +14,7 @@ export type Refill = 'interval' | 'greedy';
 export interface Limits {
   readonly minute: Limit;
   readonly day: Limit;
-  /** Absent if no month is counted. */
+  /** Absent if the plan has no limit per month. */
   readonly month?: Limit;
 }
 
@@ -25,7 +25,7 @@ export const SETTLE_MS = 3_600_000;
 export const MAX_LIMIT = 100_000_000;
 /** The highest cost of a request. */
 export const MAX_COST = 1_000_000;
-/** Shown in headers for `unlimited`: the largest integer that every client reads exactly. */
+/** Headers show it for `unlimited`: the largest integer that every client reads exactly. */
 export const UNLIMITED_FIGURE = Number.MAX_SAFE_INTEGER;
 
 /** A window as stored. `atMs` is its start (interval) or the last refill (greedy). */
@@ -84,12 +84,12 @@ export function settle(state: BucketState, shape: BucketShape, limit: Limit, ref
   if (state.level === 0 || state.atMs > nowMs) state.atMs = startMs;
 }
 
-/** Whether the settled `state` has `tokens` left. */
+/** Returns whether the settled `state` has `tokens` left. */
 export function holds(state: BucketState, shape: BucketShape, limit: Limit, tokens: number): boolean {
   return limit === 'unlimited' || state.level + tokens * shape.parts <= limit * shape.parts;
 }
 
-/** When a settled bucket that lacks `tokens` will have them, store ms. */
+/** Returns when a settled bucket that lacks `tokens` will have them, store ms. */
 export function tokensAtMs(
   state: BucketState,
   shape: BucketShape,
@@ -97,7 +97,6 @@ export function tokensAtMs(
   refill: Refill,
   tokens: number,
 ): number {
-  // A bucket never has more tokens than its limit: such a request waits for a whole window.
   if (refill === 'interval') return shape.per === 'minute' ? state.atMs + shape.perMs : windowEndMs(state, shape);
   return state.atMs + Math.ceil((state.level + tokens * shape.parts - limit * shape.parts) / limit);
 }
@@ -134,7 +133,7 @@ export function figuresOf(
   };
 }
 
-/** The start of a window that opens now: a calendar window starts with its period. */
+/** Returns the start of a window that opens now, store ms: for a day or month, the start of that UTC day or month. */
 export function windowStartMs({ per, perMs }: BucketShape, nowMs: number): number {
   if (per === 'minute') return nowMs;
   return per === 'day' ? nowMs - (nowMs % perMs) : monthStartMs(nowMs);

@@ -10,16 +10,15 @@ const PAUSE_MS = 1_000;
 const MAX_WAITING = 100;
 
 /**
- * Git, registry clients and browsers send a key only after a 401 challenge (RFC 7617 §2), before every exchange. These
- * 401s are free, and no limit may turn them into a 429, which is no challenge. An address with more challenges than it
- * can use waits for each one instead. Each process counts for itself.
+ * Delays challenges to an address that gets too many. Git, registry clients and browsers send a key only after a 401
+ * (RFC 7617 §2), so these 401s are free, and no limit may turn them into a 429. Each process counts for itself.
  */
 export class Challenges {
   #counts = new Map<string, number>();
   #sinceMs = performance.now();
   #waiting = 0;
 
-  /** Resolves when this address may be challenged; to false if its connection should end then: too many are waiting. */
+  /** Resolves when the address may be challenged; to false, without a delay, if its connection should then close. */
   async take(address: string): Promise<boolean> {
     const nowMs = performance.now();
     if (nowMs - this.#sinceMs >= MINUTE_MS || this.#counts.size >= MAX_ADDRESSES) {

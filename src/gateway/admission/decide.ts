@@ -25,15 +25,15 @@ export function freshState(): SubjectState {
   };
 }
 
-/** The ruling; `ban_started`: this refusal started the ban. */
+/** `ban_started`: this refusal started the ban. */
 export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
 
 /** The key and the version of its record; null for an address. */
 type KeyVersion = { readonly id: string; readonly version: number } | null;
 
 /**
- * Decides on plain data. Changes `state` in place; the caller stores it in the same transaction, unless the decision
- * `changesNothing`: then it was settled only for the figures.
+ * Decides on plain data. Changes `state` in place; the caller stores it in the same transaction, unless
+ * `changesNothing`.
  * @param cost units charged to each window, by the plan (`costOf`)
  */
 export function decide(
@@ -51,14 +51,12 @@ export function decide(
   return verdictOf(state, terms, windows, ruling, key, inScope, cost, nowMs);
 }
 
-/** Whether a decision leaves `state` unchanged: it costs nothing, or a ban is in force and keeps its end. */
+/** Returns whether `state` need not be stored: the request costs nothing, or a ban is in force and keeps its end. */
 export function changesNothing(state: SubjectState, ban: BanRule, cost: number, nowMs: number): boolean {
   return cost === 0 || (nowMs < state.bannedUntilMs && banEndMs(state, ban, nowMs) === state.bannedUntilMs);
 }
 
-/**
- * Settles and charges. The Redis script does the same line by line; a property test runs both in lock step.
- */
+/** Settles and charges. The Redis script does the same line by line: change both together. */
 function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[], cost: number, nowMs: number): Ruling {
   if (terms.expiries !== undefined) settlePast(state.minute, state.day, terms, nowMs);
   settle(state.month, SHAPES.month, 'unlimited', 'interval', nowMs);
@@ -114,11 +112,11 @@ export function verdictOf(
   const standing = { keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope };
   // A refusal charges nothing, so the buckets still show the reason.
   const tokens = tokensRequested(cost);
-  const late =
+  const delay =
     expiries === undefined
       ? null
       : foresee(windows, expiries, tokens, nowMs, ruling === 'limited' ? nowMs : state.bannedUntilMs);
-  const last = lastViolated(windows, figures, tokens, late);
+  const last = lastViolated(windows, figures, tokens, delay);
   if (ruling === 'limited') {
     const { name: violated, retryAtMs } = last;
     return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(windows, tokens) };
@@ -167,7 +165,7 @@ function banEndMs(state: SubjectState, rule: BanRule, nowMs: number): number {
 }
 
 /**
- * The base times the factor for each level above 1, up to the cap, in whole ms. Multiplied step by step, because pow()
+ * Returns the base times the factor for each level above 1, up to the cap, in whole ms. Multiplies step by step: pow()
  * of a fraction differs between JavaScript and Lua.
  */
 export function banLengthMs(rule: BanRule, level: number): number {
@@ -178,7 +176,7 @@ export function banLengthMs(rule: BanRule, level: number): number {
 
 /** The reason for a refusal. */
 interface Violated {
-  /** The window that resets last, of those that lack `tokens`. */
+  /** Of the windows that lack `tokens`, the one that resets last. */
   name: string;
   resetAtMs: number;
   /** When all windows have enough, store ms; 0 if they do now. */
@@ -189,34 +187,34 @@ function lastViolated(
   windows: readonly HeldWindow[],
   figures: readonly WindowFigures[],
   tokens: number,
-  late: Late | null,
+  delay: Delay | null,
 ): Violated {
-  const last: Violated = { name: 'day', resetAtMs: 0, retryAtMs: late?.retryAtMs ?? 0 };
+  const last: Violated = { name: 'day', resetAtMs: 0, retryAtMs: delay?.retryAtMs ?? 0 };
   for (const [index, { name, per, limit, refill, bucket }] of windows.entries()) {
     const shape = SHAPES[per];
     if (limit !== 'unlimited' && !holds(bucket, shape, limit, tokens)) {
-      if (late === null) last.retryAtMs = Math.max(last.retryAtMs, tokensAtMs(bucket, shape, limit, refill, tokens));
-    } else if (late === null || !late.indices.has(index)) continue;
+      if (delay === null) last.retryAtMs = Math.max(last.retryAtMs, tokensAtMs(bucket, shape, limit, refill, tokens));
+    } else if (delay === null || !delay.indices.has(index)) continue;
     const { resetAtMs } = figures[index]!;
     if (resetAtMs >= last.resetAtMs) [last.name, last.resetAtMs] = [name, resetAtMs];
   }
   return last;
 }
 
-/** The same if grants may end meanwhile: when all windows have enough, and the indexes of those that delay it. */
-interface Late {
+/** When all windows have enough if grants end meanwhile, and the indexes of the windows that delay it. */
+interface Delay {
   readonly retryAtMs: number;
   readonly indices: ReadonlySet<number>;
 }
 
-/** A window that has enough now may not later, when a grant has ended. */
+/** Repeats until no window moves the time: one that had enough may lack tokens once a grant has ended. */
 function foresee(
   windows: readonly HeldWindow[],
   expiries: NonNullable<Terms['expiries']>,
   tokens: number,
   nowMs: number,
   fromMs: number,
-): Late {
+): Delay {
   const indices = new Set<number>();
   let retryAtMs = fromMs;
   for (let before = -1; before !== retryAtMs;) {

@@ -3,13 +3,11 @@ import type { Terms } from './plan.js';
 import type { HeldWindow } from './windows.js';
 import type { GrantExpiry } from './grant-expiries.js';
 
-/** Headers round times up to whole seconds; their promise has to hold then too. */
+/** Headers round times up to whole seconds, so a promised time must be true for one more second. */
 const ROUNDED_MS = 1_000;
 const NONE: readonly GrantExpiry[] = [];
 
-/**
- * What ended grants refilled before they ended, on top of the limit's own refill. For greedy windows.
- */
+/** Adds what grants refilled until they ended, on top of the limit's own refill. Only greedy windows refill. */
 export function settlePast(minute: BucketState, day: BucketState, { expiries, refill }: Terms, nowMs: number): void {
   if (expiries === undefined || refill === 'interval') return;
   minute.level = Math.max(0, minute.level - broughtBack(expiries.minute, minute.atMs, nowMs));
@@ -23,7 +21,7 @@ function broughtBack(expiries: readonly GrantExpiry[] = NONE, fromMs: number, no
   return back;
 }
 
-/** A period with a constant limit, and the refill from grants that ended before it. */
+/** A period with a constant limit, and what grants that ended before it had refilled by then. */
 interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -31,7 +29,7 @@ interface Stretch {
   readonly back: number;
 }
 
-/** The periods that follow a settled bucket; undefined for a window without a limit. */
+/** Returns the periods from `nowMs` on; none for an unlimited window. */
 function stretchesOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: number): readonly Stretch[] {
   if (limit === 'unlimited') return [];
   const toCome = expiries.filter(({ untilMs }) => untilMs > nowMs);
@@ -44,7 +42,7 @@ function stretchesOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: numb
   return [...stretches, { fromMs, toMs: Infinity, limit: its, back }];
 }
 
-/** The earliest time from `fromMs` with refill under a limit that stays in force for that second. */
+/** Returns the first time, not before `fromMs`, that `comesAt` gives for a stretch which lasts one more second. */
 function firstAt(stretches: readonly Stretch[], fromMs: number, comesAt: (stretch: Stretch) => number): number {
   for (const stretch of stretches) {
     const atMs = Math.max(fromMs, stretch.fromMs, comesAt(stretch));
@@ -53,7 +51,7 @@ function firstAt(stretches: readonly Stretch[], fromMs: number, comesAt: (stretc
   return fromMs;
 }
 
-/** `figuresOf()` for a window whose grants may end; `window` is settled at `nowMs`. */
+/** Returns `figuresOf()` for a window whose grants may end; `window` is settled at `nowMs`. */
 export function figuresForeseen(
   window: Omit<HeldWindow, 'name'>,
   expiries: readonly GrantExpiry[] = NONE,
@@ -70,7 +68,7 @@ export function figuresForeseen(
   const backAt = (missing: number, its: Stretch): number =>
     bucket.atMs + Math.ceil(Math.max(0, missing - its.back) / its.limit);
   const wholeAt = (its: Stretch): number => backAt(bucket.level, its);
-  // More than a lower limit holds is available only when that one is full.
+  // A stretch with a lower limit never has `next` tokens: its best time is when it is full.
   const nextAt = (its: Stretch): number =>
     next > its.limit ? wholeAt(its) : backAt(bucket.level - (its.limit - next) * parts, its);
   return {
@@ -89,7 +87,7 @@ function grantedOf(limit: Limit, expiries: readonly GrantExpiry[], nowMs: number
   return { units: limit - Number(toCome.at(-1)!.after), untilMs: first.untilMs };
 }
 
-/** The earliest time from `fromMs` at which a window settled at `nowMs` has `tokens`. */
+/** Returns the earliest time from `fromMs` at which a window settled at `nowMs` has `tokens`, store ms. */
 export function heldFrom(
   { per, limit, refill, bucket }: HeldWindow,
   expiries: readonly GrantExpiry[] = NONE,

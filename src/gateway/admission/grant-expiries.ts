@@ -7,12 +7,10 @@ export interface GrantExpiry {
   readonly after: Limit;
 }
 
-/**
- * The ends of all grants by window, in order of time, including past ones until a change drops them.
- */
+/** The ends of all grants by window, in order of time. Past ones stay until the record changes. */
 export type GrantExpiries = Readonly<Partial<Record<Per, readonly GrantExpiry[]>>>;
 
-/** One gateway's share of the grants. @param partOf share of a limit */
+/** Returns one gateway's share of the grants. @param partOf returns its share of a limit */
 export function sharedExpiries(expiries: GrantExpiries, partOf: (limit: Limit) => Limit): GrantExpiries {
   const shared = (its: readonly GrantExpiry[] = []): readonly GrantExpiry[] =>
     its.map(({ untilMs, units, after }) => ({ untilMs, units: Number(partOf(units)), after: partOf(after) }));

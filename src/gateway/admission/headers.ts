@@ -18,9 +18,8 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
 }
 
 /**
- * The `t` of `r`: a client may send `r` requests in `t` seconds, the time until the window resets. Greedy refill
- * returns `r` in that time: for 60 per minute, `r=40;t=40`. If nothing is left, or a grant ends: the time until the
- * next unit, never later than Retry-After, which is never later than Reset.
+ * Returns `t`: the client may send `r` requests within `t` seconds. Interval refill: until the reset. Greedy refill:
+ * until `r` units have returned (60 per minute: `r=40;t=40`); with nothing left, or a grant, until the next unit.
  */
 function effectiveS(window: WindowFigures, nowMs: number): number {
   const { limit, remaining, nextAtMs, resetAtMs, granted } = window;
@@ -29,7 +28,7 @@ function effectiveS(window: WindowFigures, nowMs: number): number {
   return Math.ceil((remaining * secondsOf(window)) / limit);
 }
 
-/** Without a verdict nothing is admitted: this is the limit in force, for `retryS` seconds. */
+/** Returns the rate fields of a response without a verdict: nothing is admitted for `retryS` seconds. */
 export function closedHeaders(nowMs: number, retryS: number): string[] {
   return [
     'X-RateLimit-Limit',
@@ -45,15 +44,15 @@ export function closedHeaders(nowMs: number, retryS: number): string[] {
   ];
 }
 
-/** Whole seconds until a retry can succeed, at least 1; null if nothing was refused. */
+/** Returns the whole seconds until a retry can succeed, at least 1; null if nothing was refused. */
 export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number | null {
   if (verdict.outcome === 'admitted') return null;
   return Math.max(1, Math.ceil((verdict.retryAtMs - verdict.atMs - sinceMs) / 1000));
 }
 
 /**
- * Returns the binding window: after a refusal the violated one that resets last, otherwise the one with the fewest
- * requests left.
+ * Returns the binding window: after a 429 the violated one that resets last, otherwise the one with the fewest requests
+ * left.
  */
 function bindingWindow(verdict: StandingVerdict): WindowFigures {
   const { windows } = verdict;
@@ -105,7 +104,7 @@ function fieldsOf(windows: readonly WindowFigures[], stateOf: (window: WindowFig
   return state === '' ? [] : ['RateLimit', state, 'RateLimit-Policy', policy];
 }
 
-/** The name of an operation's window as a String (RFC 9651), which is ASCII: the rest is percent-encoded. */
+/** Returns the name of an operation's window as a String (RFC 9651): quoted ASCII, the rest percent-encoded. */
 function stringOf(name: string): string {
   let text = texts.get(name);
   if (text === undefined) {
@@ -114,10 +113,10 @@ function stringOf(name: string): string {
   }
   return text;
 }
-/** Plans determine which windows exist. */
+/** Cannot grow without bound: only plans define windows. */
 const texts = new Map<string, string>();
 
-/** Length of the window; a month ends with its reset. */
+/** Returns the length of the window; a month ends with its reset. */
 function secondsOf({ per, resetAtMs }: WindowFigures): number {
   if (per === 'month') return (resetAtMs - monthStartMs(resetAtMs - 1)) / 1000;
   return per === 'day' ? 86_400 : 60;

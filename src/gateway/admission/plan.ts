@@ -44,9 +44,7 @@ export interface Plan {
   readonly operations?: OperationsTerms | undefined;
   /** True: keys on it stay, but no other key can be put on it. */
   readonly retired?: boolean | undefined;
-  /**
-   * Shares of day and month, percent, ascending, at which an event is emitted. Defaults to `WARN_AT`.
-   */
+  /** Shares of day and month, percent, ascending, at which an event is emitted. Defaults to `WARN_AT`. */
   readonly warnAt?: readonly number[] | undefined;
   /** Absent if none is set: amounts are unknown then. */
   readonly price?: Price | undefined;
@@ -56,11 +54,11 @@ export interface Plan {
 export const ANONYMOUS_PLAN = 'anonymous';
 export type Plans = ReadonlyMap<string, Plan>;
 
-/** Prices by plan; null if it has none. */
+/** Returns the price of each plan; null if it has none. */
 export function pricesOf(plans: Plans): Readonly<Record<string, Price | null>> {
   return Object.fromEntries([...plans].map(([name, { price }]) => [name, price ?? null]));
 }
-/** These are part of the admission script's text in Redis. */
+/** Bounds the admission script in Redis, which contains the plans. */
 export const MAX_PLANS = 1_000;
 
 /** The terms of a subject: its plan, with the limits in force. */

@@ -14,11 +14,11 @@ export interface Standing {
   readonly atMs: number;
   /** False: the key is valid but lacks the operation's scope. It is charged anyway. */
   readonly inScope: boolean;
-  /** True if this gateway decided by itself, with its share of each limit; otherwise absent. */
+  /** True if this gateway decided in outage mode, with its share of each limit; otherwise absent. */
   readonly local?: true;
 }
 
-/** The cost was charged to all windows and counted, or there is no cost. */
+/** The cost, if any, was charged to all windows and counted. */
 export interface AdmittedVerdict extends Standing {
   readonly outcome: 'admitted';
 }

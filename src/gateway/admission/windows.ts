@@ -5,7 +5,7 @@ import type { BucketState, Limit, Limits, Per, Refill } from './bucket.js';
 export interface Buckets {
   readonly minute: BucketState;
   readonly day: BucketState;
-  /** Counted even if the plan has no month, so that it is correct as soon as one has. */
+  /** Counted even if the plan has no month, so that a plan with one finds it correct. */
   readonly month: BucketState;
   /** Windows of single operations, by name; null if there are none. */
   operationWindows: Map<string, BucketState> | null;
@@ -27,7 +27,7 @@ export interface OperationTerms {
 }
 export type OperationsTerms = ReadonlyMap<string, OperationTerms>;
 
-/** Instead of an operation ID, in a peek: shows the windows of all operations. */
+/** In a peek, in place of an operation ID: the windows of all operations. */
 export const EVERY_OPERATION = '*';
 
 /** A window of a request, with what was spent in it. */
@@ -63,12 +63,12 @@ export function operationTerms(
   return terms.set(EVERY_OPERATION, { cost: null, windows: [...terms.values()].flatMap(({ windows }) => windows) });
 }
 
-/** The cost of a request under these terms; always 0 if the contract says 0. */
+/** Returns the cost of a request under these terms; always 0 if the contract says 0. */
 export function costOf(operations: OperationsTerms | undefined, operation: string, cost: number): number {
   return cost === 0 || operations === undefined ? cost : (operations.get(operation)?.cost ?? cost);
 }
 
-/** The windows of an operation besides minute and day. */
+/** Returns all windows of an operation except minute and day. */
 export function windowsOf(
   { limits, operations }: Pick<Priced, 'limits' | 'operations'>,
   operation: string,
@@ -77,7 +77,7 @@ export function windowsOf(
   return limits.month === undefined ? own : [{ name: 'month', per: 'month', limit: limits.month }, ...own];
 }
 
-/** All windows of an operation, with what is spent in each: minute and day first. */
+/** Returns all windows of an operation, with what is spent in each: minute and day first. */
 export function heldOf(
   { minute, day }: Pick<Buckets, 'minute' | 'day'>,
   terms: Priced,
@@ -97,7 +97,7 @@ export function heldOf(
   return held;
 }
 
-/** The same with the subject's buckets, including new ones. */
+/** Returns `heldOf` with the subject's buckets; creates those it lacks. */
 export function heldBy(buckets: Buckets, terms: Priced, operation: string): readonly HeldWindow[] {
   return heldOf(buckets, terms, operation, ({ name }) => {
     if (name === 'month') return buckets.month;
@@ -108,7 +108,7 @@ export function heldBy(buckets: Buckets, terms: Priced, operation: string): read
   });
 }
 
-/** A month is refilled at its end, on every plan. */
+/** Returns the refill of a window: on every plan, a month refills at its end. */
 export function refillOf(per: Per, refill: Refill): Refill {
   return per === 'month' ? 'interval' : refill;
 }
@@ -123,9 +123,7 @@ export function settleWindow({ name, per, limit, refill, bucket }: HeldWindow, n
   settle(bucket, shape, limit, refill, nowMs);
 }
 
-/**
- * Drops windows that carry no information: a subject has those of its plan, and some of the plan before.
- */
+/** Drops the windows of operations in which nothing is spent, including those of an earlier plan. */
 export function closeWindows(buckets: Buckets, nowMs: number): void {
   const windows = buckets.operationWindows;
   if (windows === null) return;
@@ -133,13 +131,13 @@ export function closeWindows(buckets: Buckets, nowMs: number): void {
   if (windows.size === 0) buckets.operationWindows = null;
 }
 
-/** Whether nothing is spent in a window at `nowMs`, whatever its limit is by then. */
+/** Returns whether nothing is spent in a window at `nowMs`, whatever its limit. */
 export function isWindowOver(name: string, { level, atMs }: BucketState, nowMs: number): boolean {
   const shape = SHAPES[perOf(name)];
   return level === 0 || (shape.per === 'month' ? atMs < windowStartMs(shape, nowMs) : nowMs - atMs >= shape.perMs);
 }
 
-/** The period of the window of this name. */
+/** Returns the period of a window by its name: `day` for `createPet-day`. */
 export function perOf(name: string): Per {
   if (name.endsWith('month')) return 'month';
   return name.endsWith('day') ? 'day' : 'minute';
