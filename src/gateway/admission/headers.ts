@@ -20,6 +20,7 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
 /**
  * Returns `t`: the client may send `r` requests within `t` seconds. Interval refill: until the reset. Greedy refill:
  * until `r` units have returned (60 per minute: `r=40;t=40`); with nothing left, or a grant, until the next unit.
+ * It is never later than Retry-After.
  */
 function effectiveS(window: WindowFigures, nowMs: number): number {
   const { limit, remaining, nextAtMs, resetAtMs, granted } = window;

@@ -8,7 +8,7 @@ export interface GatewayReport {
   readonly openDay: number;
   /** Store ms. */
   readonly seenMs: number;
-  /** An operator said that it will not return. */
+  /** An operator reported that it will not return. */
   readonly givenUp: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Finality {
 /** Gateways report every second: one that did so this recently is not missing. */
 const HEARD_MS = 90_000;
 
-/** @param finalAfterMs how long to wait for a silent gateway */
+/** Returns which days are final at `nowMs`, store ms. @param finalAfterMs how long to wait for a silent gateway */
 export function finalityOf(reports: readonly GatewayReport[], nowMs: number, finalAfterMs: number): Finality {
   let openDay = dayAt(nowMs - SETTLE_MS);
   const settledDay = openDay;
@@ -64,7 +64,7 @@ export function finalityOf(reports: readonly GatewayReport[], nowMs: number, fin
   return { openFrom: nameOf(openDay), waitingFor, without };
 }
 
-/** IDs of the gateways whose counts may be missing in `day`, separated by spaces; empty if none. */
+/** Returns the IDs of the gateways whose counts may be missing in `day`, separated by spaces; empty if none. */
 export function withoutOn(day: string, without: readonly Missing[]): string {
   return without
     .filter(({ from, to }) => from <= day && day <= to)

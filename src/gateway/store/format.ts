@@ -1,11 +1,9 @@
-/**
- * The format of a store's data: a version that does not know it refuses the store.
- */
+/** The format of a store's data: a version that does not know it refuses the store. */
 export const FORMAT = '1';
 
 /**
- * From the first correction on. Version 0.3 does not know corrections: it would omit them from reports, and erase their
- * figures from a history.
+ * The format once a store has a correction. Version 0.3 must refuse it: it would omit corrections from reports, and
+ * erase their figures from a history.
  */
 export const FORMAT_WITH_CORRECTIONS = '2';
 

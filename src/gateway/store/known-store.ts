@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The progress of a store when a gateway last trusted it. A store with less progress is an older state. */
+/** The progress of a store when a gateway last trusted it. A store with less progress is an older one. */
 export interface Progress {
   /** How often an operator accepted the store. */
   readonly accepted: number;
@@ -9,7 +9,7 @@ export interface Progress {
   readonly marks: Readonly<Record<string, { readonly changes: number; readonly restrictions: number }>>;
 }
 
-/** Remembers the ID of the shared store across restarts. */
+/** Remembers the ID and the progress of the shared store. */
 export interface KnownStore {
   /** Null if none is known yet. */
   read(): string | null;
@@ -24,7 +24,7 @@ export interface KnownStore {
 const NO_ARCHIVE = (): Promise<null> => Promise.resolve(null);
 const NO_PROGRESS: Progress = { accepted: 0, marks: {} };
 
-/** In the data folder, for all processes on this machine. */
+/** Remembers the store in the data folder, for all processes on this machine. */
 export function knownStoreIn(folder: string, archived: KnownStore['archived'] = NO_ARCHIVE): KnownStore {
   const [idFile, progressFile] = [join(folder, 'store-id'), join(folder, 'store-progress')];
   return {
@@ -39,7 +39,7 @@ export function knownStoreIn(folder: string, archived: KnownStore['archived'] = 
   };
 }
 
-/** In memory, for the lifetime of the process. */
+/** Remembers the store in memory, for the lifetime of the process. */
 export function knownStoreInMemory(): KnownStore {
   let [known, progress]: [string | null, Progress] = [null, NO_PROGRESS];
   return {
@@ -51,7 +51,7 @@ export function knownStoreInMemory(): KnownStore {
   };
 }
 
-/** Reads the file but keeps changes in memory: for a process that only reads. */
+/** Returns `known` with writes that do nothing, for a process that only reads. */
 export function readOnly(known: KnownStore): KnownStore {
   return { ...known, write: () => undefined, writeProgress: () => undefined };
 }

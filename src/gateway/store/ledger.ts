@@ -14,8 +14,8 @@ export interface Part {
 
 export interface StoredPart extends Part {
   /**
-   * `left out` omits the days that a key has marked as archived. `told` reports rows as on top of the archive only for
-   * such days: without the mark, an import may not have brought the whole day yet.
+   * `left out` omits days of a key that are marked as archived; `told` sets `isOnTop` only on their rows: without the
+   * mark, an import may still be bringing the day.
    */
   readonly archived?: 'left out' | 'told';
 }
@@ -33,7 +33,7 @@ export type ArchivedRows = (
   wanted: readonly Pick<UsageRow, 'key' | 'day'>[],
 ) => Promise<readonly UsageRow[]>;
 
-/** Finds the owner of a row, and who had which plan when. */
+/** Tells the owner of a row, and who had which plan when. */
 export interface Accounts {
   readonly keys: Pick<RecordStore<KeyRecord, never>, 'read' | 'page' | 'history' | 'corrected'>;
   readonly customers: Pick<RecordStore<CustomerRecord, never>, 'read' | 'page' | 'history' | 'corrected'>;
@@ -46,19 +46,18 @@ export interface Accounts {
 export interface LedgerStore {
   /** Rows of these days, keys in the order of their IDs. */
   rows(days: readonly string[], part: StoredPart): AsyncIterable<readonly StoredRow[]>;
-  /** All rows of a day that is whole here: keys in the order of IDs, then plan and operation. */
+  /** All rows of a day that is complete here: keys in the order of IDs, then plan and operation. */
   day(day: string): AsyncIterable<readonly UsageRow[]>;
   /**
-   * Removes these rows of a day; anything counted beyond them stays. Marks each key in the same step: the archive has
-   * its day, and later counts are on top.
+   * Removes these rows of a day; counts beyond them stay. Marks each key in the same step: the archive has its day, and
+   * later counts are on top.
    */
   remove(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
   /**
-   * Sets these marks. `all`: also for days with whole counts here, which are then on top of the archive; otherwise not
-   * for these.
+   * Sets these marks; with `all` also where complete counts are here, which then count as on top of the archive.
    */
   mark(day: string, rows: AsyncIterable<readonly UsageRow[]>, all: boolean): Promise<void>;
-  /** Adds rows to the counts on top of them and removes the mark in the same step: then the day is whole here. */
+  /** Adds rows to the counts on top of them and removes the mark in the same step: then the day is complete here. */
   restore(day: string, rows: AsyncIterable<readonly UsageRow[]>): Promise<void>;
   /** The store's ID, and other IDs that an operator accepted for it. */
   ids(): Promise<readonly string[]>;
@@ -84,8 +83,8 @@ export interface LedgerTransfer {
   /** All rows of the days before `day`; admissions have priority. */
   rowsBefore(day: string): AsyncIterable<readonly StoredRow[]>;
   /**
-   * Raises each count to at least the given one. Returns how many rows grew; none if repeated. Asks the archive for
-   * days that are whole there, and then may also reject with ArchiveUnavailable.
+   * Raises each count to at least the given one. Resolves to how many rows grew: 0 if repeated. Reads days from the
+   * archive that are complete there, and then may also reject with ArchiveUnavailable.
    */
   raise(rows: readonly StoredRow[]): Promise<number>;
   /** The archive of days; absent if the store has none. */

@@ -1,8 +1,8 @@
 import type { SubjectState } from '../admission/decide.js';
 
 /**
- * The state for a customer's key: the customer's buckets, with the key's strikes and ban. The buckets are shared
- * objects, so spending from them changes the customer.
+ * Returns the state for a customer's key: the customer's buckets, with the key's strikes and ban. The buckets are
+ * shared objects, so spending from them changes the customer.
  */
 export function merged(key: SubjectState, customer: SubjectState): SubjectState {
   const { strikes, strikesSinceMs, bannedUntilMs, banLevel } = key;
@@ -10,7 +10,7 @@ export function merged(key: SubjectState, customer: SubjectState): SubjectState 
   return { minute, day, month, strikes, strikesSinceMs, bannedUntilMs, banLevel, operationWindows };
 }
 
-/** Copies back everything except the buckets. */
+/** Copies back what is not shared: the key's strikes and ban, and the customer's map of operation windows. */
 export function split(state: SubjectState, key: SubjectState, customer: SubjectState): void {
   customer.operationWindows = state.operationWindows;
   key.strikes = state.strikes;

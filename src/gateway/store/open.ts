@@ -38,9 +38,7 @@ export type Engine = AdmissionEngine & {
   refusal?(plans: Plans): Promise<string | null>;
 };
 
-/**
- * Opens the engine of the settings: Redis if there is a URL, otherwise the embedded one in the data folder.
- */
+/** Opens the engine of the settings: Redis if there is a URL, otherwise the embedded one in the data folder. */
 export function openEngine(
   settings: EngineSettings,
   log: Log,
@@ -85,7 +83,7 @@ export function openRedisLedger(
   archived?: KnownStore['archived'],
 ): LedgerStore {
   const { redisUrl, deadlineMs, usageDays, finalAfterMs } = store;
-  // Only a process that writes back what gateways know may remember the store's progress.
+  // Only a process that can write local copies back to a restored store may record its progress.
   const known = readOnly(knownStoreIn(dataFolder, archived));
   return openRedisEngine({ url: redisUrl ?? '', deadlineMs, plans: new Map(), usageDays, finalAfterMs, known }).ledger;
 }

@@ -45,7 +45,7 @@ export interface SettlementReport {
   readonly ended: readonly EndedRequest[];
 }
 
-/** The ban of an address without a valid key: a dotted IPv4, or the first four groups of an IPv6 (its /64). */
+/** The ban of an address: a dotted IPv4, or the first four groups of an IPv6 (its /64). */
 export interface AddressBan {
   readonly address: string;
   readonly untilMs: number;
@@ -74,11 +74,11 @@ export interface BanStore {
   /** The same for addresses. */
   addresses(cursor: string | null, count: number): Promise<BanPage<AddressBan>>;
   /**
-   * Ends the ban and resets strikes and level; if addresses share a row for lack of room, for all of them. Returns
-   * false if there was none.
+   * Ends the ban and resets strikes and level, of all addresses that share its row for lack of room. Resolves to false
+   * if there was no ban.
    */
   liftAddress(address: string): Promise<boolean>;
-  /** For a gauge: cheap for any number of keys; some may be missing after a crash. */
+  /** Counts for a gauge: cheap for any number of keys; some may be missing after a crash. */
   inForce(): Promise<BansInForce>;
 }
 
@@ -91,28 +91,28 @@ export interface UsageStore {
   rows(from: string, to: string, keyId?: string, after?: string): AsyncIterable<readonly UsageRow[]>;
 }
 
-/** Which days of the ledger are final, as far as the store knows. */
+/** Knows which days of the ledger are final. */
 export interface DayStore {
   /** @param nowMs store time */
   finality(nowMs: number): Promise<Finality>;
-  /** Stops waiting for the counts of a gateway. Returns false if the gateway is unknown. */
+  /** Stops waiting for the counts of a gateway. Resolves to false if the gateway is unknown. */
   giveUp(gateway: string): Promise<boolean>;
 }
 
 /** Whether a shared store is still the same, with its data. */
 export interface StoreTrust {
   /**
-   * Why it is not trusted, and what to do; null if it is. An untrusted store counts as unavailable.
+   * Returns why it is not trusted, and what to do; null if it is. An untrusted store counts as unavailable.
    */
   replaced(): string | null;
   /**
-   * Accepts it as it is, after writing back what this gateway knows better. Returns its ID.
-   * @param isForced also if it belongs to another environment: it then belongs to this gateway's
+   * Accepts it as it is, after writing back newer local copies. Resolves to its ID.
+   * @param isForced also accepts a store of another environment, and moves it to this gateway's
    */
   accept(isForced?: boolean): Promise<string>;
   /**
-   * Why it may evict data, and what to do, as of the last check; null if it does not, or if that was accepted.
-   * Undefined before the first check.
+   * Returns why it may evict data, and what to do, as of the last check; null if it does not, or if that was accepted;
+   * undefined before the first check.
    */
   evicts(): string | null | undefined;
   /** Keys evicted so far. */
@@ -136,11 +136,11 @@ export interface SeenGateway {
   readonly running: Running | null;
 }
 
-/** Local decisions while the shared store is unavailable. */
+/** Outage mode: local decisions while the shared store is unavailable. */
 export interface Failover {
-  /** Why the shared store is unavailable, for people; null while it is available. */
+  /** Returns why the shared store is unavailable, for people; null while it is available. */
   degraded(): string | null;
-  /** Whether any key is known: one seen within 24 hours. */
+  /** Returns whether there is a local copy of any key or customer. */
   knowsKeys(): boolean;
   /** Number of gateways that share each limit. */
   gateways(): number;
@@ -150,13 +150,12 @@ export interface Failover {
   announce(running: () => Running): void;
   /** Requests counted here that the shared ledger does not have yet, as of the last count. */
   spooled(): number;
-  /** What was counted here while the shared store is unavailable; otherwise the shared ledger. */
+  /** While the shared store is unavailable, what was counted here; otherwise the shared ledger. */
   readonly ownUsage: UsageStore;
 }
 
 /**
- * One admission engine. Both engines pass `test/conformance`.
- * Every call rejects with StoreUnavailable within the deadline if the store is unavailable.
+ * One admission engine. Every call rejects with StoreUnavailable within the deadline if the store is unavailable.
  */
 export interface AdmissionEngine extends Decider {
   readonly name: 'redis' | 'embedded';
@@ -178,14 +177,14 @@ export interface AdmissionEngine extends Decider {
   readonly failover?: Failover;
   /** Absent if the store is not shared. */
   readonly trust?: StoreTrust;
-  /** How often files failed and were reopened; absent without files. */
+  /** Returns how often files failed and were reopened; absent without files. */
   readonly reopenings?: () => number;
   /** Proves that the store can decide now, with a real admission at cost 0. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The part of an engine that serves the public. Workers ask the process that owns the store. */
+/** The part of an engine that serves the public listener. Workers ask the process that owns the store. */
 export type ServingEngine = Pick<
   AdmissionEngine,
   'name' | 'admit' | 'settle' | 'keys' | 'customers' | 'sessionSecret' | 'usage' | 'failover'

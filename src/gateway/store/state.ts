@@ -10,8 +10,8 @@ import type { SubjectState } from '../admission/decide.js';
  *     40  time of the first strike, then end of the ban: two doubles
  *     56  units spent this month, then number of the day on which the month began: four bytes each
  *
- * Earlier versions had no month, and stored strikes (at 32) and ban level (at 56) as doubles. Where the mark is, they
- * have the highest bytes of a small number.
+ * Earlier versions stored no month, and strikes (at 32) and ban level (at 56) as doubles. At the mark's offset they
+ * have the high bytes of a small number, which differ from the mark.
  */
 export const STATE_BYTES = 64;
 export const STATE_MARK = 0x8001;
@@ -37,7 +37,7 @@ export function writeState(state: SubjectState, view: DataView, at: number): voi
   view.setFloat64(at + 8, state.minute.atMs, true);
   view.setFloat64(at + 16, state.day.level, true);
   view.setFloat64(at + 24, state.day.atMs, true);
-  // The higher bytes of each are overwritten by what follows.
+  // Each write also sets a fourth byte, which the next one overwrites.
   view.setUint32(at + 32, state.strikes, true);
   view.setUint32(at + 35, state.banLevel, true);
   view.setUint16(at + 38, STATE_MARK, true);
@@ -51,7 +51,7 @@ function threeBytes(view: DataView, at: number): number {
   return view.getUint32(at, true) & 0xffffff;
 }
 
-/** A view of the memory behind `bytes`. The last one is reused if possible. */
+/** Returns a view of the whole memory behind `bytes`: add `byteOffset`. Reuses the last view if possible. */
 export function viewOf(bytes: Buffer): DataView {
   if (view.buffer !== bytes.buffer) view = new DataView(bytes.buffer);
   return view;

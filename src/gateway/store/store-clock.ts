@@ -1,9 +1,9 @@
 import type { AdmissionEngine } from './port.js';
 
-/** Now, in ms. */
+/** Resolves to the current time, unix ms. */
 export type Clock = () => Promise<number>;
 
-/** Reads the store's clock with an admission at cost 0, which changes nothing. */
+/** Returns the store's clock, which it reads with an admission at cost 0. */
 export function storeClock(engine: Pick<AdmissionEngine, 'admit'>): Clock {
   return async () => {
     const [verdict] = await engine.admit([

@@ -2,10 +2,10 @@ import type { BucketState } from '../admission/bucket.js';
 import type { SubjectState } from '../admission/decide.js';
 import { readState, STATE_BYTES, viewOf, writeState } from './state.js';
 
-/** For each window: name (with a length byte), level and time. Earlier versions ignore them. */
+/** Bytes of a window in addition to its name: the name's length, level and time. */
 const WINDOW_BYTES = 17;
 
-/** A state as stored, followed by `packedWindows` for windows of single operations. */
+/** Reads a stored state, and the `packedWindows` behind it if there are any. */
 export function unpackState(bytes: Buffer): SubjectState {
   const state = readState(viewOf(bytes), bytes.byteOffset);
   if (bytes.length > STATE_BYTES) state.operationWindows = unpackWindows(bytes.subarray(STATE_BYTES, bytes.length));
@@ -45,7 +45,7 @@ export function unpackWindows(bytes: Buffer): Map<string, BucketState> {
   return windows;
 }
 
-/** A copy that can be changed without being stored. */
+/** Returns a copy that can be changed without being stored. */
 export function copyOfState(state: SubjectState): SubjectState {
   const { minute, day, month, operationWindows: windows } = state;
   const operationWindows =

@@ -7,7 +7,7 @@ import { packCounts } from '../embedded/journal/entry.js';
 import { removeDaysBefore } from '../embedded/sweep.js';
 import { inTransaction } from '../embedded/files/errors.js';
 
-/** What Redis has acknowledged of the local ledger, by row. */
+/** Remembers which counts of the local ledger Redis has acknowledged, by row. */
 export class AcknowledgedCounts {
   readonly #stores: Stores;
 
@@ -15,7 +15,7 @@ export class AcknowledgedCounts {
     this.#stores = stores;
   }
 
-  /** The counts of a row that Redis may not have yet; null if it has all. */
+  /** Returns the counts of a row that Redis may not have yet; null if it has all. */
   missing(row: UsageRow): UsageCounts | null {
     const acknowledged = this.of(row);
     const missing = noCounts();
@@ -40,7 +40,7 @@ export class AcknowledgedCounts {
     });
   }
 
-  /** What Redis has acknowledged of a row. */
+  /** Returns what Redis has acknowledged of a row. */
   of(row: UsageRow): UsageCounts {
     const name = nameOf(row);
     const bytes = this.#stores.durable.getBinary(name);
@@ -48,7 +48,7 @@ export class AcknowledgedCounts {
   }
 }
 
-/** Has the name of its ledger row. */
+/** Named like the ledger row, with `q` in place of its first letter, `u`. */
 function nameOf({ day, key, plan, operation }: UsageRow): string {
   return `q${[day, key, plan, operation].join(SEPARATOR)}`;
 }

@@ -8,8 +8,8 @@ import type { LastVerdict } from './last-verdicts.js';
 import { partOf } from './shares.js';
 
 /**
- * Charges each local window with this gateway's share of what Redis last showed as spent. Never returns anything.
- * @param terms those of the share
+ * Charges each local window with this gateway's share of what Redis last showed as spent. Never gives tokens back.
+ * @param terms with the limits of the share
  */
 export function applyShare(
   state: SubjectState,
@@ -27,7 +27,7 @@ export function applyShare(
 /**
  * Applies the ban of a key that was in force when Redis was last seen.
  * @param nowMs the store's clock
- * @param ourMs this machine's, by which the copy and the verdict came
+ * @param ourMs this machine's clock, which dated the copy and the verdict
  */
 export function applyBan(
   state: SubjectState,
@@ -38,13 +38,13 @@ export function applyBan(
 ): void {
   const ban = banOf(last, key, ourMs);
   if (ban === null || ban.untilMs <= state.bannedUntilMs) return;
-  // Without strikes, like an operator's: Redis has decided its end.
+  // Without strikes, as for an operator's ban: Redis has decided its end.
   Object.assign(state, { bannedUntilMs: ban.untilMs, banLevel: ban.level, strikes: 0, strikesSinceMs: 0 });
 }
 
 /**
- * The newest state seen of it: a ban may have been lifted since. A record from the future was read before the clock was
- * set back.
+ * The ban by the newer of copy and verdict: an older one may show a ban that was lifted since. A copy from the future
+ * was read before the clock was set back, so it counts as older.
  */
 function banOf(last: LastVerdict | undefined, key: CachedKey, ourMs: number): CachedKey['ban'] {
   if (last === undefined || (last.atMs < key.seenAtMs && key.seenAtMs <= ourMs)) return key.ban;

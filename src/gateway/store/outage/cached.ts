@@ -4,8 +4,8 @@ import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 
 /**
- * A key as Redis had it at `seenAtMs`, by this machine's clock, which may have been set since: more than `FRESH_MS`
- * from now, in either direction, it is stale. `record.version` tells which of two is newer.
+ * A key as Redis had it at `seenAtMs`, by this machine's clock. That clock may have been set since, so a copy more than
+ * `FRESH_MS` from now, in either direction, is stale. `record.version` tells which of two copies is newer.
  */
 export interface CachedKey {
   readonly seenAtMs: number;
@@ -25,12 +25,12 @@ export interface CachedCustomer {
 export type Cached = CachedKey | CachedCustomer;
 
 const FRESH_MS = DAY_MS;
-/** For what is no longer valid: a Redis restored from a snapshot this old must not make it valid again. */
+/** How long to keep copies that are not enabled: a Redis restored from a snapshot this old must not enable them. */
 const ENDED_MS = 40 * DAY_MS;
 
-/** Whether it is a customer's ID: those of keys are longer. */
 export const cachedKeyRow = (id: string): string => `c${id}`;
 
+/** Returns whether it is a customer's ID: IDs of keys are longer. */
 export function isCustomer(id: string): boolean {
   return id.length === CUSTOMER_ID_LENGTH;
 }
@@ -43,18 +43,18 @@ export function isFresh({ seenAtMs }: Cached): boolean {
   return Math.abs(Date.now() - seenAtMs) < FRESH_MS;
 }
 
-/** A copy that has changed since in an unknown way: too old to decide by. */
+/** Returns the copy, marked as too old to decide by: its record has changed in an unknown way. */
 export function expired<C extends Cached>(copy: C): C {
   return { ...copy, seenAtMs: Date.now() - FRESH_MS };
 }
 
-/** Whether it can be deleted without losing anything. */
+/** Returns whether the copy can be deleted without losing anything. */
 export function isOver(cached: Cached): boolean {
   const keptMs = cached.record.status === 'enabled' ? FRESH_MS : ENDED_MS;
   return Math.abs(Date.now() - cached.seenAtMs) >= keptMs;
 }
 
-/** Copies have no personal data: it is not needed here, and could not be erased on an isolated gateway. */
+/** Returns the record without personal data, which copies do not need and an isolated gateway could not erase. */
 export function redacted<T extends Cached['record']>(record: T): T {
   const { grants } = record;
   const bare = { ...record, name: '', note: '' };

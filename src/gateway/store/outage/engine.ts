@@ -21,7 +21,7 @@ import { AcknowledgedCounts } from './acknowledged.js';
 const REFRESH_EVERY_MS = 250;
 
 export interface FailoverOptions {
-  /** Decides while it is available. Closed together with this engine. */
+  /** Decides while it is available. Closing this engine closes it too. */
   readonly redis: RedisEngine;
   /** Folder for local decisions; no other process opens it. */
   readonly folder: string;
@@ -57,7 +57,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const { stores, keys, local, gateways, spool, verifier, id: own } = parts;
   /** An unavailable store is not an error of the gateway. */
   const onError = (error: unknown): void => {
-    if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'the failover met a fault of the gateway');
+    if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'outage mode met a fault of the gateway');
   };
   const switchover = switchoverOf(options, parts, onError);
   const isUnavailable = (): boolean => switchover.reason !== null;
@@ -111,7 +111,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   };
 }
 
-/** The store, copying its changes here immediately: they survive a Redis that loses them. */
+/** Returns the store, which now also copies its changes here immediately: they survive a Redis that loses them. */
 function following<R extends StoredRecord, Change, S extends RecordStore<R, Change>>(store: S, keys: KeyCache): S {
   const copied = async (write: Promise<void>, ids: readonly string[]): Promise<void> =>
     write.finally(() => keys.changed(ids).catch(() => undefined));
@@ -163,7 +163,7 @@ function switchoverOf(
   return new Switchover({
     redis,
     onError,
-    // First the local counts, so that a spent day is spent when Redis decides again.
+    // Sends the local counts first, so that a spent day is spent when Redis decides again.
     beforeEnd: replay,
     began: (reason) => {
       replayed = noCounts();
@@ -174,7 +174,7 @@ function switchoverOf(
       );
     },
     ended: async (awayMs) => {
-      // Then what was counted meanwhile. If Redis becomes unavailable during that, next time.
+      // Sends what was counted meanwhile. If that fails, the next replay sends it.
       await replay().catch(onError);
       await local.end().catch(onError);
       log?.info(

@@ -11,7 +11,7 @@ import type { Local } from './local.js';
 /** Minimum interval between log lines about lost keys. */
 const LOG_EVERY_MS = 10_000;
 
-/** Redis decides what it can; this gateway decides what Redis certainly has not decided. */
+/** Returns an `admit` in which Redis decides what it can, and this gateway what Redis certainly has not decided. */
 export function admitWithFallback(
   redis: RedisEngine,
   local: Local,
@@ -19,7 +19,7 @@ export function admitWithFallback(
   isUnavailable: () => boolean,
   log: Log | undefined,
 ): AdmissionEngine['admit'] {
-  /** What Redis may have decided is not decided here. */
+  /** Decides here only what Redis cannot have decided. */
   const decideRest = async (
     requests: readonly AdmissionRequest[],
     error: StoreUnavailable,
@@ -55,7 +55,7 @@ export function admitWithFallback(
     return unsure.length === 0 ? verdicts : refuseStale(requests, verdicts, unsure);
   };
   let loggedAtMs = -Infinity;
-  /** Never refuses a key as invalid that Redis has lost. */
+  /** Keeps a valid key that Redis has lost from being refused as invalid. */
   const unlessLost = async (
     requests: readonly AdmissionRequest[],
     verdicts: readonly Verdict[],
@@ -104,7 +104,7 @@ async function newest(
   return [decided, stale];
 }
 
-/** Counts as failed what Redis admitted by an outdated record, since the client is not admitted. */
+/** Adds the verdicts that Redis reached by an outdated record: the ledger counted them, but their clients get a 503. */
 function lateOf(
   verdicts: readonly (Verdict | undefined)[],
   stale: readonly number[],

@@ -29,9 +29,7 @@ import { lacksRestriction, writeBack } from './write-back.js';
 /** Records read at a time. Together with the pause between refreshes, bounds the load on Redis. */
 const READ_AT_ONCE = 64;
 
-/**
- * For outages: the record (on disk) and the last verdict of each key that Redis has decided.
- */
+/** Keeps, for outages, the record (on disk) and the last verdict of each key that Redis has decided. */
 export class KeyCache {
   readonly verdicts: LastVerdicts;
   readonly #stores: Stores;
@@ -49,7 +47,7 @@ export class KeyCache {
     redis.restored.writeBackBy((engine) => this.#writeBackTo(engine));
   }
 
-  /** Includes writes of others, if the caller has begun a new read (`resetReadTxn`). */
+  /** Returns the copy of a key. Includes writes of other processes if the caller has called `resetReadTxn`. */
   key(keyId: string): CachedKey | undefined {
     return this.read(keyId) as CachedKey | undefined;
   }
@@ -58,7 +56,7 @@ export class KeyCache {
     return (this.read(customerId) as CachedCustomer | undefined)?.record;
   }
 
-  /** The copy of a key, or of a customer (whose ID is shorter). */
+  /** Returns the copy of a key or customer; undefined if there is none to decide by. */
   read(id: string): Cached | undefined {
     const cached = this.#held(id);
     return cached !== undefined && isFresh(cached) ? cached : undefined;
@@ -70,9 +68,7 @@ export class KeyCache {
     return bytes && decoded(bytes);
   }
 
-  /**
-   * The record with a key's plan and limits: its customer's, if it has one. Also for a customer itself.
-   */
+  /** Returns the record with the plan and limits of a key or customer: for a customer's key, the customer's. */
   holder(id: string): KeyRecord | CustomerRecord | undefined {
     return this.read(isCustomer(id) ? id : (customerOf(id) ?? id))?.record;
   }
@@ -83,7 +79,7 @@ export class KeyCache {
     return [...durable.getKeys({ ...rangeOf('c'), limit: 1 })].length === 0;
   }
 
-  /** Indexes of keys that Redis lost: it does not know them, but the local copy is valid. */
+  /** Returns the indexes of keys that Redis lost: it does not know them, but the local copy is valid. */
   async lost(requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): Promise<readonly number[]> {
     this.#stores.durable.resetReadTxn();
     const indexes = [...verdicts.keys()].filter((n) => isUnknown(verdicts[n]) && this.#isValid(requests[n]!));
@@ -99,7 +95,7 @@ export class KeyCache {
     return indexes.filter((n) => !found.has(idOf(requests[n]!)) || older.has(idOf(requests[n]!)));
   }
 
-  /** Indexes of verdicts based on a record older than the local copy: Redis was restored. */
+  /** Returns the indexes of verdicts that are, or may be, based on a record older than the local copy. */
   async stale(
     requests: readonly AdmissionRequest[],
     verdicts: readonly (Verdict | undefined)[],
@@ -122,7 +118,7 @@ export class KeyCache {
   }
 
   /**
-   * The ones of which Redis has, or may have, a record older than the local copy. If that restores removed rights,
+   * Returns the IDs whose record in Redis is, or may be, older than the local copy. If that restores removed rights,
    * Redis counts as restored to an older state; other losses are written back.
    */
   async older(ids: readonly string[]): Promise<readonly string[]> {
@@ -179,7 +175,7 @@ export class KeyCache {
     );
   }
 
-  /** Reads keys and customers without a copy, or with an old copy or one of another version. */
+  /** Copies the keys and customers that are due, unless their copy is recent and of the same version. */
   async refresh(): Promise<void> {
     this.#stores.durable.resetReadTxn();
     const due = this.verdicts.takeDue(READ_AT_ONCE).filter((id) => !this.#isCurrent(id));
@@ -193,9 +189,7 @@ export class KeyCache {
     return isCustomer(id) || cached.record.version === this.verdicts.of(id)?.verdict.recordVersion;
   }
 
-  /**
-   * These keys or customers were changed: their copies are outdated, even if the new records cannot be read.
-   */
+  /** Copies changed keys and customers again; those that cannot be read are no longer decided by. */
   async changed(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.verdicts.forget(id);
     this.#stores.durable.resetReadTxn();
@@ -229,7 +223,7 @@ export class KeyCache {
     return unread;
   }
 
-  /** Null: no such key or customer. Undefined: Redis did not respond. */
+  /** Resolves to null if Redis has no such key or customer, to undefined if it did not respond. */
   async #ask(id: string): Promise<Cached | null | undefined> {
     const { keys, customers, bans } = this.#redis;
     const seenAtMs = Date.now();
@@ -263,8 +257,8 @@ export class KeyCache {
   }
 
   /**
-   * Writes keys and customers in one step. The newer record stays; returns the IDs of those that were older: read late,
-   * or from a Redis that lost data.
+   * Writes keys and customers in one step, except those older than the copy: read late, or from a Redis that lost data.
+   * Returns the IDs of these.
    */
   async #write(all: ReadonlyMap<string, Cached>): Promise<readonly string[]> {
     if (all.size === 0) return [];

@@ -4,39 +4,39 @@ import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
 
 /** How often the copy of a key that keeps sending requests is read again. */
 export const RENEW_MS = 3_600_000;
-/** Keys and customers remembered; beyond it those seen first are forgotten. */
+/** Keys and customers remembered; beyond that, those seen first are forgotten. */
 const MAX_REMEMBERED = 50_000;
-/** Forgotten at once: to find the first of a Map takes the longer, the more were deleted before it. */
+/** Forgotten together: finding the first entry of a Map takes longer the more entries before it were deleted. */
 const FORGOTTEN = MAX_REMEMBERED / 16;
 const NONE: readonly number[] = [];
 
-/** The last verdict of Redis about a key, or about any key of a customer, as this process saw it. */
+/** Redis's last verdict for a key, or for any key of a customer, as this process saw it. */
 export interface LastVerdict {
   verdict: StandingVerdict;
-  /** By the name of a window, the last verdict that showed it. */
+  /** By window name, the last verdict that showed the window. */
   readonly windows: Map<string, StandingVerdict>;
-  /** When it came, this machine's clock. */
+  /** When it arrived, by this machine's clock. */
   atMs: number;
-  /** How often a connection to Redis had been lost then: behind another one may be an older Redis. */
+  /** How many connections to Redis had been lost by then: a new one may lead to an older Redis. */
   losses: number;
-  /** When to read the copy of the record again, by `performance.now()`. */
+  /** When to copy the record again, by `performance.now()`. */
   dueAtMs: number;
 }
 
-/** The last verdict of each key and customer, and which copies are due: all that the hot path does for an outage. */
+/** Remembers the last verdict of each key and customer, and which copies are due: all the hot path does for outages. */
 export class LastVerdicts {
   readonly #last = new Map<string, LastVerdict>();
   readonly #due = new Set<string>();
   readonly #losses: () => number;
 
-  /** @param losses how often a connection to Redis was lost so far */
+  /** @param losses returns how many connections to Redis have been lost */
   constructor(losses: () => number) {
     this.#losses = losses;
   }
 
   /**
-   * Remembers each key, and its customer, with its newest verdict. Gives the indexes of those of which it is unsure
-   * whether the record is the newest: those not seen on this connection yet, or seen newer. `confirm` remembers them.
+   * Remembers the verdict of each key and its customer, except where the record may not be the newest: not yet seen on
+   * this connection, or seen newer. Returns the indexes of these; `confirm` remembers them.
    */
   note(requests: readonly AdmissionRequest[], verdicts: readonly (Verdict | undefined)[]): readonly number[] {
     const [nowMs, losses] = [Date.now(), this.#losses()];
@@ -62,7 +62,7 @@ export class LastVerdicts {
     return unsure ?? NONE;
   }
 
-  /** Remembers those at these indexes, whose record is the newest. */
+  /** Remembers the verdicts at these indexes, whose record is the newest. */
   confirm(
     requests: readonly AdmissionRequest[],
     verdicts: readonly (Verdict | undefined)[],
@@ -91,7 +91,7 @@ export class LastVerdicts {
 
   #renew(id: string, last: LastVerdict, verdict: StandingVerdict, nowMs: number): void {
     const tickMs = performance.now();
-    // A clock that was set has made the copy look old, or will.
+    // The clock was set, so the copy looks too old, or will.
     const isSet = Math.abs(nowMs - last.atMs) > RENEW_MS;
     if (tickMs >= last.dueAtMs || isSet || last.verdict.recordVersion !== verdict.recordVersion) {
       last.dueAtMs = tickMs + RENEW_MS;
@@ -102,17 +102,17 @@ export class LastVerdicts {
     for (const { name } of verdict.windows) last.windows.set(name, verdict);
   }
 
-  /** The last about a key, or about any key of a customer. */
+  /** Returns the last verdict for a key, or for any key of a customer. */
   of(id: string): Readonly<LastVerdict> | undefined {
     return this.#last.get(id);
   }
 
-  /** All keys that there is one of. */
+  /** Returns the IDs of all keys with a last verdict. */
   keyIds(): readonly string[] {
     return [...this.#last.keys()].filter((id) => id.length !== CUSTOMER_ID_LENGTH);
   }
 
-  /** What was seen of the key or the customer no longer holds. */
+  /** Forgets the verdict of a changed key or customer. */
   forget(id: string): void {
     this.#last.delete(id);
   }
@@ -126,12 +126,12 @@ export class LastVerdicts {
     }
   }
 
-  /** The copy of this key or customer is to be read. */
+  /** Marks the copy of this key or customer as due. */
   due(id: string): void {
     this.#due.add(id);
   }
 
-  /** Takes out up to `max` keys and customers whose copy is due: new, changed, or old. */
+  /** Removes and returns up to `max` keys and customers whose copy is due: missing, changed or old. */
   takeDue(max: number): readonly string[] {
     const ids: string[] = [];
     for (const id of this.#due) {

@@ -11,13 +11,13 @@ import type { CachedKeyVerifier } from './verifier.js';
 import type { KeyCache } from './key-cache.js';
 import { applyBan, applyShare } from './apply-share.js';
 
-/** Counts that Redis does not have yet must not be deleted: the spool decides what may be. */
+/** Keeps the sweep from deleting counts: the spool deletes them once Redis has them. */
 const USAGE_DAYS = 36_500;
 
 /** Keys charged per transaction when an outage begins: delays admissions by about a millisecond. */
 const APPLIED_AT_ONCE = 200;
 
-/** Decides locally, with copied keys and shares. */
+/** Decides in outage mode, with copied keys and shares of their limits. */
 export class Local {
   readonly engine: EmbeddedEngine;
   readonly #stores: Stores;
@@ -37,19 +37,19 @@ export class Local {
     this.#verifier = verifier;
   }
 
-  /** An outage begins: each limit is shared by this number of gateways. */
+  /** Begins an outage, in which `gateways` share each limit. */
   begin(gateways: number): void {
     this.#verifier.gateways = gateways;
     this.#applied.clear();
     void this.#applyToAll();
   }
 
-  /** Redis decides again: ends bans that started here. */
+  /** Ends an outage: lifts the bans here, because Redis decides again. */
   async end(): Promise<void> {
     while (await liftSome(this.#stores, APPLIED_AT_ONCE)) await immediate();
   }
 
-  /** Decides what it can; if a key is unknown, rejects with StoreUnavailable, which contains the verdicts. */
+  /** Decides what it can. If a key is unknown here, rejects with StoreUnavailable, which has the other verdicts. */
   async admit(requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> {
     await this.#applyTo(requests.flatMap(({ subject }) => (subject.kind === 'key' ? subject.id : [])));
     const verdicts = await this.engine.admit(requests);
@@ -57,14 +57,11 @@ export class Local {
     if (!decided.includes(undefined)) return decided as Verdict[];
     throw new StoreUnavailable(
       'Redis is unavailable, and the key is not known here: its record was not seen in the last 24 hours, its ' +
-        'secret may be newer, or its share of the limit is nothing.',
+        'secret may be newer, or the share of its limit is too small.',
       { decided },
     );
   }
 
-  /**
-   * What was seen of a key holds from now on, key by key.
-   */
   async #applyToAll(): Promise<void> {
     const ids = this.#keys.verdicts.keyIds();
     for (let start = 0; start < ids.length; start += APPLIED_AT_ONCE) {
@@ -93,7 +90,7 @@ export class Local {
     const { verdicts } = this.#keys;
     const payer = transaction.key(payerOf(keyId));
     transaction.change(payer);
-    // The figures are the customer's, for any of its keys.
+    // A customer's keys share its figures.
     applyShare(payer.state, terms, verdicts.of(payer.id), this.#verifier.gateways, nowMs);
     const entry = transaction.key(keyId);
     transaction.change(entry);

@@ -8,7 +8,7 @@ import type { Spool } from './spool.js';
 const EVERY_MS = 1_000;
 const MEASURE_EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 10_000;
-/** A process killed between its last admission and its replay left counts behind. */
+/** Finds counts of a process that was killed between its last admission and its replay. */
 const REPLAY_EVERY_MS = 60_000;
 /** A change follows its log entry within a few deadlines, or never. */
 const GRACE_DEADLINES = 8;
@@ -25,13 +25,11 @@ interface MaintenanceParts {
   readonly keys: KeyCache;
   readonly metadata: Metadata;
   readonly spool: Spool;
-  /** An error of a round, which ends only that round. */
+  /** Called with the error of a round, which ends only that round. */
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Background work, once per gateway: reports that it is alive, follows changed keys, replays the spool.
- */
+/** Background work, once per gateway: reports that it is alive, follows changed keys, replays the spool. */
 export class Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #stop: () => Promise<void>;
@@ -44,7 +42,7 @@ export class Maintenance {
     this.#stop = repeat(EVERY_MS, () => this.#round(), parts.onError);
   }
 
-  /** Deregisters once the spool is replayed; otherwise its days stay open until somebody gives it up. */
+  /** Deregisters once the spool is replayed; otherwise its days stay open until an operator gives it up. */
   async stop(): Promise<void> {
     await this.#stop();
     const { redis, spool, id, isUnavailable } = this.#parts;
@@ -78,9 +76,7 @@ export class Maintenance {
     this.#doneAtMs[what] = performance.now();
   }
 
-  /**
-   * Reads copied keys in the change log again, until the entries are so old that the change must be visible.
-   */
+  /** Copies the keys in the change log, and again until their entries are so old that the change must be visible. */
   async #follow(): Promise<void> {
     const { redis, keys, metadata } = this.#parts;
     // Store time. Starts again if the store's clock was set back.

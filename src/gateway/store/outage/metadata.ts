@@ -5,7 +5,7 @@ import { inTransaction } from '../embedded/files/errors.js';
 /**
  * A store that lost everything knows only gateways that have reported since: a lower count is used after this time.
  */
-const BELIEVED_AFTER_MS = 30_000;
+const LOWER_AFTER_MS = 30_000;
 /** Each write is synced to the disk: smaller clock drifts are ignored. */
 const CLOCK_STEP_MS = 500;
 /** Maximum number of former IDs still to be deregistered. */
@@ -42,14 +42,14 @@ export class Metadata {
     await inTransaction(this.#stores, () => this.#put(name, value));
   }
 
-  /** ID of the gateway that runs here. */
+  /** Returns the ID of the gateway that runs here. */
   id(): string {
     return this.read('id') ?? this.begin();
   }
 
   /**
-   * Call it when a gateway starts, before any of its processes counts. Returns its ID, always a new one, because the
-   * folder may be a copy.
+   * Begins a gateway, before any of its processes counts. Returns its ID, always a new one, because the folder may be a
+   * copy.
    */
   begin(): string {
     return this.#stores.durable.transactionSync(() => {
@@ -59,12 +59,12 @@ export class Metadata {
     });
   }
 
-  /** IDs of gateways that ran here before and that Redis may still know. */
+  /** Returns the IDs of gateways that ran here before and that Redis may still know. */
   former(): readonly string[] {
     return (this.read('former') ?? '').split(' ').filter((id) => id !== '');
   }
 
-  /** Number of gateways when last seen; at least 1. */
+  /** Returns the number of gateways when last seen; at least 1. */
   gateways(): number {
     return Math.max(1, Number(this.read('gateways') ?? 1));
   }
@@ -72,16 +72,16 @@ export class Metadata {
   /** Notes how many gateways Redis counted just now. */
   async sawGateways(count: number): Promise<void> {
     const nowMs = performance.now();
-    this.#samples = [...this.#samples.filter(({ atMs }) => nowMs - atMs < BELIEVED_AFTER_MS), { atMs: nowMs, count }];
+    this.#samples = [...this.#samples.filter(({ atMs }) => nowMs - atMs < LOWER_AFTER_MS), { atMs: nowMs, count }];
     await this.write('gateways', Math.max(...this.#samples.map((sample) => sample.count)).toString());
   }
 
-  /** How far the store's clock was ahead of this machine's when last seen. */
+  /** Returns how far the store's clock was ahead of this machine's when last seen, ms. */
   aheadMs(): number {
     return Number(this.read('ahead') ?? 0);
   }
 
-  /** The store's clock shows `storeMs` now. */
+  /** Notes that the store's clock shows `storeMs` now. */
   async sawClock(storeMs: number): Promise<void> {
     const aheadMs = Math.round(storeMs - Date.now());
     if (Math.abs(aheadMs - this.aheadMs()) >= CLOCK_STEP_MS) await this.write('ahead', aheadMs.toString());

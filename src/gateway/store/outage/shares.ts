@@ -2,7 +2,7 @@ import type { Limit, Limits } from '../../admission/bucket.js';
 import { sharedExpiries } from '../../admission/grant-expiries.js';
 import { ANONYMOUS_PLAN, type Plan, type Plans, type Terms } from '../../admission/plan.js';
 
-/** The plans as one of `gateways` may grant them alone; `custom` limits are on each key. */
+/** Returns the plans with one gateway's share of each limit; `custom` limits are on each key. */
 export function sharesOf(plans: Plans, gateways: number): Plans {
   return new Map([...plans].map(([name, plan]) => [name, shareOfPlan(plan, gateways)]));
 }
@@ -23,7 +23,7 @@ function shareOfPlan(plan: Plan, gateways: number): Plan {
   };
 }
 
-/** The terms as one of `gateways` may grant them, of a plan with its share of operations. */
+/** Returns the terms with one gateway's share of limits and grants. @param share the plan by `sharesOf` */
 export function shareOfTerms(terms: Terms, share: Plan | undefined, gateways: number): Terms {
   const { expiries } = terms;
   const shared = { ...terms, limits: shareOf(terms.limits, gateways), operations: share?.operations };
@@ -32,10 +32,7 @@ export function shareOfTerms(terms: Terms, share: Plan | undefined, gateways: nu
     : { ...shared, expiries: sharedExpiries(expiries, (limit) => shareOfLimit(limit, gateways)) };
 }
 
-/**
- * One gateway's part of each limit.
- * @param least whoever shows no key gets one token at least: it is what a 401 is charged to
- */
+/** @param least 1 for an address without a key: each 401 is charged one token */
 function shareOf({ minute, day, month }: Limits, gateways: number, least = 0): Limits {
   const shares = { minute: shareOfLimit(minute, gateways, least), day: shareOfLimit(day, gateways, least) };
   return month === undefined ? shares : { ...shares, month: shareOfLimit(month, gateways, least) };
@@ -45,7 +42,7 @@ function shareOfLimit(limit: Limit, gateways: number, least = 0): Limit {
   return limit === 'unlimited' ? limit : Math.max(least, partOf(limit, gateways));
 }
 
-/** Whole tokens. */
+/** Returns one gateway's share in whole tokens, rounded down. */
 export function partOf(tokens: number, gateways: number): number {
   return Math.floor(tokens / gateways);
 }

@@ -12,10 +12,10 @@ import type { UsageCounts, UsageRow } from '../records/counts.js';
 import type { AcknowledgedCounts } from './acknowledged.js';
 import type { CachedKeyVerifier } from './verifier.js';
 
-/** Calls under way at once: few enough that each keeps its deadline. */
+/** Calls in flight at the same time: few enough that each meets its deadline. */
 const SENT_AT_ONCE = 16;
 
-/** A row of the ledger here, and what Redis lacks of it. */
+/** A row of the local ledger, and what Redis lacks of it. */
 interface Waiting {
   readonly row: UsageRow;
   readonly missing: UsageCounts;
@@ -23,21 +23,21 @@ interface Waiting {
 
 interface SpoolParts {
   readonly stores: Stores;
-  /** Where it is counted, each operation with the id of the gateway that counted behind it. */
+  /** The local ledger. Each operation's name ends in the ID of the gateway that counted it. */
   readonly usage: EmbeddedEngine['usage'];
   readonly verifier: Pick<CachedKeyVerifier, 'wholeTerms'>;
   readonly redis: Pick<RedisEngine, 'fleet'>;
   readonly acknowledged: AcknowledgedCounts;
-  /** The store's clock, as last known. */
+  /** The last known time of the store's clock. */
   readonly now: () => number;
   /** Shares of its limits that a plan warns of; undefined without events. */
   readonly warnAt: (plan: string) => readonly number[] | undefined;
 }
 
 /**
- * What was counted here and is still to come into Redis: the ledger of the local engine, less what Redis acknowledged.
- * The ledger only grows and Redis subtracts what it took before from the same gateway, so that sending it may break off
- * anywhere, be repeated, and be done by several processes at once, and of copies of the folder.
+ * Brings local counts into Redis: the ledger of the local engine, less what Redis acknowledged. The ledger only grows,
+ * and Redis subtracts what it already took from the same gateway. So a transfer may stop anywhere, be repeated, and run
+ * in several processes and from copies of the folder.
  */
 export class Spool {
   readonly #parts: SpoolParts;
@@ -48,17 +48,17 @@ export class Spool {
     this.#parts = parts;
   }
 
-  /** Admitted requests that Redis does not have, as last counted. */
+  /** Admitted requests that Redis does not have, as of the last count. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** All counts of days before it are in Redis, days since 1970-01-01; null before the first replay. */
+  /** All counts before this day are in Redis. Days since 1970-01-01; null before the first replay. */
   get openDay(): number | null {
     return this.#openDay;
   }
 
-  /** What was counted here, whichever gateway it was. */
+  /** Yields what was counted here, summed over the gateways that ran here. */
   async *usage(from: string, to: string, keyId?: string): AsyncGenerator<readonly UsageRow[]> {
     for await (const rows of this.#parts.usage.rows(from, to, keyId)) {
       const sums = new Map<string, UsageRow & Counts>();
@@ -81,12 +81,12 @@ export class Spool {
   }
 
   /**
-   * Brings all that was counted before the call into Redis; gives what that was. Rejects with StoreUnavailable, and may
-   * then be called again.
+   * Brings everything that was counted before the call into Redis; resolves to those counts. Rejects with
+   * StoreUnavailable, and may then be called again.
    */
   async replay(): Promise<UsageCounts> {
     // The earlier of two clocks: a row must not be forgotten here while Redis remembers it. New counts would start
-    // from 0, and Redis would take them for those that it has.
+    // from 0, and Redis would ignore them as already taken.
     const beganMs = Math.min(Date.now(), await this.#parts.redis.fleet.nowMs());
     const sum = noCounts();
     let batch = new Map<string, Waiting[]>();
@@ -101,14 +101,14 @@ export class Spool {
     await this.#send(batch, sum);
     await this.#sendBans();
     this.#pending = 0;
-    // Days before yesterday get no counts any more: once in Redis, they are over.
+    // Days before yesterday get no more counts.
     await this.#parts.acknowledged.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
-    // Of a day that ended longer ago nothing is under way any more, in no process of this machine.
+    // On a day that ended longer ago, no process of this machine has a request in flight.
     this.#openDay = Math.floor((beganMs - SETTLE_MS) / DAY_MS);
     return sum;
   }
 
-  /** The rows Redis lacks something of, whatever days they are of: clocks may have been anywhere. */
+  /** Yields the rows that Redis lacks something of, of any day: clocks may have been wrong. */
   async *#waiting(): AsyncGenerator<Waiting> {
     const { usage, acknowledged } = this.#parts;
     for await (const rows of usage.rows(...ALL_DAYS)) {
@@ -119,7 +119,7 @@ export class Spool {
     }
   }
 
-  /** @param batch by key and by who counted */
+  /** @param batch by key and counting gateway */
   async #send(batch: ReadonlyMap<string, readonly Waiting[]>, sum: Counts): Promise<void> {
     const { redis, acknowledged, verifier, warnAt, now } = this.#parts;
     const sent = [...batch.values()].flat();
@@ -144,7 +144,7 @@ export class Spool {
     for (const { missing } of sent) addCounts(sum, missing);
   }
 
-  /** Bans that began here, for the history of their keys: reading the counts has brought them into `durable`. */
+  /** Sends bans that began here, for the history of their keys. Reading the counts has moved them to `durable`. */
   async #sendBans(): Promise<void> {
     const { stores, redis } = this.#parts;
     for (;;) {
@@ -156,7 +156,7 @@ export class Spool {
   }
 }
 
-/** What a row is about, and the id of the gateway that counted it. */
+/** Returns a row's operation, and the ID of the gateway that counted it. */
 function counted({ operation: name }: UsageRow): { readonly operation: string; readonly by: string } {
   const [operation = '', by = ''] = name.split(SEPARATOR);
   return { operation, by };

@@ -1,19 +1,19 @@
 import type { RedisEngine } from '../redis/engine.js';
 
-/** Before what was counted here is sent again. */
+/** Pause before local counts are sent again. */
 const AGAIN_MS = 500;
 
 interface SwitchoverParts {
   readonly redis: Pick<RedisEngine, 'unavailable' | 'watch'>;
   readonly began: (reason: string) => void;
-  /** Redis answers, and is about to be asked again. A rejection means that it is not yet. */
+  /** Called when Redis responds, before it decides again. If it rejects, this process continues to decide. */
   readonly beforeEnd: () => Promise<void>;
   /** Never rejects. */
   readonly ended: (awayMs: number) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Who decides: this process does from when Redis is unavailable until it answers and has what was counted here. */
+/** Lets this process decide from when Redis is unavailable until it responds and has the local counts. */
 export class Switchover {
   readonly #parts: SwitchoverParts;
   #reason: string | null = null;
@@ -35,7 +35,7 @@ export class Switchover {
       : (this.#parts.redis.unavailable ?? this.#reason).replace(/^the store is unavailable: /, '');
   }
 
-  /** Waits for what is being sent; nothing is sent after it. */
+  /** Waits for counts that are being sent; sends nothing afterwards. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#pause);
@@ -63,7 +63,7 @@ export class Switchover {
       onError(error);
     }
     this.#ending = undefined;
-    // What became of Redis meanwhile; while it lacks what was counted here, a little later.
+    // Checks whether Redis has failed meanwhile; if it still lacks local counts, tries again a little later.
     this.#pause = setTimeout(() => this.#watch(), this.#reason === null ? 0 : AGAIN_MS).unref();
   }
 }

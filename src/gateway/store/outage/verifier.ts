@@ -22,7 +22,7 @@ export class CachedKeyVerifier implements KeyVerifier {
     this.#shares = sharesOf(plans, gateways);
   }
 
-  /** What is granted here: shares. Set to the whole plans. */
+  /** Returns the plans with this gateway's share of each limit; set it to the plans with whole limits. */
   get plans(): Plans {
     return this.#shares;
   }
@@ -41,12 +41,12 @@ export class CachedKeyVerifier implements KeyVerifier {
     this.#shares = sharesOf(this.#whole, gateways);
   }
 
-  /** The cache is read each time. */
+  /** Does nothing: each `verify` reads the cache. */
   begin(): void {}
 
   /**
-   * `unseen` also of a secret that is not cached, for it may be a newer one; and where the share of a window is
-   * less than the request costs: that such a key is valid and within its limit can't be decided here.
+   * Also returns `unseen` for a secret that is not cached, which may be newer, and if the request costs more than this
+   * gateway's share of a window: only Redis knows whether it is within the limit.
    */
   verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): ValidKey | UnknownReason {
     const record = this.#keys.key(id)?.record;
@@ -62,13 +62,13 @@ export class CachedKeyVerifier implements KeyVerifier {
     return terms === undefined ? 'no_plan' : { record, terms, customerId };
   }
 
-  /** What binds a key or a customer here at `nowMs`: the share. */
+  /** Returns the terms of a key or customer at `nowMs`, with this gateway's share of each limit. */
   shareTerms(id: string, nowMs: number): Terms | undefined {
     const terms = this.wholeTerms(id, nowMs);
     return terms && shareOfTerms(terms, this.#shares.get(terms.plan), this.#gateways);
   }
 
-  /** What binds it at `nowMs` while Redis decides. */
+  /** Returns the terms of a key or customer at `nowMs`, with whole limits. */
   wholeTerms(id: string, nowMs: number): Terms | undefined {
     const holder = this.#keys.holder(id);
     const terms = holder && termsOf(this.#whole, holder.plan, holder.limits);
@@ -76,10 +76,7 @@ export class CachedKeyVerifier implements KeyVerifier {
   }
 }
 
-/**
- * Whether every window of the share can hold the request at all. Of one that costs nothing only minute and day are
- * asked.
- */
+/** Returns whether every window can hold the request when empty. For a free request only minute and day matter. */
 function isEnough(terms: Terms, { operation, cost }: AdmissionRequest): boolean {
   const { minute, day } = terms.limits;
   const charged = costOf(terms.operations, operation, cost);

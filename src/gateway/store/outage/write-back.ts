@@ -10,19 +10,19 @@ import { isCustomer, type Cached, type CachedKey } from './cached.js';
 type Account = KeyRecord | CustomerRecord;
 type Field = keyof KeyRecord | keyof CustomerRecord;
 
-/** Who may use a key, and for what: what was lost of these allows again what was forbidden. */
+/** Who may use a key, and for what: losing a change of these can allow again what was forbidden. */
 const RIGHTS: readonly Field[] = ['status', 'secrets', 'expiresAtMs', 'scopes'];
 const TERMS: readonly Field[] = ['plan', 'limits', 'grants'];
 const REASON = 'written back by a gateway: Redis was restored to an older state';
 
-/** Whether the record in Redis lacks a change of who may use the key, or for what. */
+/** Returns whether the record in Redis lacks a change of who may use the key, or for what. */
 export function lacksRestriction(stored: Account, { record }: Cached): boolean {
   return differing(stored, record, RIGHTS).length > 0;
 }
 
 /**
- * Writes into Redis what a copy knows better: a newer record, an end that is final, a ban in force. False where Redis
- * has no such record: then nothing is valid that was not before. Rejects with StoreUnavailable.
+ * Writes to Redis what it lacks of a copy: a newer record, a final end (revoked, closed), a ban in force. Resolves to
+ * false if Redis has no such record: a missing key is not valid. Rejects with StoreUnavailable.
  */
 export async function writeBack(engine: RedisEngine, id: string, copy: Cached): Promise<boolean> {
   const nowMs = await withRetry(() => engine.fleet.nowMs());
@@ -68,7 +68,7 @@ async function writeBan({ bans, keys }: RedisEngine, id: string, ban: CachedKey[
   );
 }
 
-/** A change that no replica has yet is made all the same. */
+/** Accepts a change that no replica has confirmed. */
 async function settled(write: Promise<void>): Promise<void> {
   await write.catch((error: unknown) => {
     if (!(error instanceof ChangeUncertain)) throw error;
@@ -80,7 +80,7 @@ function isBetter(copy: Account, stored: Account): boolean {
   return (copy.status === 'revoked' || copy.status === 'closed') && stored.status !== copy.status;
 }
 
-/** The copy with what no copy has: names and notes. Its version is newer than either, so that all copies give way. */
+/** Returns the copy with the names and notes that copies lack. Its version is above both, so it replaces all copies. */
 function merged<R extends Account>(stored: R, copy: R): R {
   const { name, note, grants = [] } = stored;
   const noteOf = (grant: { readonly id: unknown }): string => grants.find(({ id }) => id === grant.id)?.note ?? '';
@@ -92,7 +92,7 @@ function merged<R extends Account>(stored: R, copy: R): R {
   };
 }
 
-/** As the change would have been noted that Redis lost; secrets are in no history. */
+/** Returns the history entry of the change that Redis lost; histories contain no secrets. */
 function entryOf(stored: Account, next: Account, atMs: number): AuditEntry {
   const { status } = next;
   const isEnd = (status === 'revoked' || status === 'closed') && stored.status !== status;

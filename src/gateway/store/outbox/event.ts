@@ -51,17 +51,17 @@ export interface GatewayEvent {
 /** The reason of an automatic ban. */
 export const AFTER_REFUSALS = 'too many requests after 429';
 
-/** Whether an operator gave this reason for a ban. */
+/** Returns whether an operator gave this reason for a ban. */
 export function isOperatorsReason(reason: string | null | undefined): boolean {
   return reason !== undefined && reason !== null && reason !== AFTER_REFUSALS;
 }
 
-/** Whether it is a copy that version 0.3 made for a customer's webhook. Such copies are ignored. */
+/** Returns whether it is a copy that version 0.3 made for a customer's webhook. Such copies are ignored. */
 export function isCopy(id: string): boolean {
   return id.endsWith('-to-customer');
 }
 
-/** Returns the event as one that has happened: a scheduled one gets the time `nowMs`. */
+/** Returns the event as one that has happened: a scheduled event gets the time `nowMs`. */
 export function happened(event: GatewayEvent, nowMs: number): GatewayEvent {
   return event.atMs <= nowMs ? event : { ...event, atMs: nowMs };
 }
@@ -71,10 +71,10 @@ export function subjectOf(eventId: string): string {
   return eventId.slice(0, eventId.indexOf('-'));
 }
 
-/** Events that a change emits or withdraws in the same step. */
+/** The events that a change emits or withdraws in the same step. */
 export interface OutboxChange {
   readonly emit: readonly GatewayEvent[];
-  /** IDs of scheduled events that will not happen after all. */
+  /** IDs of scheduled events that will not happen. */
   readonly withdraw: readonly string[];
 }
 
@@ -125,12 +125,12 @@ export interface Outbox {
   /** Stores the attempts and failure of `entry`; it is due again after `pauseMs`. */
   postpone(entry: OutboxEntry, pauseMs: number): Promise<void>;
   /**
-   * Makes it a dead letter, and stores its attempts and failure. It is not due again unless an operator redelivers it.
+   * Makes it a dead letter, which is due again only if an operator redelivers it. Stores its attempts and failure.
    */
   deadLetter(entry: OutboxEntry): Promise<void>;
   /**
-   * Makes an event due immediately, as if it had never been tried; a scheduled event happens now. Returns undefined if
-   * no event has this ID.
+   * Makes an event due immediately, as if it had never been tried; a scheduled event happens now. Resolves to undefined
+   * if no event has this ID.
    */
   redeliver(id: string): Promise<OutboxEntry | undefined>;
   read(id: string): Promise<OutboxEntry | undefined>;
@@ -138,10 +138,10 @@ export interface Outbox {
   list(state: OutboxState, cursor: string | null, count: number): Promise<OutboxPage>;
   figures(): Promise<OutboxFigures>;
   /**
-   * Looks for events whose process died before they could be claimed, unless that was done within `everyMs` and `anew`
-   * is false. Returns true if it is done; false if another process is doing it now.
+   * Looks for events whose process died before they could be claimed, unless that was done within `everyMs` and
+   * `isForced` is false. Resolves to true if it is done; to false if another process is doing it now.
    */
-  collect(everyMs: number, anew: boolean): Promise<boolean>;
-  /** Removes some of the dead letters older than `keptMs`. Returns true if none of these are left. */
+  collect(everyMs: number, isForced: boolean): Promise<boolean>;
+  /** Removes some of the dead letters older than `keptMs`. Resolves to true if none of these are left. */
   forgetDead(keptMs: number): Promise<boolean>;
 }
