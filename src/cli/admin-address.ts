@@ -3,7 +3,7 @@ import { readVariable } from '../shared/names/variables.js';
 import { readSecretFile } from '../shared/secret-file.js';
 import { CommandError } from './command-error.js';
 
-/** Where the admin API is and what opens it. */
+/** URL and token of the admin API. */
 export interface AdminAddress {
   readonly url: URL;
   /** Where the token came from, for messages. */
@@ -12,14 +12,14 @@ export interface AdminAddress {
 }
 
 /**
- * The admin API of `adminUrl`, else of the configured listener; the token from PETGATE_ADMIN_TOKEN,
- * else from the file that the gateway wrote into its data folder. Never from the command line, which `ps` shows.
+ * Finds the admin API: `adminUrl`, else the configured listener. The token comes from PETGATE_ADMIN_TOKEN, else from
+ * the gateway's data folder; never from the command line, which `ps` shows. Throws CommandError without a token.
  */
 export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string | undefined): Promise<AdminAddress> {
   const given = readVariable(environment, 'PETGATE_ADMIN_TOKEN');
   if (adminUrl !== undefined && given !== '')
     return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
-  // Only now, because reading the configuration is most of the time a short command takes.
+  // Imported only here: reading the configuration takes most of a short command's time.
   const { loadSettings } = await import('../gateway/config/load.js');
   const { admin, dataFolder } = loadSettings(environment);
   const url = adminUrl === undefined ? new URL(`http://${dialed(admin.host)}:${admin.port}`) : readUrl(adminUrl);
@@ -27,7 +27,7 @@ export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string
   return { url, token: readToken(dataFolder), tokenSource: join(dataFolder, 'admin-token') };
 }
 
-/** The host to dial for a listener on `host`: one that listens everywhere is near as well. In brackets for IPv6. */
+/** Returns the host to dial for a listener on `host`: loopback if it listens everywhere. IPv6 is in brackets. */
 export function dialed(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

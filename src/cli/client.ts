@@ -10,16 +10,16 @@ import { CommandError } from './command-error.js';
 export type Json = Readonly<Record<string, unknown>>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Opens the admin API for a command's options; later, because help needs no gateway. */
+/** Connects to the admin API when called: help needs no gateway. */
 export type Connect = () => Promise<AdminClient>;
 
 const SILENCE_MS = 30_000;
-/** A report over a large ledger is worked out before its first row can be sent. */
+/** The gateway computes a report over a large ledger before it sends the first row. */
 const REPORT_SILENCE_MS = 900_000;
-/** After the last line of an import the gateway has still to write those on their way. */
+/** After the last line of an import, the gateway still has lines to write. */
 const IMPORT_SILENCE_MS = 600_000;
 
-/** Asks the admin API. Whatever isn't a success becomes a CommandError with the gateway's own words. */
+/** Calls the admin API. Every failure becomes a CommandError with the gateway's own message. */
 export class AdminClient {
   readonly #address: AdminAddress;
 
@@ -27,13 +27,13 @@ export class AdminClient {
     this.#address = address;
   }
 
-  /** The answer's JSON; `{}` when it has no body. */
+  /** Resolves to the JSON of the response; `{}` if it has no body. */
   async ask(method: Method, path: string, body?: Json): Promise<Json> {
     const text = await textOf(await this.#send(method, path, body));
     return text === '' ? {} : readJson(text);
   }
 
-  /** A paged listing, page after page, as one page: all of it, or the first `max`. */
+  /** Reads a paged list, all of it or the first `max` items; resolves to one page with all of these. */
   async askAll(path: string, query: URLSearchParams, list: string, max = Infinity): Promise<Json> {
     const items: Json[] = [];
     let page: Json = {};
@@ -46,7 +46,7 @@ export class AdminClient {
     return { ...page, [list]: items };
   }
 
-  /** Copies the answer to `out` as it comes, through `meter`. */
+  /** Streams the response to `out` through `meter`. */
   async pour(path: string, out: Writable = process.stdout, meter: Transform = new PassThrough()): Promise<void> {
     try {
       await pipeline(await this.open(path), meter, out, { end: false });
@@ -58,12 +58,12 @@ export class AdminClient {
     }
   }
 
-  /** The answer as a stream, which fails if it is cut short. */
+  /** Resolves to the response as a stream, which fails if it is cut short. */
   open(path: string, method: Method = 'GET'): Promise<IncomingMessage> {
     return this.#send(method, path, undefined, REPORT_SILENCE_MS);
   }
 
-  /** Sends `lines` as they come, as the body of a POST; the answer's JSON. */
+  /** Streams `lines` as the body of a POST; resolves to the JSON of the response. */
   async upload(path: string, lines: Readable): Promise<Json> {
     return readJson(await textOf(await this.#send('POST', path, lines, IMPORT_SILENCE_MS)));
   }
@@ -73,14 +73,14 @@ export class AdminClient {
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const { message } = readJson(await textOf(response));
-    const said = typeof message === 'string' ? message : `The admin API answered ${status}.`;
+    const said = typeof message === 'string' ? message : `The admin API responded with status ${status}.`;
     if (status === 401)
       throw new CommandError(
         `The gateway at ${this.#address.url.origin} rejected the admin token in ${this.#address.tokenSource}.\n` +
           'Run the command in the folder the gateway was started in, or set PETGATE_DATA to its data folder, or ' +
           'PETGATE_ADMIN_TOKEN to one of its tokens.',
       );
-    // Each problem begins with its field.
+    // Puts each problem on a line of its own; it begins with its field.
     throw new CommandError(said.replace(/; (?=[\w.]+: )/g, '\n'));
   }
 
@@ -125,7 +125,7 @@ export class AdminClient {
   }
 }
 
-/** Who asks, for the keys' history: the user of this terminal, as far as the system knows one. */
+/** The actor in the keys' history: the user of this terminal, if the system knows one. */
 const ACTOR = ((): string => {
   try {
     return `cli:${userInfo()
@@ -140,19 +140,19 @@ function isReadable(body: Json | Readable): body is Readable {
   return 'pipe' in body && typeof body.pipe === 'function';
 }
 
-/** The list called `name` in a page. */
+/** Returns the list `name` of a page. Throws CommandError if there is none. */
 export function listIn(page: Json, name: string): readonly Json[] {
   const list = page[name];
   if (!Array.isArray(list))
-    throw new CommandError(`The admin API's answer has no ${name}. Is --admin-url the address of a Petgate gateway?`);
+    throw new CommandError(`The admin API's response has no ${name}. Is --admin-url the address of a Petgate gateway?`);
   return list as readonly Json[];
 }
 
-/** The lines of an answer that comes as a stream. Throws CommandError when it is cut short. */
+/** Yields the non-empty lines of a streamed response. Throws CommandError if it is cut short. */
 export async function* linesIn(response: IncomingMessage): AsyncGenerator<string, void> {
   const lines = createInterface({ input: response, crlfDelay: Infinity });
   const broken: Error[] = [];
-  // Readline would never see the end of a broken stream.
+  // Readline never notices that a stream broke.
   response.on('error', (error) => {
     broken.push(error);
     lines.close();
@@ -172,9 +172,9 @@ function readJson(text: string): Json {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Json;
   } catch {
-    // Reported below: what answered is no Petgate.
+    // Reported below.
   }
   throw new CommandError(
-    'What answered is not the admin API of a Petgate gateway (no JSON). Check ADMIN_PORT or --admin-url.',
+    'This is not the admin API of a Petgate gateway: the response is not JSON. Check ADMIN_PORT or --admin-url.',
   );
 }

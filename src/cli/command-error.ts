@@ -1,4 +1,4 @@
-/** What went wrong, for the person at the terminal. `exitCode` 1: refused or failed; 2: used wrongly. */
+/** An error whose message is meant for the user. `exitCode` 1: refused or failed; 2: wrong usage. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: 1 | 2;

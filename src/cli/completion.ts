@@ -3,7 +3,7 @@ import { say } from './output.js';
 
 const SHELLS = ['bash', 'zsh'] as const;
 
-/** `petgate completion bash|zsh`: a script for the shell, made from the commands there are. */
+/** Returns `petgate completion bash|zsh`, which prints a script for all commands of `program`. */
 export function completionCommand(program: Command): Command {
   const command = new Command('completion')
     .description('print a completion script for your shell')
@@ -17,7 +17,7 @@ export function completionCommand(program: Command): Command {
   return command;
 }
 
-/** What may follow each path of commands: `petgate keys` → `create list … --help`. */
+/** Returns the words that may follow each command: `petgate keys` → `create list … --help`. */
 function wordsByPath(command: Command, path = command.name()): Map<string, string[]> {
   const words = [
     ...command.commands.map((child) => child.name()),

@@ -9,8 +9,8 @@ export function configCommand(): Command {
   const config = new Command('config').description('check and show the configuration').addHelpText('after', EXAMPLES);
   config
     .command('check')
-    .description('check everything the gateway would read, its tokens and secrets too, without starting it')
-    .option('--store', 'ask the stores too, and which plans are in use, and write nothing to them')
+    .description('check everything the gateway would read, including tokens and secrets, without starting it')
+    .option('--store', 'also check the stores and the plans in use, without writing to the stores')
     .option('--json', 'print it as JSON')
     .action(async ({ json, store }: { json?: true; store?: true }) => {
       const { settings, operations, summary, warnings } = await checkAll(store === true);
@@ -42,10 +42,9 @@ export function configCommand(): Command {
   return config;
 }
 
-/** The names of the errors that say what is wrong with the configuration. */
+/** Names of the errors whose message names a problem of the configuration. */
 const REFUSALS = ['InvalidSecret', 'ConfigError'];
 
-/** What would run. */
 interface Checked {
   readonly settings: number;
   readonly operations: number;
@@ -53,7 +52,7 @@ interface Checked {
   readonly warnings: readonly string[];
 }
 
-/** Throws CommandError with all that the gateway, or pets with these variables, would refuse to start on. */
+/** Throws CommandError with every problem that would keep the gateway, or pets, from starting. */
 async function checkAll(withStore: boolean): Promise<Checked> {
   const { explainSettings } = await import('../gateway/config/explain.js');
   const { loadSources } = await import('../gateway/config/load.js');
@@ -78,7 +77,7 @@ async function checkAll(withStore: boolean): Promise<Checked> {
   return { settings: explainSettings(process.env).length, operations: list.length, warnings, summary };
 }
 
-/** Of Redis or the data folder, of the plans that keys there are on, and of each PostgreSQL. */
+/** Returns the problems of Redis or the data folder, of the plans in use there, and of each PostgreSQL. */
 async function problemsOfStores(sources: Sources, operations: readonly Operation[]): Promise<readonly string[]> {
   const { askPostgres, askStore } = await import('../gateway/config/ask-store.js');
   const { unservedInStore } = await import('../gateway/accounts/plans/in-store.js');
@@ -99,7 +98,7 @@ async function problemsOfStores(sources: Sources, operations: readonly Operation
   return asked.flat();
 }
 
-/** Of variables that pets reads: LOG_LEVEL is the gateway's too, which names it. */
+/** Returns the mistakes in variables of pets, except LOG_LEVEL, which the gateway reads too and reports. */
 async function mistakesOfPets(): Promise<readonly string[]> {
   try {
     const { mistakesIn } = await import('../pets/config.js');

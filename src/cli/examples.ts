@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What the `--help` of commands that are no actions ends with, by the command's name behind `petgate`. */
+/** Examples in the `--help` of commands that are not actions, by the words after `petgate`. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   start: '--upstream http://localhost:3000 --contract openapi.yaml',
   gateway: '',
@@ -14,7 +14,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'completion zsh': '> /usr/local/share/zsh/site-functions/_petgate',
 };
 
-/** Ends the help of this command, and of each below it, with its example. */
+/** Adds its example to the end of the help of this command and each subcommand. */
 export function addExamples(command: Command, name = ''): void {
   const example = EXAMPLES[name];
   if (example !== undefined) command.addHelpText('after', `\nExample:\n  petgate ${`${name} ${example}`.trim()}`);

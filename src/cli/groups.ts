@@ -12,24 +12,24 @@ import { allOffers, type Offer } from './actions/offer.js';
 
 type Make = (connect: Connect) => Command;
 
-/** Commands about one thing each: what they are for, and those that are more than one request to the admin API. */
+/** The groups of commands: description, and the commands that are more than one request to the admin API. */
 const GROUPS: Readonly<Record<string, readonly [about: string, ...more: Make[]]>> = {
   keys: ['create, find, change and end API keys', importKeys],
   customers: ['create, find, change and close customers, whose keys share a plan'],
   bans: ['see, start and lift bans'],
-  plans: ['see who has which plan, check a file of plans, and try it on what happened', checkCommand, rehearseCommand],
-  events: ['see events that are not delivered, and have them delivered again'],
+  plans: ['see who has which plan, check a plans file, and rehearse it on past usage', checkCommand, rehearseCommand],
+  events: ['see undelivered events, and redeliver them'],
   usage: ['report, verify and push the usage ledger', reportCommand, reconcileCommand, pushCommand],
-  'usage archive': ['what became of days of the ledger that are over'],
-  gateways: ['see which gateways there are'],
+  'usage archive': ['move old days of the ledger to the archive, verify and restore them'],
+  gateways: ['see the gateways on the store'],
   store: ['back up, restore and move the store', exportStore, importStore],
   tokens: ['create, find and revoke tokens of the admin API'],
   sessions: ['end the sessions of people who signed in'],
 };
 
 /**
- * The groups, with all commands of theirs if one of them is asked for: to load what the actions are takes as long as
- * all else that a command does.
+ * Returns the groups. They have their actions only if the command line names a group: loading the actions takes as long
+ * as everything else in a command.
  * @param words of the command line
  */
 export async function groupsFor(connect: Connect, words: readonly string[]): Promise<readonly Command[]> {

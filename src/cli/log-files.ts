@@ -6,7 +6,7 @@ import { CommandError } from './command-error.js';
 const LINE_BYTES = 1_048_576;
 const CHUNK_BYTES = 262_144;
 
-/** The files by the paths that they have in truth; `-` is standard input. Throws CommandError where one comes twice. */
+/** Returns the real path of each file; `-` is standard input. Throws CommandError if two are the same file. */
 export function logFiles(files: readonly string[]): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const file of files) {
@@ -19,8 +19,8 @@ export function logFiles(files: readonly string[]): ReadonlyMap<string, string> 
 }
 
 /**
- * The lines of a log, gzipped as `.gz`, many at a time. Not by node:readline, which keeps a line of any length. Throws
- * CommandError.
+ * Yields the lines of a log (gzipped if `.gz`), many at a time. Not by node:readline, which buffers a line of any
+ * length. Throws CommandError.
  */
 export async function* linesOf(file: string, path: string): AsyncGenerator<readonly string[], void> {
   let rest = '';
@@ -30,7 +30,7 @@ export async function* linesOf(file: string, path: string): AsyncGenerator<reado
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
       if (rest.length > LINE_BYTES)
-        throw new CommandError("A line of the access log never ends. Is this file a gateway's JSON log?");
+        throw new CommandError(`${file} has a line of more than 1 MiB. Is it a gateway's JSON log?`);
       yield lines;
     }
   } catch (error) {

@@ -5,10 +5,10 @@ import { asTooFew } from './open-files.js';
 import { endWithReader, styled } from './output.js';
 import { createProgram } from './program.js';
 
-/** Errors whose message says all. By name, so that the configuration's half is not loaded for this alone. */
+/** Errors whose message needs no stack. By name, so that their modules need not be loaded. */
 const EXPLAINED = ['InvalidSecret', 'ConfigError', 'StartFailure', 'StoreUnavailable'];
 
-/** The exit code for what a command threw; says on standard error what a person can do about it. */
+/** Prints what a command threw to standard error; returns the exit code. */
 function report(thrown: unknown): number {
   const error = asTooFew(thrown) ?? thrown;
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { CommandError } from './command-error.js';
 
-/** Fewer are not enough to load a program, whose modules are read together. */
+/** A program cannot load with fewer: it opens its modules at the same time. */
 const LEAST = 256;
 
-/** Throws CommandError where a program may open too few files to start at all. */
+/** Throws CommandError if this process may open too few files for a program to start. */
 export function checkOpenFiles(): void {
   const limit = openFilesLimit();
   if (limit < LEAST) throw tooFew(limit);
 }
 
-/** What an error says of it; undefined of any other error. */
+/** Returns the CommandError for EMFILE; undefined for any other error. */
 export function asTooFew(error: unknown): CommandError | undefined {
   const isIt = error instanceof Error && (error as NodeJS.ErrnoException).code === 'EMFILE';
   return isIt ? tooFew(openFilesLimit()) : undefined;
@@ -24,7 +24,7 @@ function tooFew(limit: number): CommandError {
   );
 }
 
-/** The soft limit; infinite where the system does not say it. */
+/** Returns the soft limit; Infinity if the system does not report it. */
 function openFilesLimit(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

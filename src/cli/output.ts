@@ -12,12 +12,12 @@ export function sayJson(value: unknown): void {
 
 type Style = Parameters<typeof styleText>[0];
 
-/** `text` in `style` on a terminal, bare elsewhere; NO_COLOR and FORCE_COLOR are heeded. */
+/** Returns `text` in `style` on a terminal, plain elsewhere. Respects NO_COLOR and FORCE_COLOR. */
 export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const noColor = process.env['NO_COLOR'] ?? '';
   const force = process.env['FORCE_COLOR'] ?? '';
   const wanted = force === '' ? stream.isTTY && noColor === '' && process.env['TERM'] !== 'dumb' : force !== '0';
-  // Not every supported Node heeds the stream itself; validateStream is newer than the oldest of them.
+  // Decided here because `validateStream` of styleText is newer than the oldest supported Node.
   return wanted ? styleText(style, text) : text;
 }
 
@@ -40,13 +40,13 @@ export function table(headings: readonly string[], rows: readonly (readonly (str
   return [styled('bold', line(head)), ...rows.map(line)].join('\n');
 }
 
-/** Names and values below each other. */
+/** Formats names and values, a line for each pair. */
 export function keyValues(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${styled('dim', name.padEnd(width))}  ${value}`).join('\n');
 }
 
-/** "petgate keys list | head" closes the pipe early; that is not an error. Servers keep serving instead. */
+/** Ends the process when its reader closes the pipe: in `petgate keys list | head`, that is not an error. */
 export function endWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 }

@@ -14,16 +14,16 @@ import { endWithReader } from './output.js';
 import { whyCommand } from './why.js';
 
 /**
- * The command line as commander's tree; it throws CommanderError instead of ending the process.
- * @param words of the command line; with `completion` among them, all commands are there
+ * Returns the command line as commander's tree, which throws CommanderError instead of ending the process.
+ * @param words of the command line; with `completion` among them, the tree has all commands
  */
 export async function createProgram(words: readonly string[]): Promise<Command> {
   const program = new Command('petgate')
     .description('An API gateway for APIs that are sold or shared by key.')
     .version(versionOf(), '-V, --version')
-    .option('--admin-url <url>', 'where the admin API is (else ADMIN_HOST and ADMIN_PORT)')
+    .option('--admin-url <url>', 'URL of the admin API (default: ADMIN_HOST and ADMIN_PORT)')
     .showSuggestionAfterError()
-    .showHelpAfterError('(--help says more)')
+    .showHelpAfterError('(see --help)')
     .addHelpText('after', EXAMPLES);
   const connect = async (): Promise<AdminClient> =>
     new AdminClient(await findAdmin(process.env, program.opts<{ adminUrl?: string }>().adminUrl));
@@ -32,7 +32,7 @@ export async function createProgram(words: readonly string[]): Promise<Command> 
   const start = program
     .command('start')
     .description('run gateway and pets together, or the gateway in front of another API')
-    .option('--upstream <url>', 'where the other API is, such as http://localhost:3000 (else UPSTREAM_URL)')
+    .option('--upstream <url>', 'URL of the other API, such as http://localhost:3000 (default: UPSTREAM_URL)')
     .option(
       '--contract <file>',
       'its OpenAPI document; without one, every path is forwarded (default: PETGATE_CONTRACT)',
@@ -70,12 +70,12 @@ export async function createProgram(words: readonly string[]): Promise<Command> 
   return program;
 }
 
-/** The way out that both programs have for `kill` serves as well when the process above them is gone. */
+/** Shuts down as after `kill`, when the parent process is gone. */
 function stopMyself(): void {
   process.kill(process.pid, 'SIGTERM');
 }
 
-/** Commander's own exit code for wrong use is 1; ours is 2. */
+/** Commander itself would exit with 1 for wrong usage; ours is 2. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const child of command.commands) throwInsteadOfExit(child.copyInheritedSettings(command));
@@ -92,4 +92,4 @@ Examples:
   petgate start --upstream http://localhost:3000 --contract openapi.yaml
   petgate keys create --plan free --name "My app"
   petgate usage --by key --format csv
-Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`;
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.`;

@@ -1,8 +1,8 @@
-/** A line on a terminal that says how far long work has come; silent elsewhere. */
+/** A progress line on a terminal; silent elsewhere. */
 export interface Progress {
   /** @param fraction 0 to 1; null if the total is unknown @param note the text next to the bar */
   show(fraction: number | null, note: string): void;
-  /** Wipes the line. */
+  /** Clears the line. */
   end(): void;
 }
 

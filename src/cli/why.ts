@@ -9,24 +9,24 @@ export function whyCommand(connect: Connect): Command {
   return new Command('why')
     .argument('[request-id]', 'the X-Request-Id of the response')
     .description('show what happened to a request and why; exit code 1 if the gateway no longer remembers it')
-    .option('--key <id>', 'instead, the last refused or failed requests of a key')
+    .option('--key <id>', 'show the last refused or failed requests of this key instead')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (id: string | undefined, { key, json }: { key?: string; json?: true }) => {
       if ((id === undefined) === (key === undefined)) throw new CommandError('Give a request id, or --key.', 2);
       const path = id === undefined ? `?key=${segment(key ?? '')}` : `/${segment(id)}`;
-      const answer = await (await connect()).ask('GET', `/admin/v1/exchanges${path}`);
-      const exchanges = listIn(answer, 'exchanges');
-      if (json === true) sayJson(answer);
+      const response = await (await connect()).ask('GET', `/admin/v1/exchanges${path}`);
+      const exchanges = listIn(response, 'exchanges');
+      if (json === true) sayJson(response);
       else for (const exchange of exchanges) say(`${textOf(exchange)}\n`);
-      const elsewhere = elsewhereIn(answer);
+      const elsewhere = elsewhereIn(response);
       if (json !== true && exchanges.length > 0 && elsewhere.length > 0) say(elsewhere.join('\n'));
       if (exchanges.length === 0) throw new CommandError([NOTHING, ...elsewhere].join('\n'));
     });
 }
 
 const NOTHING =
-  'This gateway does not remember that request. Until it ends, it keeps the last refused and failed requests (50 per ' +
+  'This gateway does not remember that request. While it runs, it keeps the last refused and failed requests (50 per ' +
   'key or address) and a few others; the access log has all of them.';
 
 function textOf(exchange: Json): string {
@@ -39,7 +39,7 @@ function textOf(exchange: Json): string {
     ...(reason === null ? {} : { response: cell(reason) }),
     ...(setting === null ? {} : { setting: cell(setting) }),
     request: cell(request),
-    time: decided === null ? `${cell(ended)} (the store decided nothing)` : cell(decided),
+    time: decided === null ? `${cell(ended)} (no decision by the store)` : cell(decided),
     who: whoIn(exchange),
     ...verdictIn(exchange),
     took: tookIn(exchange),
@@ -85,13 +85,13 @@ function tookIn({ ms, admissionMs, upstreamMs, upstream }: Json): string {
   return `${to(ms)}: admission ${to(admissionMs)}${behind}`;
 }
 
-/** Who else may remember it. */
+/** Names the workers and gateways that may also remember it. */
 function elsewhereIn({ gateways, silentWorkers }: Json): readonly string[] {
   const others = Array.isArray(gateways) ? (gateways as readonly Json[]) : [];
   const hosts = [...new Set(others.map(({ host }) => cell(host)))].join(', ');
   return [
     ...(Number(silentWorkers) > 0 ? [`${cell(silentWorkers)} workers of this gateway did not respond.`] : []),
-    ...(gateways === null ? ['The store does not say which other gateways there are.'] : []),
+    ...(gateways === null ? ['The store did not list the other gateways.'] : []),
     ...(others.length > 0
       ? [`Each gateway remembers its own: ${others.length} more, on ${hosts}. Ask them with --admin-url.`]
       : []),

@@ -5,7 +5,7 @@ import type { Values } from '../../gateway/actions/command.js';
 import { offerFor, type Offer } from './offer.js';
 import { run } from './run.js';
 
-/** One command for all offers of the same words: what is given says which of them is meant. */
+/** Returns one command for all offers with the same words: arguments and options select the offer. */
 export function commandFor(connect: Connect, offers: readonly Offer[]): Command {
   const [{ words }] = offers as readonly [Offer];
   const command = new Command(words.at(-1)).description(offers.map(({ about }) => about).join('; or '));
@@ -39,7 +39,7 @@ const OUTPUT = new Option(
   'write to this file, readable only by you; it appears once it is complete',
 );
 
-/** What to know, and an example for each. */
+/** Returns the help texts, then the examples. */
 function helpOf(offers: readonly Offer[]): readonly string[] {
   return [...offers.flatMap(({ command: { help } }) => help ?? []), examplesOf(offers)];
 }

@@ -3,7 +3,7 @@ import type { Action } from '../../gateway/actions/action.js';
 import type { Command, Values } from '../../gateway/actions/command.js';
 import { lowered, optionsFor, type Field } from './options.js';
 
-/** An action as the command line offers it. */
+/** An action as a command. Several offers may share one command. */
 export interface Offer {
   readonly action: Pick<Action, 'method' | 'path' | 'query' | 'issues'>;
   readonly command: Command;
@@ -11,14 +11,14 @@ export interface Offer {
   readonly about: string;
   /** `<id>`, `[id]` */
   readonly args: readonly string[];
-  /** The option that tells it from other commands of the same words, such as `--customer <id>`. */
+  /** The option that tells it from other offers with the same words, such as `--customer <id>`. */
   readonly selector: Option | null;
-  /** Names of the arguments, or of the option, in the path. */
+  /** Names of the arguments, or of the selector, that fill the path. */
   readonly inPath: readonly string[];
   readonly fields: readonly Field[];
 }
 
-/** Every action that the command line offers. */
+/** Returns every action that the command line offers. */
 export async function allOffers(): Promise<readonly Offer[]> {
   const [{ ACTIONS }, { z }] = await Promise.all([import('../../gateway/actions/table.js'), import('zod')]);
   return ACTIONS.flatMap((action) =>
@@ -49,7 +49,7 @@ function nameOf(argument: string): string {
   return argument.slice(1, -1);
 }
 
-/** The one of these that has what was given, and nothing that was not; undefined if there is none. */
+/** Returns the offer that takes exactly the given arguments and selector; undefined if there is none. */
 export function offerFor(offers: readonly Offer[], given: Values): Offer | undefined {
   if (offers.length === 1) return offers[0];
   const namesOf = ({ args, selector }: Offer): readonly string[] => [

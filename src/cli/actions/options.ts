@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import type { Json } from '../client.js';
 import { DAY_MS } from '../../shared/utc-day.js';
 
-/** What options are made from in the JSON schema of a body or query. */
+/** The parts of a body's or query's JSON schema that options are made from. */
 interface Schema {
   readonly description?: string;
   readonly type?: string;
@@ -14,17 +14,17 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-/** An option, and what its value says in the request. */
+/** An option, and the request fields it sets. */
 export interface Field {
   readonly option: Option;
   /** Its name in commander's values. */
   readonly name: string;
   readonly fieldsIn: (value: unknown) => Json;
-  /** Its value comes from standard input, because it is a secret. */
+  /** Its value is read from standard input, because it is a secret. */
   readonly isSecret?: true;
 }
 
-/** What a value of each of these is, where its name alone does not say. */
+/** Placeholders for values, if the name of the option is not one. */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ customer: 'id', environment: 'name', expires: 'date', for: 'duration', from: 'day', key: 'id', limit: 'count' },
   ...{ name: 'text', note: 'text', overlap: 'duration', reason: 'text', reference: 'text', requests: 'count' },
@@ -32,10 +32,10 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 const DATES = ['expires', 'until'];
 const DATE_FORMS = '2027-01-31, 2027-01-31T12:00:00Z, 90d (from now)';
-/** Said for JSON: the command line has a word or an option for it. */
+/** Removed from descriptions: the command line has a word or an option in place of null. */
 const OR_NULL = /; null for \w+$/;
 
-/** The options for the fields of this JSON schema. */
+/** Returns the options for the fields of this JSON schema. */
 export function optionsFor(schema: object): readonly Field[] {
   const { properties = {}, required = [] } = schema as Schema;
   return Object.entries(properties)
@@ -74,7 +74,7 @@ function field(flags: string, about: string, fieldsIn: Field['fieldsIn']): Field
   return { option, name: option.attributeName(), fieldsIn };
 }
 
-/** What the given options say, together. */
+/** Returns the request fields that the given options set. */
 export function fieldsIn(fields: readonly Field[], values: Readonly<Record<string, unknown>>): Json {
   const all: Record<string, unknown> = {};
   for (const { name, fieldsIn: read } of fields)
@@ -87,7 +87,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What is none of what the field takes goes as it is: the gateway says why not. */
+/** Leaves a value that does not fit the field unchanged: the gateway reports why it is wrong. */
 function valueOf(name: string, given: unknown, schema: Schema): unknown {
   const text = String(given);
   if (DATES.includes(name)) return dateOf(text);
@@ -95,14 +95,14 @@ function valueOf(name: string, given: unknown, schema: Schema): unknown {
   return isNumber && /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** As the gateway takes it; `never` is null. */
+/** Returns a date as the gateway takes it; null for `never`. */
 function dateOf(text: string): string | null {
   if (text === 'never') return null;
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
   return days === undefined ? text : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
-/** `Only keys on this plan` → `only keys on this plan`; `UTC day` stays. */
+/** Lowers the first letter: `Only keys on this plan` → `only keys on this plan`; `UTC day` stays. */
 export function lowered(text: string): string {
   return /^[A-Z](?![A-Z])/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }

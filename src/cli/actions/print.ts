@@ -3,36 +3,36 @@ import { keyValues, styled, table } from '../output.js';
 import { cell, readable } from '../../shared/readable.js';
 import type { Column, Values, Prints } from '../../gateway/actions/command.js';
 
-/** What people read of an answer. */
-export function textOf(prints: Prints | undefined, answer: Json, given: Values, secret = ''): string {
-  if (prints === undefined) return recordOf(answer);
+/** Formats a response for people. @param secret name of the field that is shown only once */
+export function textOf(prints: Prints | undefined, response: Json, given: Values, secret = ''): string {
+  if (prints === undefined) return recordOf(response);
   if ('done' in prints)
-    return typeof prints.done === 'string' ? filled(prints.done, given) : prints.done(given, answer);
-  if ('text' in prints) return prints.text(answer);
-  if ('issued' in prints) return issuedText(prints, answer, secret);
-  if ('list' in prints) return listText(prints, answer, given);
-  throw new Error('what comes as a stream is printed as it comes');
+    return typeof prints.done === 'string' ? filled(prints.done, given) : prints.done(given, response);
+  if ('text' in prints) return prints.text(response);
+  if ('issued' in prints) return issuedText(prints, response, secret);
+  if ('list' in prints) return listText(prints, response, given);
+  throw new Error('a streamed response has no text');
 }
 
 function filled(sentence: string, given: Values): string {
   return sentence.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? '');
 }
 
-function issuedText({ issued, note }: Extract<Prints, { issued: string }>, answer: Json, secret: string): string {
-  const { [secret]: shown, ...rest } = answer;
-  const more = note?.(answer) ?? null;
+function issuedText({ issued, note }: Extract<Prints, { issued: string }>, response: Json, secret: string): string {
+  const { [secret]: shown, ...rest } = response;
+  const more = note?.(response) ?? null;
   const said = `${issued} It is shown only this once:\n\n  ${styled('bold', cell(shown))}\n\n${recordOf(rest)}`;
   return more === null ? said : `${said}\n\n${more}`;
 }
 
 function listText(
   { list, columns, none, note }: Extract<Prints, { list: unknown }>,
-  answer: Json,
+  response: Json,
   given: Values,
 ): string {
-  const rows = typeof list === 'string' ? listIn(answer, list) : list(answer);
-  const text = rows.length > 0 ? rowsOf(columns, rows) : typeof none === 'string' ? none : none(given, answer);
-  const more = note?.(answer) ?? null;
+  const rows = typeof list === 'string' ? listIn(response, list) : list(response);
+  const text = rows.length > 0 ? rowsOf(columns, rows) : typeof none === 'string' ? none : none(given, response);
+  const more = note?.(response) ?? null;
   return more === null ? text : `${text}\n${more}`;
 }
 
@@ -48,12 +48,12 @@ export function rowsOf(columns: readonly Column[], rows: readonly Json[]): strin
   );
 }
 
-/** A line for each field. */
-export function recordOf(answer: Json): string {
-  return keyValues(Object.entries(answer).map(([name, value]) => [name, (WORDS[name] ?? readable)(value)]));
+/** Formats a response as a line for each field. */
+export function recordOf(response: Json): string {
+  return keyValues(Object.entries(response).map(([name, value]) => [name, (WORDS[name] ?? readable)(value)]));
 }
 
-/** `+500 a day until 2027-01-31T00:00:00.000Z`, for each of them. */
+/** `+500 a day until 2027-01-31T00:00:00.000Z`, for each grant. */
 function grantsIn(grants: unknown): string {
   const texts = (grants as readonly Json[]).map(
     ({ window, units, until }) => `+${cell(units)} a ${cell(window)} until ${cell(until)}`,
@@ -75,7 +75,7 @@ function banIn(ban: unknown): string {
   return `until ${cell(until)}, level ${cell(level)}, by ${cell(by)}${reason === null ? '' : `: ${cell(reason)}`}`;
 }
 
-/** Fields that are not shown as they are in the answer. */
+/** Fields with a format of their own. */
 const WORDS: Readonly<Record<string, (value: unknown) => string>> = {
   ban: banIn,
   grants: grantsIn,

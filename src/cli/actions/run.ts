@@ -14,17 +14,17 @@ interface Wish extends Offer {
   readonly json: boolean;
 }
 
-/** Asks the admin API for it, and prints what it answers. */
+/** Sends the request to the admin API and prints the response. */
 export async function run(connect: Connect, wish: Wish): Promise<void> {
   const { command, given, json } = wish;
   const { prints, bulk } = command;
   for (const value of Object.values(given)) if (typeof value === 'string') refuseSecret(value);
   if (prints !== undefined && 'file' in prints) return pourTo(connect, pathOf(wish), given['output']);
   if (prints !== undefined && 'lines' in prints) return printLines(connect, wish, prints);
-  const answer = bulk === undefined ? await ask(connect, wish) : await askEach(connect, wish, bulk);
+  const response = bulk === undefined ? await ask(connect, wish) : await askEach(connect, wish, bulk);
   const list = pagesOf(wish);
-  if (!json) say(textOf(prints, answer, given, wish.action.issues));
-  else sayJson(list === undefined ? answer : { [list]: answer[list] });
+  if (!json) say(textOf(prints, response, given, wish.action.issues));
+  else sayJson(list === undefined ? response : { [list]: response[list] });
 }
 
 async function ask(connect: Connect, wish: Wish): Promise<Json> {
@@ -41,7 +41,7 @@ async function ask(connect: Connect, wish: Wish): Promise<Json> {
   return client.askAll(path, query, list, countIn(given['limit']));
 }
 
-/** The list of an answer that comes in pages, which are all asked for. */
+/** Returns the name of the list in a paged response; undefined if the response is not paged. */
 function pagesOf({ action: { query = {} }, command: { prints } }: Offer): string | undefined {
   if (!('cursor' in query) || prints === undefined || !('list' in prints)) return undefined;
   return typeof prints.list === 'string' ? prints.list : undefined;
@@ -53,7 +53,7 @@ function countIn(limit: string | undefined): number {
   throw new CommandError('--limit must be a whole number from 1.', 2);
 }
 
-/** Body or query. */
+/** Returns the fields of the body or query. */
 async function sentBy({ command: { sends, instead }, fields, given }: Wish): Promise<Json> {
   if (sends !== undefined) return sends;
   const secret = fields.find(({ isSecret, name }) => isSecret === true && given[name] !== undefined);
@@ -66,7 +66,7 @@ async function sentBy({ command: { sends, instead }, fields, given }: Wish): Pro
   }
 }
 
-/** One by its ID, or all of the bulk option. Gives the IDs. */
+/** Sends a request for the given ID, or for each ID of the bulk option. Resolves to the IDs. */
 async function askEach(connect: Connect, wish: Wish, bulk: Bulk): Promise<Json> {
   const { action, given } = wish;
   const { id } = given;
@@ -81,8 +81,8 @@ async function askEach(connect: Connect, wish: Wish, bulk: Bulk): Promise<Json> 
 async function idsFor(client: AdminClient, bulk: Bulk): Promise<readonly string[]> {
   const { list, isPaged, isMeant = () => true } = bulk;
   const [path = '', query] = `/admin/v1/${bulk.path}`.split('?');
-  const answer = await (isPaged ? client.askAll(path, new URLSearchParams(query), list) : client.ask('GET', path));
-  return listIn(answer, list)
+  const response = await (isPaged ? client.askAll(path, new URLSearchParams(query), list) : client.ask('GET', path));
+  return listIn(response, list)
     .filter(isMeant)
     .map(({ id }) => String(id));
 }
@@ -101,7 +101,7 @@ async function printLines(connect: Connect, wish: Wish, { lines, none }: Extract
     else say(isDamaged ? styled('red', lines(line)) : lines(line));
   }
   if (count === 0 && !json) say(none);
-  if (damaged > 0) throw new CommandError(`${damaged} of ${count} are damaged. Bring them back from a backup.`);
+  if (damaged > 0) throw new CommandError(`${damaged} of ${count} are damaged. Restore them from a backup.`);
 }
 
 function pathOf({ action: { path }, inPath, given }: Pick<Wish, 'action' | 'inPath' | 'given'>): string {

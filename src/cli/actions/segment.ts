@@ -1,6 +1,6 @@
 import { CommandError } from '../command-error.js';
 
-/** An ID in a path. A whole key or token is refused, unrepeated: the shell's history and `ps` have it already. */
+/** Encodes an ID for a path. Throws CommandError for a whole key or token, without repeating the secret. */
 export function segment(id: string): string {
   refuseSecret(id);
   return encodeURIComponent(id);
@@ -9,14 +9,14 @@ export function segment(id: string): string {
 export function refuseSecret(text: string): void {
   if (text.startsWith('ptg_'))
     throw new CommandError(
-      "This is a whole key. Give its id, the 12 characters after ptg_<environment>_ (14 of a customer's key); " +
-        'and rotate the key, for the command line is no secret place.',
+      "This is a whole key. Give its id, the 12 characters after ptg_<environment>_ (14 for a customer's key). " +
+        'Rotate the key: the shell history and other users of this machine can see the command line.',
       2,
     );
   if (text.startsWith('pta_'))
     throw new CommandError(
-      'This is a whole admin token. Give its id, the 12 characters after pta_; and revoke the token, for the ' +
-        'command line is no secret place.',
+      'This is a whole admin token. Give its id, the 12 characters after pta_. Revoke the token: the shell history ' +
+        'and other users of this machine can see the command line.',
       2,
     );
 }

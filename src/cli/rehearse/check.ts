@@ -4,7 +4,6 @@ import { CommandError } from '../command-error.js';
 import { say, sayJson, styled } from '../output.js';
 import { cell } from '../../shared/readable.js';
 
-/** `petgate plans check`: what a file would take away. */
 export function checkCommand(connect: Connect): Command {
   return new Command('check')
     .argument('<file>')

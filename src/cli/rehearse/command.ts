@@ -19,7 +19,7 @@ export function rehearseCommand(connect: Connect): Command {
     .argument('<file>')
     .description('replay an access log or the ledger under other plans')
     .option('--log <file...>', 'access logs of all gateways: JSON lines, also .gz; - reads standard input')
-    .option('--ledger <month>', 'in place of a log: days and months of a UTC month such as 2026-11, by the gateway')
+    .option('--ledger <month>', 'instead of a log, a UTC month of the ledger such as 2026-11, through the gateway')
     .option(
       '--today <file>',
       'with --log: the plans that were in force, to show what was owed; without it, only the new amounts are shown',
@@ -43,9 +43,9 @@ function checkOptions({ log, ledger, today }: Options): void {
 }
 
 const EXAMPLES = `
-With --log it needs no gateway. Lines of several gateways and files are brought into the order in which they were
-decided, as far as they are not more than two minutes, or 100,000 lines, from it. Bans and grants by hand are taken from
-the log. With --ledger the gateway tries the plans on what it counted: on days, months and amounts, not on minutes.
+With --log it needs no gateway. Lines of several gateways and files are sorted into the order in which they were
+decided, unless they are more than two minutes, or 100,000 lines, out of order. Bans and grants by operators are taken
+from the log. With --ledger the gateway applies the plans to its counts: days, months and amounts, but no minutes.
 Examples:
   petgate plans rehearse plans-2027.yaml --log gateway-a.log gateway-b.log.1.gz
   petgate plans rehearse plans-2027.yaml --today plans.yaml --log november.log.gz

@@ -9,10 +9,10 @@ import { MAX_SHOWN, titled, withNotes } from './show.js';
 
 const NOTES = [
   'Only days and months: a ledger has no minutes, bans, refused requests or grants.',
-  'A plan that trickles back is taken to admit twice its day, so that no more is said to be above than was.',
+  'Greedy refill is assumed to admit twice the daily limit, so the units above may be too few, never too many.',
 ];
 
-/** Asks the gateway, which may take its time. */
+/** Asks the gateway, which may take minutes. */
 export async function rehearsedLedger(connect: Connect, file: string, month: string): Promise<LedgerOutcome> {
   const { readPlanFile } = await import('../../gateway/config/load.js');
   const plans = Readable.from([Buffer.from(JSON.stringify(readPlanFile(file)))]);

@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.js';
 import { linesOf } from '../log-files.js';
 import { checkPlans } from './missing.js';
 
-/** @param today the file of the plans of then, where it is named */
+/** Replays access logs under the plans of `file`. @param today file of the original plans, if known */
 export async function rehearsedLog(
   file: string,
   today: string | undefined,
@@ -19,14 +19,14 @@ export async function rehearsedLog(
 
 interface Source {
   readonly chunks: AsyncGenerator<readonly string[], void>;
-  /** Of the chunk at hand, and how many of it were read. */
+  /** Lines of the current chunk, and how many of them were read. */
   lines: readonly string[];
   read: number;
-  /** The last decision that it had, store ms. */
+  /** Time of its last decision, store ms. */
   lastMs: number;
 }
 
-/** Reads the one that is furthest behind, so that what gateways logged at one time is met together. */
+/** Always reads the source that is furthest behind, so that lines arrive nearly in the order of decisions. */
 async function outcomeOf(rehearsal: Rehearsal, files: ReadonlyMap<string, string>): Promise<Outcome> {
   const sources = new Set<Source>();
   for (const [file, path] of files) sources.add({ chunks: linesOf(file, path), lines: [], read: 0, lastMs: -Infinity });
@@ -39,7 +39,7 @@ async function outcomeOf(rehearsal: Rehearsal, files: ReadonlyMap<string, string
   return rehearsal.end();
 }
 
-/** Reads what is at hand, until a line was decided later. */
+/** Reads the current chunk up to the first line that was decided later than `atMs`. */
 function readUpTo(atMs: number, source: Source, rehearsal: Rehearsal): void {
   const { lines } = source;
   do {
@@ -48,7 +48,7 @@ function readUpTo(atMs: number, source: Source, rehearsal: Rehearsal): void {
   } while (source.read < lines.length && source.lastMs <= atMs);
 }
 
-/** False at its end. */
+/** Reads the next chunk; resolves to false at the end. */
 async function refill(source: Source): Promise<boolean> {
   const next = await source.chunks.next();
   if (next.done === true) return false;
@@ -61,7 +61,7 @@ function checkOutcome({ missingPlans, rehearsed: count, ignored }: Outcome, file
   if (count > 0) return;
   throw new CommandError(
     ignored.old > 0
-      ? `The log is of a version that did not write decidedAt and windows: its ${ignored.old} lines don't say enough.`
-      : 'The log has no access line of a request that cost anything. Is it the JSON lines of a gateway (log.access)?',
+      ? `The log is from a version without decidedAt and windows: its ${ignored.old} lines cannot be replayed.`
+      : 'The log has no access line of a request that cost anything. Is it the JSON log of a gateway (log.access)?',
   );
 }

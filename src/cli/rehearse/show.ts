@@ -4,32 +4,32 @@ import { styled, table } from '../output.js';
 import { cell } from '../../shared/readable.js';
 import { moneyIn, sumsIn } from './money.js';
 
-/** More are left to --json. */
+/** Rows shown; --json has all. */
 export const MAX_SHOWN = 20;
 const COUNTS = ['admitted', 'limited', 'banned', 'units'] as const;
 
-/** Why lines were not rehearsed, for people; those that say nothing of the result are left out. */
+/** Why lines were not rehearsed, for people; without the reasons that do not affect the result. */
 const IGNORED: Partial<Record<keyof Outcome['ignored'], string>> = {
   repeated: 'appeared twice and were counted once: a log, or a copy of it, was named twice',
   late: 'came too late to be put in order',
-  crowded: 'are of keys or addresses beyond the 200,000 that are followed',
+  crowded: 'belong to keys or addresses beyond the 200,000 that are followed',
   undecided: 'had no decision: the store was unavailable, or the request could not be read',
-  old: 'are of a version that did not write enough',
-  strange: 'are no access lines, though they look like some',
-  unreadable: 'are no JSON',
+  old: 'are from a version that logged too little',
+  strange: 'look like access lines, but are not',
+  unreadable: 'are not JSON',
 };
 const DOUBTS: Record<keyof Outcome['doubtful'], string> = {
   seen_midway: 'belong to keys or addresses whose windows, refusals or bans began before the log',
-  missing: 'are of keys or addresses with requests that the log lacks, and follow on these',
+  missing: 'follow requests of the same key or address that the log lacks',
   forgotten: 'follow a loss of the store, which had less than the log says',
-  granted: 'belong to keys with a grant, which ends when it did',
-  local: 'follow decisions that a gateway made by itself while Redis was unavailable',
+  granted: 'belong to keys with a grant, which is assumed to end when it did',
+  local: 'follow decisions that a gateway made in outage mode, while Redis was unavailable',
   late: 'follow lines that came too late',
   by_hand: 'follow a ban that was set or lifted by hand',
 };
 
 const OF_AMOUNTS =
-  'What is owed has the base and the included units of the days of the log, and only of who made requests in it.';
+  'Amounts have the base price and included units of the days in the log, and only of payers with requests in it.';
 
 export function textOfLog(outcome: Outcome): string {
   const { from, to, rehearsed, different, plans, payers, refused, refusedUnlisted, owed } = outcome;
@@ -60,7 +60,7 @@ export function textOfLog(outcome: Outcome): string {
   return withNotes(parts, notesOn(outcome));
 }
 
-/** Parts of a text, with remarks. */
+/** Joins the parts of a text, and its notes. */
 export function withNotes(parts: readonly string[], notes: readonly string[]): string {
   const lines = notes.map((note) => `${styled('yellow', 'note:')} ${note}`).join('\n');
   return [...parts, ...(lines === '' ? [] : [lines])].join('\n\n');
@@ -89,12 +89,12 @@ function notesOn({ ignored, doubtful, dropped, sampled, missingUnits, owed }: Ou
     ...(owed?.before === null
       ? ['What was owed is unknown: name the file with the prices of that time with --today.']
       : []),
-    ...(sampled ? ['The log is a sample (log.sampled): figures are of the lines that it has.'] : []),
+    ...(sampled ? ['The log is a sample (log.sampled): figures count only the lines that it has.'] : []),
     ...(dropped > 0
       ? [`${dropped} access lines are missing: gateways dropped them because nothing read their log.`]
       : []),
     ...(missingUnits > 0
-      ? [`${missingUnits} units were spent by requests that the log lacks: windows count them, and figures don't.`]
+      ? [`${missingUnits} units were spent by requests that the log lacks: windows count them, figures do not.`]
       : []),
     ...Object.entries(IGNORED).flatMap(([why, words]) => {
       const count = ignored[why as keyof typeof ignored];

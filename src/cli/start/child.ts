@@ -7,12 +7,12 @@ import { answersReady } from './ready.js';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** Who ran this long without a crash starts again at once after the next. */
+/** A program that ran this long without a crash is restarted without a pause after the next one. */
 const STEADY_MS = 30_000;
 const READY_MS = 60_000;
 const POLL_MS = 40;
 
-/** One of the two programs, kept running: a crash is reported in a line and it is started again. */
+/** Keeps one of the two programs running: reports a crash in one line and starts it again. */
 export class Child {
   readonly name: string;
   readonly #command: readonly string[];
@@ -31,7 +31,7 @@ export class Child {
     this.#readyUrl = readyUrl;
   }
 
-  /** Resolves when the program is ready; rejects with CommandError when it ends before, or is stopped. */
+  /** Resolves when the program is ready; rejects with CommandError if it ends or is stopped first. */
   async start(): Promise<void> {
     const first = this.#spawn();
     const deadlineMs = Date.now() + READY_MS;
@@ -67,15 +67,15 @@ export class Child {
     clearTimeout(timer);
   }
 
-  /** Ends the program at once. */
+  /** Ends the program immediately. */
   kill(): void {
     this.#stopping.abort();
     this.#process?.kill('SIGKILL');
   }
 
   #spawn(): ChildProcess {
-    // A group of its own: Ctrl-C in the terminal reaches this process alone, which then stops both in order.
-    // The channel is there for its end: it breaks when this process is killed, and the child leaves.
+    // A process group of its own: Ctrl-C reaches only this process, which then stops both programs in order.
+    // The IPC channel closes when this process is killed: then the child ends, too.
     const child = spawn(process.execPath, this.#command, {
       env: this.#environment,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -98,7 +98,7 @@ export class Child {
         `${styled('yellow', `${this.name} ended by itself`)} (${endOf(child)}); starting it ` +
           `again${pauseMs === 0 ? '' : ` in ${pauseMs / 1000} s`}.`,
       );
-      // Cut short by a stop; then the signal is aborted, and there is nothing left to start.
+      // A stop ends the pause early.
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
       if (isAborted(signal)) return;
     }

@@ -7,7 +7,7 @@ import { packageRoot } from '../../shared/package-root.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { CommandError } from '../command-error.js';
 
-/** What the command line says, in place of the variables. */
+/** Options that override the variables. */
 export interface StartOptions {
   readonly upstream?: string;
   readonly contract?: string;
@@ -17,13 +17,13 @@ export interface StartOptions {
 export interface Plan {
   readonly environment: NodeJS.ProcessEnv;
   readonly settings: Settings;
-  /** Where the other API is; null: pets. */
+  /** Addresses of the other API; null for pets. */
   readonly upstream: string | null;
 }
 
 /**
- * An address of an upstream, or a contract with an upstream of its own, is another API. Without its contract
- * everything is forwarded.
+ * Plans what to start: another API if there is an upstream address, or a contract with an upstream of its own; else
+ * pets. Another API without a contract has every path forwarded.
  */
 export function planStart(surroundings: NodeJS.ProcessEnv, { upstream, contract }: StartOptions): Plan {
   const given: NodeJS.ProcessEnv = {
@@ -50,7 +50,7 @@ function withScheme(upstream: string): string {
   return /^[A-Za-z0-9.-]+:\d+(?:\/|$)/.test(upstream) ? `http://${upstream}` : upstream;
 }
 
-/** Problems name what was typed. */
+/** Problems name the option `--upstream`, not the variable that it sets. */
 function loadFor(environment: NodeJS.ProcessEnv, byFlag: boolean): Settings {
   try {
     return loadSettings(environment);

@@ -15,8 +15,8 @@ interface WantedPort {
 }
 
 /**
- * Listens for a moment, so that a taken port is named here and not in a child's log. All at once, or the kernel might
- * give the same free port twice. Gives the ports' numbers, in the same order.
+ * Listens briefly on each port, so that a port in use is named here and not in a child's log. On all together, or the
+ * kernel might choose the same free port twice. Resolves to the port numbers, in the same order.
  */
 export async function claimPorts(wanted: readonly WantedPort[]): Promise<readonly number[]> {
   const servers: Server[] = [];
@@ -36,8 +36,8 @@ async function listen({ host, port, purpose, variable }: WantedPort): Promise<Se
     return server;
   } catch (error) {
     throw new CommandError(
-      `${reasonOf((error as NodeJS.ErrnoException).code, host, port)}, but it is for ${purpose}. Free it, or ` +
-        `choose another with ${variable}=${otherThan(port)}`,
+      `${reasonOf((error as NodeJS.ErrnoException).code, host, port)}; ${purpose} needs it. Free it, or choose ` +
+        `another port, such as ${variable}=${otherThan(port)}`,
     );
   }
 }
@@ -47,7 +47,7 @@ function otherThan(port: number): number {
 }
 
 function reasonOf(code: string | undefined, host: string, port: number): string {
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken`;
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use`;
   if (code === 'EACCES') return `Port ${port} on ${host} may not be opened by this user`;
   return `Port ${port} on ${host} can't be opened (${code ?? 'unknown reason'})`;
 }

@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 
-const ANSWER_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
-/** True when a GET of `url` answers 200. */
+/** Resolves to whether the response to a GET of `url` is 200. */
 export function answersReady(url: URL): Promise<boolean> {
   return new Promise((resolve) => {
-    const req = request(url, { agent: false, timeout: ANSWER_MS }, (res) => {
+    const req = request(url, { agent: false, timeout: TIMEOUT_MS }, (res) => {
       res.resume();
       resolve(res.statusCode === 200);
     });

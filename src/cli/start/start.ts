@@ -20,24 +20,24 @@ import { welcome } from './welcome.js';
 
 const PETS_HOST = '127.0.0.1';
 const PETS_PORT = '8081';
-/** What a child gets beyond the gateway's own deadline for finishing what is in flight. */
+/** Time for a child to stop, in addition to the gateway's own deadline for requests in flight. */
 const EXTRA_GRACE_MS = 3_000;
 /** One Ctrl-C arrives more than once: from the terminal and again through npm. */
 const SAME_SIGNAL_MS = 1_000;
-/** How often a first key is tried to be made. */
+/** Attempts to create a first key. */
 const GREETINGS = 3;
 const GREETING_PAUSE_MS = 1_000;
 
 interface Addresses {
   readonly gateway: string;
   readonly admin: string;
-  /** Null where they don't run. */
+  /** Null if pets does not run. */
   readonly pets: string | null;
 }
 
 /**
- * Runs gateway and pets, or the gateway in front of another API, until a signal, or the end of whoever started this.
- * Gives the exit code.
+ * Runs gateway and pets, or the gateway in front of another API, until a signal or the end of the parent process.
+ * Resolves to the exit code.
  */
 export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptions): Promise<number> {
   const plan = planStart(surroundings, options);
@@ -49,7 +49,7 @@ export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptio
     new Child(name, [program, name], childEnvironment, new URL('/readyz', ready));
   const gateway = child('gateway', addresses.admin);
   const pets = addresses.pets === null ? [] : [child('pets', addresses.pets)];
-  // In the order in which they stop, so that what is in flight is still answered.
+  // In the order in which they stop, so that requests in flight still get their response.
   const children = [gateway, ...pets];
   const stopped = stopOnSignal(children, settings.drainMs + settings.shutdownMs + EXTRA_GRACE_MS);
   try {
@@ -69,7 +69,7 @@ export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptio
   return stopped.done;
 }
 
-/** What there is to look at. */
+/** Formats the addresses and files to look at. */
 function whereAll(
   { upstream, settings }: Plan,
   { routes: { operations }, credentials }: LoadedContract,
@@ -85,7 +85,7 @@ function whereAll(
     ...(usage === undefined ? [] : [`Usage of a key: ${gateway}${usage.path}`]),
     `Data: ${dataFolder}`,
     ...(isProposed
-      ? [`Its clients send keys otherwise; in the settings: credentials: ${JSON.stringify(credentials)}`]
+      ? [`The contract sends keys elsewhere. To accept them, set credentials: ${JSON.stringify(credentials)}`]
       : []),
   ];
   return [
@@ -97,8 +97,8 @@ function whereAll(
 }
 
 /**
- * A store that is unavailable keeps the gateway from making keys, not from serving: no reason to stop. It may be for a
- * moment, on a busy machine.
+ * Tries again, because a store may be unavailable for a moment on a busy machine. Does not stop the gateway, which can
+ * serve without it.
  */
 async function greet(
   childEnvironment: NodeJS.ProcessEnv,
@@ -111,7 +111,7 @@ async function greet(
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       if (tries === 1) {
-        say(`\nNo key was made: ${error.message}`);
+        say(`\nNo key was created: ${error.message}`);
         return;
       }
     }
@@ -128,15 +128,15 @@ async function begin(child: Child, address: string): Promise<void> {
   );
 }
 
-/** Claims the ports and writes into the children's environment what all must agree on. */
+/** Claims the ports, and returns the environment in which all children agree on them. */
 async function prepare({ settings, environment, upstream }: Plan): Promise<{
   readonly childEnvironment: NodeJS.ProcessEnv;
   readonly addresses: Addresses;
 }> {
   const petsHost = readVariable(environment, 'PETS_HOST') || PETS_HOST;
   const [port, adminPort, petsPort] = await claimPorts([
-    { ...settings.listen, purpose: "the gateway's public side", variable: 'PORT' },
-    { ...settings.admin, purpose: "the gateway's admin side", variable: 'ADMIN_PORT' },
+    { ...settings.listen, purpose: "the gateway's public listener", variable: 'PORT' },
+    { ...settings.admin, purpose: "the gateway's admin listener", variable: 'ADMIN_PORT' },
     ...(upstream === null
       ? [{ host: petsHost, port: petsPortOf(environment), purpose: 'the pets service', variable: 'PETS_PORT' }]
       : []),
@@ -163,7 +163,7 @@ async function prepare({ settings, environment, upstream }: Plan): Promise<{
   return { childEnvironment: { ...environment, ...shared }, addresses };
 }
 
-/** People get a line per request, and warnings; who sets the level gets the log as production writes it. */
+/** People get a line per request, and warnings; with LOG_LEVEL set, the log is as in production. */
 function logDefaults(
   { environment: name, log }: Settings,
   environment: NodeJS.ProcessEnv,
@@ -173,7 +173,7 @@ function logDefaults(
   return { LOG_LEVEL: 'warn', ...(isForPeople ? { LOG_ACCESS: 'text' } : {}) };
 }
 
-/** The variables of this terminal that a command in another one needs, as a shell sets them for it. */
+/** Returns the variables of this terminal that a command in another one needs, as shell assignments. */
 function assignmentsFor(environment: NodeJS.ProcessEnv, childEnvironment: NodeJS.ProcessEnv): string {
   return ['PETGATE_CONFIG', 'PETGATE_DATA', 'ADMIN_HOST', 'ADMIN_PORT']
     .filter((name) => readVariable(environment, name) !== '')
@@ -194,7 +194,7 @@ interface Stop {
   readonly done: Promise<number>;
 }
 
-/** The first signal stops all, one after the other; the next one kills them. */
+/** The first signal stops all programs, one after the other; the next one kills them. */
 function stopOnSignal(children: readonly Child[], graceMs: number): Stop {
   let beganMs: number | undefined;
   let finish: (code: number) => void;
@@ -207,7 +207,7 @@ function stopOnSignal(children: readonly Child[], graceMs: number): Stop {
     const nowMs = Date.now();
     if (beganMs === undefined) {
       beganMs = nowMs;
-      say('\nStopping; Ctrl-C again kills at once.');
+      say('\nStopping. Ctrl-C again kills immediately.');
       void stopAll();
     } else if (nowMs - beganMs > SAME_SIGNAL_MS) {
       for (const child of children) child.kill();

@@ -3,9 +3,9 @@ import { say, styled } from '../output.js';
 import { cell } from '../../shared/readable.js';
 
 /**
- * Says how to make the first request. A store without any key gets one on plan free, shown this once.
- * @param requestWith what to paste behind `curl -i` to send a key
- * @param program how a command is called in another terminal, with the variables that it needs there
+ * Prints how to make the first request. A store without any key gets one on plan free, shown only once.
+ * @param requestWith returns the arguments of `curl -i` that send a key
+ * @param program the command for another terminal, with the variables that it needs there
  */
 export async function welcome(
   client: AdminClient,
@@ -21,7 +21,7 @@ export async function welcome(
   const made = await client.ask('POST', '/admin/v1/keys', {
     plan: 'free',
     name: 'Demo',
-    note: 'made by the first start',
+    note: 'created by the first start',
   });
   const key = cell(made['key']);
   say(

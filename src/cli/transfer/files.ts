@@ -5,19 +5,19 @@ import type { AdminClient, Connect, Json } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { progressOn } from '../progress.js';
 
-/** Sends a file or standard input as it is read, with progress on standard error. */
+/** Streams a file or standard input to the admin API, with progress on standard error. */
 export async function upload(client: AdminClient, path: string, file: string, doing: string): Promise<Json> {
   const { lines, bytes } = openLines(file);
   const { meter, end } = metered(doing, bytes);
   lines.on('error', (error) => meter.destroy(unreadable(file, error)));
   return client.upload(path, lines.pipe(meter)).finally(() => {
     end();
-    // Refused early: what is still to come, of a terminal perhaps, would keep us waiting.
+    // After an early refusal, unread input, perhaps of a terminal, would keep the process waiting.
     lines.destroy();
   });
 }
 
-/** Copies an answer to standard output, or into a file. */
+/** Copies a response to standard output, or into a file. */
 export async function pourTo(connect: Connect, path: string, output: string | undefined): Promise<void> {
   const client = await connect();
   const { meter, end } = metered('reading');
@@ -25,7 +25,7 @@ export async function pourTo(connect: Connect, path: string, output: string | un
   await (output === undefined ? pour() : intoFile(output, pour));
 }
 
-/** Counts what goes through it. */
+/** Returns a stream that shows the progress of what passes through it. */
 function metered(doing: string, bytes?: number): { readonly meter: Transform; readonly end: () => void } {
   const progress = progressOn(process.stderr);
   let doneBytes = 0;
@@ -53,7 +53,7 @@ function unreadable(file: string, error: unknown): CommandError {
   return new CommandError(`${file} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`);
 }
 
-/** Half an export must not look like a whole one: the file gets its name at the end. */
+/** Renames the file only at the end: half an export must not look complete. */
 async function intoFile(file: string, write: (out: Writable) => Promise<void>): Promise<void> {
   const part = `${file}.part`;
   try {

@@ -5,7 +5,7 @@ import { upload } from './files.js';
 
 const PATH = '/admin/v1/keys/import';
 
-/** `petgate keys import`: a file of keys, each of which is there afterwards. */
+/** Returns `petgate keys import`. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
     .description('import existing keys by their hashes; if it is interrupted, run it again')
@@ -15,11 +15,11 @@ export function importCommand(connect: Connect): Command {
     .action(async (file: string, { json }: { json?: true }) => {
       const client = await connect();
       const startMs = performance.now();
-      // What comes by standard input comes once.
+      // Standard input can be read only once.
       if (file !== '-') await upload(client, `${PATH}?check=true`, file, 'checking');
-      const answer = await upload(client, PATH, file, 'importing');
-      if (json === true) sayJson(answer);
-      else say(summaryOf(answer, performance.now() - startMs));
+      const response = await upload(client, PATH, file, 'importing');
+      if (json === true) sayJson(response);
+      else say(summaryOf(response, performance.now() - startMs));
     });
 }
 
@@ -36,13 +36,13 @@ hashes  instead, up to two during a rotation, the newest first: ["…", {"hash":
 id      for keys that Petgate made; a key of any other form gets its id from its hash
 Also: note, status (enabled, disabled, revoked), scopes, limits, created, expires.
 
-A file is checked to its end before anything is imported, and every invalid line is named;
-of standard input the valid lines are imported as they come. A key that is here already, just
-as its line says, is left alone: cut off at any point, just run it again. One that differs is
-named and not changed.
+A whole file is checked before anything is imported, and every invalid line is named; from
+standard input, valid lines are imported as they come. A key that is already here and equals
+its line is left unchanged: after an interruption, run it again. A key that differs is named
+and not changed.
 Keys of another form need keys.accept_imported: true in the configuration.
 
-Keys of another Petgate come with all else: petgate store export, petgate store import.
+To move keys from another Petgate, with everything else: petgate store export, petgate store import.
 
 Example:
   petgate keys import old-keys.jsonl`;

@@ -3,7 +3,7 @@ import type { Connect, Json } from '../client.js';
 import { say, sayJson } from '../output.js';
 import { pourTo, upload } from './files.js';
 
-/** `petgate store export`: all that the store keeps. */
+/** Returns `petgate store export`. */
 export function exportCommand(connect: Connect): Command {
   return new Command('export')
     .description('print the whole store as JSON lines: customers, keys with hashes, tokens, usage, history')
@@ -12,7 +12,7 @@ export function exportCommand(connect: Connect): Command {
     .action(({ out }: { out?: string }) => pourTo(connect, '/admin/v1/store/export', out));
 }
 
-/** `petgate store import`: what an export holds is there afterwards. */
+/** Returns `petgate store import`. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
     .description('import an export into any engine; run again, it continues')
@@ -20,9 +20,9 @@ export function importCommand(connect: Connect): Command {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, { json }: { json?: true }) => {
-      const answer = await upload(await connect(), '/admin/v1/store/import', file, 'importing');
-      if (json === true) sayJson(answer);
-      else say(summaryOf(answer));
+      const response = await upload(await connect(), '/admin/v1/store/import', file, 'importing');
+      if (json === true) sayJson(response);
+      else say(summaryOf(response));
     });
 }
 
@@ -31,15 +31,15 @@ function summaryOf({ added, changed, unchanged, newer, raised, sums }: Json): st
   const counted = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   return [
     `${String(added)} added, ${String(changed)} changed, ${String(unchanged)} unchanged, ${String(newer)} newer here ` +
-      `and kept; ${String(raised)} rows of the ledger grew.`,
+      `and kept; ${String(raised)} ledger rows updated.`,
     `The file is whole: ${customers} customers, ${keys} keys, ${tokens} admin tokens; ${counted.join(', ')}.`,
   ].join('\n');
 }
 
 const HELP = `
-What is here already is left alone, what was changed here since is kept, and of two counts the
-larger one holds: cut off at any point, just run it again. What would overwrite something else
-is named and not changed. Minutes begin anew, days and months don't.
+Records that are already here are left unchanged, newer changes here are kept, and of two
+counts the larger one counts: after an interruption, run it again. A record that would
+overwrite a different one is named and not changed. Minutes start again, days and months do not.
 
 To move without losing a count: export and import while the old gateways serve, stop them,
 export and import once more, start the new ones.`;

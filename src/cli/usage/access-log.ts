@@ -8,39 +8,39 @@ export interface Admitted {
   units: number;
 }
 
-/** What access logs say of one day. */
+/** The counts of one day in access logs. */
 export interface LoggedDay {
   /** By `nameOf(key, plan, operation)`. */
   readonly counts: Map<string, Admitted>;
   readonly total: Admitted;
-  /** Requests that may have been admitted, by key and operation: the store's connection died first. */
+  /** Requests that may have been admitted, by `askedOf(key, operation)`: the store's connection broke first. */
   readonly unanswered: Map<string, number>;
   /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
   readonly unreadable: number;
-  /** Lines that gateways dropped because nobody read their log, at a time that touches the day. */
+  /** Lines that gateways dropped, perhaps on this day, because nothing read their log. */
   readonly dropped: number;
   /** First moment of admission, ISO 8601; null without any. */
   readonly first: string | null;
 }
 
-/** Fields of a line, whatever they hold. */
+/** Unchecked fields of a line. */
 type Line = Readonly<Record<string, unknown>>;
 
 const COUNTED = '"counted":true';
-/** One of them is in every line that matters: saves reading the others as JSON. */
+/** Every relevant line contains one of these: the others need not be parsed. */
 const MARKS = [COUNTED, '"counted":null', LINES_DROPPED];
 
-/** What ledger and log are compared by. */
+/** Returns the name by which ledger and log are compared. */
 export function nameOf(key: string, plan: string, operation: string): string {
   return `${key}\t${plan}\t${operation}`;
 }
 
-/** What of a log is unanswered is named by. */
+/** Returns the name of an unanswered request: its plan is unknown. */
 export function askedOf(key: string, operation: string): string {
   return `${key}\t${operation}`;
 }
 
-/** Counts the admitted requests of `day` in access logs: files, gzipped as `.gz`, or `-`. Throws CommandError. */
+/** Counts the admitted requests of `day` in access logs: files (gzipped if `.gz`), or `-`. Throws CommandError. */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
   const tally: MutableLoggedDay = {
     counts: new Map(),
@@ -84,7 +84,7 @@ function addAdmitted(tally: MutableLoggedDay, line: Line, day: string): void {
     tally.unreadable += 1;
     return;
   }
-  // Stands in every line of a log that leaves some out.
+  // Every line of a sampled log has it.
   if (sampled !== undefined)
     throw new CommandError(
       `The access log holds only a sample (log.sampled: ${JSON.stringify(sampled)}) and can't prove a count. ` +
@@ -103,7 +103,7 @@ function addAdmitted(tally: MutableLoggedDay, line: Line, day: string): void {
   if (tally.first === null || admittedAt < tally.first) tally.first = admittedAt;
 }
 
-/** Without any field where the line was cut by a kill, or is no JSON. */
+/** Parses a line; no fields if it is not JSON or was cut by a kill. */
 function lineIn(text: string): Line {
   try {
     return (JSON.parse(text) as Line | null) ?? {};
@@ -112,7 +112,7 @@ function lineIn(text: string): Line {
   }
 }
 
-/** Of access lines, between two times of which one may be of another day. */
+/** Returns the number of dropped access lines; 0 if none can be of this day. */
 function droppedIn({ accessLines, since, time }: Line, day: string): number {
   return String(since).slice(0, 10) <= day && day <= String(time).slice(0, 10) ? Number(accessLines) : 0;
 }

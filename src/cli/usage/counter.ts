@@ -6,7 +6,7 @@ import { CommandError } from '../command-error.js';
 export interface Counter {
   readonly counts: ReadonlyMap<string, number>;
   readonly total: number;
-  /** When the youngest of these gateways began to count, unix ms; null when one doesn't say. */
+  /** When the last of these gateways to start began to count, unix ms; null if one does not report it. */
   readonly sinceMs: number | null;
 }
 
@@ -14,7 +14,7 @@ const SAMPLE = /^petgate_admitted_total\{(.*)\} (\S+)/;
 const LABEL = /,?(\w+)="((?:[^"\\]|\\.)*)"/gy;
 const START = /^petgate_start_time_seconds(?:\{[^}]*\})? (\S+)/;
 
-/** Sums the counters at `urls`, else of the gateway whose admin API this is. Throws CommandError. */
+/** Sums the counters at `urls`, or if there are none, reads that of the client's gateway. Throws CommandError. */
 export async function readCounter(client: AdminClient, urls: readonly string[]): Promise<Counter> {
   const pages =
     urls.length === 0 ? [await text(await client.open('/metrics'))] : await Promise.all(urls.map(fetchText));
@@ -47,7 +47,7 @@ async function fetchText(url: string): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(30_000) });
     if (response.ok) return await response.text();
-    throw new Error(`it answered ${response.status}`);
+    throw new Error(`status ${response.status}`);
   } catch (error) {
     throw new CommandError(
       `The metrics at ${url} can't be read: ${error instanceof Error ? error.message : String(error)}.`,

@@ -1,25 +1,25 @@
 import { linesIn, type AdminClient } from '../client.js';
 import { CommandError } from '../command-error.js';
 
-/** One row of the ledger by its columns, as the admin API's CSV names them. */
+/** One row of the ledger, by the columns of the admin API's CSV. */
 export type LedgerRow = ReadonlyMap<string, string>;
 
-/** Counts alone. */
+/** Only counts. */
 const PLAIN = { names: 'false', corrections: 'false', amounts: 'false', format: 'csv' };
 
 /** A quoted cell, with its quotes doubled, or a plain one (RFC 4180). */
 const CELL = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g;
-/** An apostrophe before what a spreadsheet would take for a formula. */
+/** The apostrophe that the CSV has before text that a spreadsheet would take for a formula. */
 const HARMLESS = /^'(?='*[=+\-@])/;
 
-/** Operations have any name but for control characters, so that no cell goes over lines. */
+/** Splits a line into cells. No cell has a line break: names of operations contain no control characters. */
 function cellsOf(line: string): readonly string[] {
   if (!/["']/.test(line)) return line.split(',');
   const cells = [...line.matchAll(CELL)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
   return cells.map((cell) => cell.replace(HARMLESS, ''));
 }
 
-/** The ledger's rows as they come, for a query of `/admin/v1/usage`. Throws CommandError when they were cut short. */
+/** Yields the ledger's rows for a query of `/admin/v1/usage`. Throws CommandError if the response is cut short. */
 export async function* readLedger(
   client: AdminClient,
   query: Readonly<Record<string, string>>,
@@ -37,5 +37,5 @@ export async function* readLedger(
   } finally {
     response.destroy();
   }
-  throw new CommandError("The ledger was cut short while it was read. Try again; the gateway's log says more.");
+  throw new CommandError('The response with the ledger is incomplete. Check the log of the gateway, then try again.');
 }

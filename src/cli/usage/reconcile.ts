@@ -16,7 +16,7 @@ interface ReconcileOptions {
   readonly json?: true;
 }
 
-/** Where ledger and log, or ledger and counter, disagree; or what the ledger has and nobody could say. */
+/** A difference of ledger and log or counter; or requests that only the ledger has, because the connection broke. */
 type Row = Readonly<Record<string, string | number>>;
 
 interface Proof {
@@ -31,16 +31,16 @@ interface Proof {
   };
   readonly differences: readonly Row[];
   readonly counterDifferences: readonly Row[];
-  /** The store's connection died before it answered: their clients got a 503. */
+  /** Requests whose store connection broke before the response: their clients got a 503. */
   readonly unanswered: readonly Row[];
-  /** Why the counter was not compared; null when it was. */
+  /** Why the counter was not compared; null if it was. */
   readonly counterLeftOut: string | null;
   readonly unreadableLines: number;
-  /** Access lines that the gateways say they dropped: so many may be missing. */
+  /** Access lines that the gateways report as dropped: up to this many may be missing. */
   readonly droppedLines: number;
 }
 
-/** More are left to --json. */
+/** Rows shown; --json has all. */
 const MAX_SHOWN = 100;
 
 export function reconcileCommand(connect: Connect): Command {
@@ -51,7 +51,7 @@ export function reconcileCommand(connect: Connect): Command {
       '--access-log <file...>',
       'access logs of all gateways: JSON lines, also .gz; - reads standard input',
     )
-    .option('--metrics <url...>', "the /metrics of every gateway (only this one's unless said)")
+    .option('--metrics <url...>', "the /metrics of every gateway (default: only this gateway's)")
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async ({ day, accessLog, metrics = [], json }: ReconcileOptions) => {
@@ -102,7 +102,7 @@ async function compareLog(client: AdminClient, day: string, logged: LoggedDay) {
     else if (more.requests !== 0 || more.units !== 0)
       differences.push(differenceOf([key, plan, operation], { requests, units }, log));
   }
-  // The rest was logged, but is in no ledger.
+  // The rest was logged, but is not in the ledger.
   for (const [name, log] of logged.counts)
     differences.push(differenceOf(name.split('\t'), { requests: 0, units: 0 }, log));
   return { differences, unanswered, byOperation, ledger, ledgerUnits };
@@ -113,7 +113,7 @@ function differenceOf([key = '', plan = '', operation = '']: readonly string[], 
   return { key, plan, operation, ...requests, ledgerUnits: ledger.units, accessLogUnits: log.units };
 }
 
-/** Whether the log names so many requests of which nobody knows whether they were admitted; each explains one. */
+/** Uses up unanswered requests of the log to explain `requests` that only the ledger has; false if too few. */
 function takeUnanswered({ unanswered }: LoggedDay, key: string, operation: string, requests: number): boolean {
   const name = askedOf(key, operation);
   const named = unanswered.get(name) ?? 0;
@@ -122,7 +122,7 @@ function takeUnanswered({ unanswered }: LoggedDay, key: string, operation: strin
   return true;
 }
 
-/** The counter, and why it can't be held against this day: it counts from the start of its gateway on. */
+/** Reads the counter, and why it cannot be compared with this day: it counts from the start of its gateway. */
 async function counterOf(
   client: AdminClient,
   day: string,
@@ -138,14 +138,14 @@ async function counterOf(
 }
 
 function leftOut({ sinceMs }: Counter, day: string, logged: LoggedDay): string | null {
-  if (sinceMs === null) return 'a gateway does not say since when it counts';
-  if (day !== dayOf(Date.now())) return 'the day is over, and a gateway counts on';
+  if (sinceMs === null) return 'a gateway does not report when it began to count';
+  if (day !== dayOf(Date.now())) return 'the day is over, and gateways have counted since';
   if (sinceMs < Date.parse(day)) return 'a gateway has counted since before the day';
   if (logged.first !== null && Date.parse(logged.first) < sinceMs) return 'a gateway was restarted during the day';
   return null;
 }
 
-/** What the metrics of a contract with many operations count those without series of their own under. */
+/** The label in metrics for operations without a series of their own, if the contract has many. */
 const OTHER = 'other';
 
 function compareCounter(byName: ReadonlyMap<string, number>, { counts }: Counter): readonly Row[] {
@@ -169,21 +169,21 @@ function show(proof: Proof): void {
     say(`In units: ledger ${totals.ledgerUnits}, access log ${totals.accessLogUnits}`);
   if (counterLeftOut !== null) say(styled('dim', `The counter was not compared: ${cell(counterLeftOut)}`));
   if (unreadableLines > 0)
-    say(`${unreadableLines} lines of admitted requests could not be read: no JSON, or without admittedAt.`);
-  if (droppedLines > 0) say(`${droppedLines} access lines were dropped by gateways whose log nobody read.`);
+    say(`${unreadableLines} lines of admitted requests could not be read: not JSON, or without admittedAt.`);
+  if (droppedLines > 0) say(`Gateways dropped ${droppedLines} access lines because nothing read their log.`);
   const names = ['key', 'plan', 'operation'];
   const difference = ['difference', (row: Json) => Number(row['ledger']) - Number(row['accessLog'])] as const;
   const inUnits = ['in units', (row: Json) => Number(row['ledgerUnits']) - Number(row['accessLogUnits'])] as const;
   const log = ['access log', (row: Json) => row['accessLog']] as const;
   showRows(proof.differences, [...names, 'ledger', log, difference, inUnits], '');
   const ofCounter = ['difference', (row: Json) => Number(row['ledger']) - Number(row['counter'])] as const;
-  const hint = 'With several gateways name the /metrics of each with --metrics.';
+  const hint = 'With several gateways, name the /metrics of each with --metrics.';
   showRows(proof.counterDifferences, ['plan', 'operation', 'ledger', 'counter', ofCounter], hint);
   const lost = [
     ['unanswered', (row: Json) => row['requests']] as const,
     ['in units', (row: Json) => row['units']] as const,
   ];
-  const why = 'These are in the ledger, and their clients got a 503: the connection to Redis died before it answered.';
+  const why = 'These are in the ledger, but their clients got a 503: the connection to Redis broke too early.';
   showRows(proof.unanswered, [...names, ...lost], why);
   say(equal ? styled('green', 'They agree.') : styled('red', 'They differ.'));
 }
@@ -191,12 +191,12 @@ function show(proof: Proof): void {
 function showRows(rows: readonly Row[], columns: Parameters<typeof rowsOf>[0], note: string): void {
   if (rows.length === 0) return;
   say(`\n${rowsOf(columns, rows.slice(0, MAX_SHOWN))}`);
-  if (rows.length > MAX_SHOWN) say(`and ${rows.length - MAX_SHOWN} more: --json names all`);
+  if (rows.length > MAX_SHOWN) say(`and ${rows.length - MAX_SHOWN} more: --json lists all`);
   if (note !== '') say(note);
 }
 
 const EXAMPLES = `
-A day that is not over may differ by what is under way. The counter is compared when every gateway began to count
+A day that is not over may differ by the requests in flight. The counter is compared if every gateway began to count
 on that day, before its first request.
 Examples:
   petgate usage reconcile --day 2026-11-21 --access-log gateway-1.log gateway-2.log.gz

@@ -26,11 +26,11 @@ export function reportCommand(connect: Connect): Command {
   return new Command('report')
     .description('report usage from the ledger')
     .option('--from <day>', 'first UTC day, such as 2026-11-01 (default: the first of the month)')
-    .option('--to <day>', 'last UTC day (today unless said)')
-    .option('--month <month>', 'all of a UTC month, such as 2026-11, in place of --from and --to')
-    .option('--by <dimensions>', 'plan, customer, key, operation, day; several with commas', 'plan')
-    .option('--key <id>', 'of this key only')
-    .option('--customer <id-or-reference>', 'of the keys of this customer only')
+    .option('--to <day>', 'last UTC day (default: today)')
+    .option('--month <month>', 'a whole UTC month, such as 2026-11, instead of --from and --to')
+    .option('--by <dimensions>', 'plan, customer, key, operation, day; separated by commas', 'plan')
+    .option('--key <id>', 'only this key')
+    .option('--customer <id-or-reference>', 'only the keys of this customer')
     .addOption(new Option('--format <format>', 'how to print it').choices(['table', 'csv', 'json']).default('table'))
     .option('--json', 'the same as --format json')
     .addHelpText('after', EXAMPLES)
@@ -38,14 +38,14 @@ export function reportCommand(connect: Connect): Command {
       for (const id of [asked.key, asked.customer]) if (id !== undefined) segment(id);
       const query = new URLSearchParams({ ...asked, ...(month === undefined ? {} : daysOf(month, asked)) });
       const client = await connect();
-      // All but the table goes through as it comes: it may be larger than memory.
+      // CSV and JSON are streamed: they may be larger than memory.
       if (json === true || format !== 'table')
         return client.pour(`/admin/v1/usage?${query.toString()}&format=${json === true ? 'json' : format}`);
       await showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), labelsOf(asked.by.split(',')));
     });
 }
 
-/** The first and the last day of a month. */
+/** Returns the first and the last day of a month. */
 function daysOf(month: string, { from, to }: Pick<ReportOptions, 'from' | 'to'>): { from: string; to: string } {
   const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? [];
   if (from !== undefined || to !== undefined) throw new CommandError('Give either --month or --from and --to.', 2);
@@ -53,7 +53,7 @@ function daysOf(month: string, { from, to }: Pick<ReportOptions, 'from' | 'to'>)
   return { from: `${month}-01`, to: dayOf(Date.UTC(Number(year), Number(number), 0)) };
 }
 
-/** A key is followed by its name, a customer by reference and name. */
+/** Returns the columns of the dimensions: a key is followed by its name, a customer by reference and name. */
 function labelsOf(by: readonly string[]): readonly string[] {
   const customer = ['customer', 'reference', by.includes('key') ? 'customerName' : 'name'];
   return by.flatMap((dimension) =>
@@ -80,7 +80,7 @@ async function showReport(report: Json, by: readonly string[]): Promise<void> {
   for (const text of missingText(report)) say(styled('red', `\n${text}`));
 }
 
-/** Amounts as people read them; where there is none, why. */
+/** Formats amounts for people; if an amount is unknown, why. */
 const MONEY = [
   ...(['base', 'included', 'overage', 'amount'] as const).map((name) => {
     const figureOf = (row: Json): unknown => {
@@ -93,7 +93,7 @@ const MONEY = [
   ['currency', ({ currency }: Json) => currency || ' '] as const,
 ];
 
-/** Of the totals nothing. */
+/** Empty for the totals. */
 function finalIn({ final, without }: Json): string {
   if (final === undefined) return ' ';
   return final !== true ? 'no' : without === undefined ? 'yes' : `without ${cell(without)}`;

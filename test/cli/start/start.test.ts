@@ -106,7 +106,7 @@ t.test('a taken port is one clear line, and nothing is started', async (t: Test)
       surroundings(dataFolder(t), { HOST: '127.0.0.1', [variable]: String(port) }),
     );
     t.equal(code, 1);
-    t.match(stderr, new RegExp(`^error: Port ${port} on 127\\.0\\.0\\.1 is taken, .*${variable}=\\d+\\n$`));
+    t.match(stderr, new RegExp(`^error: Port ${port} on 127\\.0\\.0\\.1 is in use; .*${variable}=\\d+\\n$`));
     t.equal(stdout, '');
   }
 });
@@ -121,7 +121,7 @@ t.test('the port to take instead is one there is', async (t: Test) => {
     new Promise((resolve) => server.once('error', resolve)),
   ]);
   const { code, stderr } = await petgate(['start'], surroundings(dataFolder(t), { HOST: '127.0.0.1', PORT: '65535' }));
-  t.match({ code, stderr }, { code: 1, stderr: /^error: Port 65535 on 127\.0\.0\.1 is taken, .*PORT=65435\n$/ });
+  t.match({ code, stderr }, { code: 1, stderr: /^error: Port 65535 on 127\.0\.0\.1 is in use; .*PORT=65435\n$/ });
 });
 
 t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !hasProc }, async (t: Test) => {

@@ -195,7 +195,7 @@ t.test('what the store never answered explains as many requests of its key and o
 
 t.test('a counter that can not be held against the day is told, and changes nothing', async (t) => {
   for (const [metrics, reason] of [
-    ['petgate_up 1\n', 'does not say since when'],
+    ['petgate_up 1\n', 'does not report when it began'],
     [
       'petgate_start_time_seconds 1\npetgate_admitted_total{plan="free",operation="listPets"} 999\n',
       'since before the day',

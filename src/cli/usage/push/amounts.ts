@@ -11,7 +11,7 @@ import { syncFolderOf } from './state.js';
 const COUNTED = ['units', 'correctedUnits'] as const;
 const OWED = ['base', 'included', 'overage', 'amount'] as const;
 
-/** The months after `done` (at first from that of `from` on) that are over, and of which every day is final. */
+/** Returns the months after `done`, or from that of `from` if it is null, of which every day is final. */
 export function monthsToSend(done: string | null, from: string, finalDay: string): readonly string[] {
   const months: string[] = [];
   for (let month = done === null ? from.slice(0, 7) : after(done); lastDayOf(month) <= finalDay; month = after(month))
@@ -19,12 +19,12 @@ export function monthsToSend(done: string | null, from: string, finalDay: string
   return months;
 }
 
-/** Whether a file has the amounts of its month: an id has one content permanently, whatever is corrected later. */
+/** Returns whether the amounts of a month are saved: an event ID keeps its content, whatever is corrected later. */
 export function areFixed(file: string): boolean {
   return existsSync(file);
 }
 
-/** Returns what is owed for a month as of now. */
+/** Resolves to the events of what is owed for a month as of now. Throws CommandError if the month is not final. */
 export async function amountsOf(
   client: AdminClient,
   month: string,

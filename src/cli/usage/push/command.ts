@@ -28,14 +28,14 @@ export function pushCommand(connect: Connect): Command {
   return new Command('push')
     .description('push usage to a billing system as CloudEvents')
     .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN')
-    .option('--from <day>', 'first UTC day (where the last push ended; at first the first of last month)')
-    .option('--to-day <day>', 'last UTC day (the last final one)')
-    .option('--by <dimensions>', 'plan, operation; key and day are always there', 'key,day,plan,operation')
+    .option('--from <day>', 'first UTC day (default: where the last push ended, or the first of last month)')
+    .option('--to-day <day>', 'last UTC day (default: the last final day)')
+    .option('--by <dimensions>', 'plan, operation; key and day are always included', 'key,day,plan,operation')
     .option('--source <uri>', 'source of the events; source and id together identify repeats', 'urn:petgate:usage')
     .option('--batch <count>', 'events per request', '500')
-    .option('--retry-for <duration>', 'how long a batch is tried again, such as 30s, 10m', '10m')
-    .option('--state <file>', 'what was acknowledged so far (a file in the data folder unless said)')
-    .option('--amounts', 'also send what is owed for each month that is over, once')
+    .option('--retry-for <duration>', 'how long to retry a batch, such as 30s, 10m', '10m')
+    .option('--state <file>', 'file that remembers what was acknowledged (default: in the data folder)')
+    .option('--amounts', 'also send what is owed for each past month, once')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: PushOptions) => {
@@ -66,7 +66,7 @@ export function pushCommand(connect: Connect): Command {
 }
 
 function summaryOf({ events, ranges, corrected, corrections, amounts }: Pusher): string {
-  if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were acknowledged before.';
+  if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were already acknowledged.';
   const pushed = [
     ...ranges.map(({ from, to }) => `${from} to ${to}`),
     ...corrected.map((day) => `late counts of ${day}`),
@@ -101,7 +101,7 @@ function urlOf(text: string): string {
 function tokenOf(environment: NodeJS.ProcessEnv): string | null {
   const token = environment['PETGATE_PUSH_TOKEN'] ?? '';
   if (token === '') return null;
-  if (!/^[\x21-\x7e]+$/.test(token)) refuse('PETGATE_PUSH_TOKEN must be visible ASCII characters without blanks.');
+  if (!/^[\x21-\x7e]+$/.test(token)) refuse('PETGATE_PUSH_TOKEN must be visible ASCII characters without spaces.');
   return token;
 }
 
@@ -120,17 +120,17 @@ async function dataFolder(): Promise<string> {
   return loadSettings(process.env).dataFolder;
 }
 
-/** One state for each thing that is pushed somewhere. */
+/** Returns a short hash: receiver, dimensions and source each have a state of their own. */
 function nameOf(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12);
 }
 
 const EXAMPLES = `
-A push that was stopped, by whatever, goes on where it was when the same command runs again. Each final day is sent
-once, for the receiver to add up; (source, id) is the same for the same figures, so that repeats are harmless. The
-subject of an event is the reference of the customer who pays, or its id; of a key without a customer the key's id.
-Counts that a gateway brings of a day that became final without it are sent too, as events of their own (their ids end
-in &rev=2 and so on), and so is each correction.
+If a push is interrupted, run the same command again: it continues. Each final day is sent once, and the receiver adds
+up the events; the same figures always have the same (source, id), so repeats are harmless. The subject of an event is
+the reference of the paying customer, or its id; for a key without a customer, the key's id. If a day became final
+without a gateway, its late counts are sent as separate events (their ids end in &rev=2 and so on); so is each
+correction.
 Examples:
   PETGATE_PUSH_TOKEN=… petgate usage push --to https://meter.example.com/events
   petgate usage push --to https://meter.example.com/events --from 2026-10-01 --to-day 2026-10-31

@@ -3,8 +3,8 @@ import type { UsageEvent } from './event.js';
 import type { Payers } from './payers.js';
 
 /**
- * Corrections that were not sent yet, the oldest first. What was sent is told by id: the clock that a correction was
- * made by may have been behind.
+ * Resolves to the corrections whose event is not in `sent`, oldest first. IDs decide, not times: the clock that dated a
+ * correction may have been behind.
  */
 export async function unsentCorrections(client: AdminClient, sent: ReadonlySet<string>): Promise<readonly Json[]> {
   const found = await client.askAll('/admin/v1/usage/corrections', new URLSearchParams(), 'corrections');
@@ -14,8 +14,8 @@ export async function unsentCorrections(client: AdminClient, sent: ReadonlySet<s
 }
 
 /**
- * The event of a correction, which has one content for ever: it is to be added to what was counted of its day.
- * @param isAmountSent the amount of its month was fixed without it
+ * Returns the event of a correction, to be added to the counts of its day. Its content never changes.
+ * @param isAmountSent the amount of its month was saved without it
  */
 export function correctionEvent(correction: Json, source: string, payerOf: Payers, isAmountSent: boolean): UsageEvent {
   const { id, key, customer, day, plan, requests, units, reason } = correction as Readonly<
@@ -40,17 +40,17 @@ export function correctionEvent(correction: Json, source: string, payerOf: Payer
   };
 }
 
-/** Of its event. */
+/** Returns the ID of a correction's event. */
 export function idOf({ id, key, customer }: Json): string {
   return `correction=${encodeURIComponent(String(id))}&of=${String(key ?? customer)}`;
 }
 
-/** Of the day that it corrects: `2026-11`. */
+/** Returns the month of the day that it corrects: `2026-11`. */
 export function monthOf({ day }: Json): string {
   return String(day).slice(0, 7);
 }
 
-/** When it was made, ISO 8601. */
+/** Returns when it was made, ISO 8601. */
 export function momentOf({ at }: Json): string {
   return String(at);
 }

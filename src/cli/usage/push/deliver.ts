@@ -8,20 +8,20 @@ export interface Receiver {
   readonly url: string;
   /** Bearer token; null for none. Never shown. */
   readonly token: string | null;
-  /** How long one batch is tried again before giving up. */
+  /** How long to retry one batch. */
   readonly retryForMs: number;
 }
 
-const ANSWER_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 30_000;
 const SHOWN_CHARACTERS = 200;
 
 /**
- * Hands over one batch (CloudEvents 1.0 HTTP binding, batched content mode) and returns once it is
- * acknowledged with a 2xx. Tries again after 408, 429, 5xx and network errors, as Retry-After says or
- * with growing pauses. Throws CommandError for any other answer, and when `retryForMs` are over.
- * @param onRetry gets what went wrong, and when the next attempt is
+ * Sends one batch (CloudEvents 1.0 HTTP binding, batched content mode); resolves once the response is a 2xx. Retries
+ * after 408, 429, 5xx and network errors, as Retry-After says or with growing pauses. Throws CommandError for any other
+ * response, and after `retryForMs`.
+ * @param onRetry called with what went wrong and when the next attempt is
  */
 export async function deliver(
   receiver: Receiver,
@@ -35,14 +35,14 @@ export async function deliver(
     const { reason, waitMs } = await send(receiver, body);
     if (reason === null) return;
     const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
-    // Spread, so that several pushers don't come back together.
+    // Random, so that several pushers do not return together.
     const pauseMs = Math.max(waitMs, longest * (0.5 + Math.random() / 2));
     if (performance.now() + pauseMs > endMs)
       throw new CommandError(
         `${url} does not accept events: ${reason}. What was acknowledged is remembered; run the same command ` +
           'again to continue.',
       );
-    onRetry(`${url} takes no events: ${reason}. Next attempt in ${(pauseMs / 1000).toFixed(1)} s.`);
+    onRetry(`${url} does not accept events: ${reason}. Next attempt in ${(pauseMs / 1000).toFixed(1)} s.`);
     await pause(pauseMs);
   }
 }
@@ -62,25 +62,25 @@ async function send(
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       },
       body,
-      // A redirect could carry token and figures to somebody else.
+      // A redirect could send token and figures to another party.
       redirect: 'manual',
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     said = await response.text();
   } catch (error) {
-    return { reason: `no answer (${networkReason(error)})`, waitMs: 0 };
+    return { reason: `no response (${networkReason(error)})`, waitMs: 0 };
   }
   if (response.ok) return { reason: null, waitMs: 0 };
   const { status } = response;
   if (status === 408 || status === 429 || status >= 500)
-    return { reason: `it answers ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+    return { reason: `it returned ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
   throw new CommandError(
-    `${url} refuses the events: it answers ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and ` +
+    `${url} refuses the events: it returned ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and ` +
       'PETGATE_PUSH_TOKEN, then run the same command again.',
   );
 }
 
-/** Retry-After (RFC 9110 §10.2.3), seconds or a date, as ms from now; 0 when it says nothing. */
+/** Converts Retry-After (RFC 9110 §10.2.3), seconds or a date, to ms from now; 0 if absent or invalid. */
 function retryAfterMs(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d{1,6}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

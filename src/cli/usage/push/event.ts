@@ -1,15 +1,15 @@
 import type { LedgerRow } from '../ledger.js';
 import type { PayerOf } from './payers.js';
 
-/** A CloudEvent 1.0 about one key, day and what else it is grouped by. */
+/** A CloudEvent 1.0 with usage, a correction or an amount. */
 export interface UsageEvent {
   readonly specversion: '1.0';
   readonly id: string;
   readonly source: string;
   readonly type: 'petgate.usage.v1' | 'petgate.usage.correction.v1' | 'petgate.usage.amount.v1';
-  /** Who pays: the customer's reference, or its id where it has none; of a key without a customer the key's id. */
+  /** The payer: the customer's reference, or its ID if it has none; for a key without a customer, the key's ID. */
   readonly subject: string;
-  /** Beginning of the day: falls into the period it is billed in. */
+  /** Start of the day or month, so that it falls into the period it is billed in. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
   readonly data: Readonly<Record<string, string | number | true>>;
@@ -19,16 +19,15 @@ const DIMENSIONS = ['day', 'key', 'plan', 'operation'] as const;
 /** Columns of the ledger that an event carries. */
 export const COUNTS = ['requests', 'limited', 'banned', 'failed', 'units', 'returned'] as const;
 
-/** What a row is counted by, as text that no other group has. */
+/** Returns the dimensions of a row as unique text. */
 export function groupOf(row: LedgerRow): string {
   const names = DIMENSIONS.filter((name) => row.has(name));
   return names.map((name) => `${name}=${encodeURIComponent(row.get(name)!)}`).join('&');
 }
 
 /**
- * The event for a row of the ledger. The same row makes the same event, byte for byte, under an id that names the
- * group.
- * @param revision above 1 for what was added to a group after its first event
+ * Returns the event of a ledger row. The same row gives the same event, byte for byte; its ID names the group.
+ * @param revision above 1 for growth of a group after its first event
  */
 export function eventOf(row: LedgerRow, source: string, payerOf: PayerOf, revision = 1): UsageEvent {
   const [key, day] = [row.get('key')!, row.get('day')!];

@@ -5,24 +5,24 @@ import type { LedgerRow } from '../ledger.js';
 import { COUNTS, groupOf } from './event.js';
 import { syncFolderOf } from './state.js';
 
-/** What one event says: a row of the ledger, or what was added to one since. */
+/** The content of one event: a row of the ledger, or its later growth. */
 interface Entry {
   readonly row: LedgerRow;
   /** 1 for the first of its group. */
   readonly revision: number;
-  /** Where its line ends. */
+  /** Offset of the end of its line, bytes. */
   readonly end: number;
 }
 
 const PIECE_CHARACTERS = 65_536;
 
-/** The entries in the first `bytes` of a journal, in the order they were written. */
+/** Yields the entries in the first `bytes` of a journal, in the order they were written. Throws CommandError. */
 export async function* readJournal(file: string, bytes: number): AsyncGenerator<Entry, void> {
   if (bytes === 0) return;
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < bytes)
     throw new CommandError(
-      `The journal ${file} is missing or too short. It belongs to the state of the push: bring it back, or ` +
-        'ask for the day with another --state.',
+      `The journal ${file} is missing or too short. It belongs to the state of the push: restore it, or push the day ` +
+        'with another --state.',
     );
   const handle = await open(file);
   try {
@@ -44,9 +44,9 @@ interface Sum {
 }
 
 /**
- * Appends what the ledger's rows have more than the first `bytes` of a journal, durable when this resolves; what stands
- * behind these is of a push that was killed, and goes. Of a group of which the ledger has less nothing is written.
- * @returns its length now
+ * Appends what the ledger has beyond the first `bytes` of a journal, on disk when this resolves. Cuts off the rest of
+ * the journal, which a killed push left. Writes nothing for a group of which the ledger has less.
+ * @returns the new length
  */
 export async function appendGrowth(file: string, bytes: number, rows: AsyncIterable<LedgerRow>): Promise<number> {
   const sums = await sumsIn(file, bytes);
@@ -85,7 +85,7 @@ async function sumsIn(file: string, bytes: number): Promise<ReadonlyMap<string, 
   return sums;
 }
 
-/** The row with what it has more than was written of its group; undefined when that is nothing. */
+/** Returns the row with what it exceeds the written sum of its group by; undefined if that is nothing. */
 function growthOf(row: LedgerRow, { counts }: Sum): LedgerRow | undefined {
   const more = countsIn(row).map((count, n) => Math.max(count - counts[n]!, 0));
   if (more.every((count) => count === 0)) return undefined;

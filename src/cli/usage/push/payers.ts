@@ -1,6 +1,6 @@
 import { listIn, type AdminClient } from '../../client.js';
 
-/** Who pays for a key. `customer` is the id, null of a key without one. */
+/** The payer of a key. `customer` is the customer's ID; null for a key without one. */
 export interface Payer {
   readonly customer: string | null;
   readonly subject: string;
@@ -8,13 +8,13 @@ export interface Payer {
 export type PayerOf = (keyId: string) => Payer;
 
 export interface Payers extends PayerOf {
-  /** The subject of a customer. */
+  /** Returns the subject of a customer: its reference, else its ID. */
   customer(id: string): string;
 }
 
-/** Who pays for each key, as the billing system knows them: the references of all customers are read once. */
+/** Reads the references of all customers once; resolves to a function that finds the payer of a key. */
 export async function payersOf(client: AdminClient): Promise<Payers> {
-  // Only here: the image of pets has this command line and no gateway.
+  // Imported only here: the image of pets has this command line, but no gateway.
   const { customerOf } = await import('../../../gateway/store/records/customer-id.js');
   const customers = await client.askAll('/admin/v1/customers', new URLSearchParams(), 'customers');
   const references = new Map(

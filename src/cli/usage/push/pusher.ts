@@ -13,9 +13,9 @@ import type { Payers } from './payers.js';
 import { SentCorrections } from './sent.js';
 import { StateFile, type PushedDay } from './state.js';
 
-/** As the report has it: an hour after its end a day changes no more. */
+/** As in the report: a day no longer changes an hour after its end. */
 const SETTLE_MS = 3_600_000;
-/** How often to compute the amounts of a month again that is being corrected. */
+/** Attempts to compute the amounts of a month that is being corrected. */
 const FIXING_TRIES = 5;
 
 /** UTC days, both included. */
@@ -24,13 +24,12 @@ interface Days {
   readonly to: string;
 }
 
-/** Which days may grow: those from `openFrom` on, and those `without` a gateway. */
+/** The days that may still grow: from `openFrom` on, and those `without` a gateway. */
 interface Growing {
   readonly openFrom: string;
   readonly without: readonly Days[];
 }
 
-/** What is pushed where. */
 interface PushParts {
   readonly client: AdminClient;
   readonly receiver: Receiver;
@@ -41,30 +40,29 @@ interface PushParts {
   /** Events per request. */
   readonly batch: number;
   readonly stateFile: string;
-  /** Whether months that are over are sent with what is owed for them. */
+  /** Whether to send what is owed for past months. */
   readonly amounts?: boolean;
   readonly progress: Progress;
 }
 
 /**
- * Hands over the ledger, day by day. What is to be sent of a day is written into a journal first, and after each
- * acknowledged batch the state says how much of that is done: an id has one content whenever the push is killed, and a
- * kill costs one batch sent twice. The journal of a day that became final without a gateway stays while it may grow;
- * what the ledger has more later is an event of its own.
+ * Sends the ledger, day by day. Writes each day to a journal first, and saves its progress after each acknowledged
+ * batch: an event ID keeps its content, and a kill costs at most one batch sent twice. Keeps the journal of a day that
+ * became final without a gateway while the day may grow; growth is a separate event.
  */
 export class Pusher {
   readonly #parts: PushParts;
   readonly #file: StateFile;
   readonly #sent: SentCorrections;
-  /** Acknowledged. */
+  /** Number of acknowledged events. */
   events = 0;
-  /** What was pushed, in order. */
+  /** Pushed ranges, in order. */
   readonly ranges: Days[] = [];
   /** Months of which amounts were sent. */
   readonly amounts: string[] = [];
-  /** Corrections among the events. */
+  /** Number of corrections among the events. */
   corrections = 0;
-  /** Days pushed before of which more came. */
+  /** Days pushed earlier that have grown. */
   readonly corrected: string[] = [];
 
   constructor(parts: PushParts) {
@@ -73,7 +71,7 @@ export class Pusher {
     this.#sent = new SentCorrections(this.#file);
   }
 
-  /** First the range that was left unfinished, then the days asked for. What was done stays done. */
+  /** Finishes an interrupted range first, then pushes the given days. */
   async run(from: string | undefined, to: string | undefined): Promise<void> {
     const file = this.#file;
     const growing = await this.#growing();
@@ -96,7 +94,7 @@ export class Pusher {
     if (this.#parts.amounts === true) await this.#pushAmounts(from ?? firstOfLastMonth(), finalDay);
   }
 
-  /** What is owed for each month that is over, once. */
+  /** Sends what is owed for each past month, once. */
   async #pushAmounts(from: string, finalDay: string): Promise<void> {
     const { batch } = this.#parts;
     for (const month of monthsToSend(this.#file.state.amountsThrough, from, finalDay)) {
@@ -110,7 +108,7 @@ export class Pusher {
     }
   }
 
-  /** So that they include the very corrections that were sent before, whatever is corrected meanwhile. */
+  /** Saves amounts that include exactly the corrections already sent, whatever is corrected meanwhile. */
   async #fixAmounts(month: string): Promise<void> {
     const { client, source, payerOf } = this.#parts;
     for (let tried = 0; tried < FIXING_TRIES; tried += 1) {
@@ -122,14 +120,14 @@ export class Pusher {
       }
       await this.#pushCorrections();
     }
-    throw new CommandError(`${month} is being corrected just now. Run the same command again later.`);
+    throw new CommandError(`${month} is being corrected right now. Run the same command again later.`);
   }
 
   #amountsFile(month: string): string {
     return `${this.#file.path}.${month}-amounts`;
   }
 
-  /** Whatever day they are of. */
+  /** Sends all unsent corrections, of any day. */
   async #pushCorrections(): Promise<void> {
     const { client, source, payerOf, batch } = this.#parts;
     await this.#sent.takeOver(client);
@@ -148,7 +146,7 @@ export class Pusher {
     return month <= (this.#file.state.amountsThrough ?? '') || areFixed(this.#amountsFile(month));
   }
 
-  /** As the gateway has it: it may wait for the counts of another one. */
+  /** Asks the gateway, which may be waiting for the counts of another one. */
   async #growing(): Promise<Growing> {
     const found = await this.#parts.client.ask('GET', '/admin/v1/usage/gateways');
     return {
@@ -167,13 +165,13 @@ export class Pusher {
       await this.#pushDay(day, growing);
     }
     this.ranges.push({ from, to });
-    // Days before the one known so far stay done; a range that leaves a gap behind them doesn't move it.
+    // A range that ends before `doneThrough`, or leaves a gap after it, does not move it.
     const { doneThrough } = file.state;
-    const isBeside = doneThrough !== null && (from > dayAfter(doneThrough) || to < doneThrough);
-    file.save({ running: null, doneThrough: isBeside ? doneThrough : to });
+    const isDetached = doneThrough !== null && (from > dayAfter(doneThrough) || to < doneThrough);
+    file.save({ running: null, doneThrough: isDetached ? doneThrough : to });
   }
 
-  /** Those of which there is, or may come, something to send: a report of its own for each day takes its time. */
+  /** Skips days without anything to send, now or later: a separate report for each day would be slow. */
   async #daysIn(first: string, last: string, growing: Growing): Promise<readonly string[]> {
     const all = [...daysFrom(first, last)];
     if (all.length < 2) return all;
@@ -183,7 +181,7 @@ export class Pusher {
     return all.filter((day) => active.has(day) || this.#file.state.days[day] !== undefined || mayGrow(day, growing));
   }
 
-  /** Sends what was not yet acknowledged of a day, and what the ledger has more by now. */
+  /** Sends what is not yet acknowledged of a day, and its growth since. */
   async #pushDay(day: string, growing: Growing): Promise<void> {
     const known = this.#file.state.days[day]!;
     const journal = `${this.#file.path}.${day}`;
@@ -192,7 +190,7 @@ export class Pusher {
     if (known.bytes > 0 && bytes > known.bytes) this.corrected.push(day);
     const isRevised = await this.#send(day, journal, { ...known, bytes });
     const isOpen = mayGrow(day, growing);
-    // Where nothing was added later, the ledger alone says it all again.
+    // Without later growth, the ledger alone gives the same events again.
     const isKept = isOpen || isRevised;
     this.#file.saveDay(day, isKept ? { bytes, sent: bytes, growth: isOpen ? 'possible' : 'over' } : null);
     if (!isKept) rmSync(journal, { force: true });
@@ -203,15 +201,14 @@ export class Pusher {
     for await (const row of readLedger(client, { from: day, to: day, by })) {
       if (!wasSent && row.get('final') !== 'true')
         throw new CommandError(
-          `${day} is not final by the gateway's clock, though it is by this machine's, or a gateway came back ` +
-            'with counts of days before. See "petgate usage gateways" and the clock, then run the same command ' +
-            'again.',
+          `${day} is final by this machine's clock, but not by the gateway's; or a gateway returned with counts of ` +
+            'earlier days. Check "petgate usage gateways" and the clocks, then run the same command again.',
         );
       yield row;
     }
   }
 
-  /** Sends what follows `sent`, and saves how far it is after each batch. Gives whether a group has several events. */
+  /** Sends what follows `sent`, and saves the progress after each batch. Resolves to whether a group has revisions. */
   async #send(day: string, journal: string, known: PushedDay): Promise<boolean> {
     const { source, payerOf, batch, progress } = this.#parts;
     const { bytes, sent } = known;

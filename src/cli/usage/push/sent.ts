@@ -5,10 +5,10 @@ import { CommandError } from '../../command-error.js';
 import { idOf, momentOf, unsentCorrections } from './corrections.js';
 import { syncFolderOf, type StateFile } from './state.js';
 
-/** Version 0.3 asked so long for corrections again. */
+/** Version 0.3 read this last part of the corrections again. */
 const OVERLAP_MS = 600_000;
 
-/** Which corrections were acknowledged: a file next to the state has the IDs of their events, the state its length. */
+/** Remembers the acknowledged corrections: their event IDs are in a file next to the state, which has its length. */
 export class SentCorrections {
   readonly #state: StateFile;
   readonly #file: string;
@@ -25,12 +25,12 @@ export class SentCorrections {
     if (text.length < bytes)
       throw new CommandError(
         `${this.#file} is missing or too short. It names the corrections that were sent, and belongs to the state of ` +
-          'the push: bring it back, or name another --state to send everything again.',
+          'the push: restore it, or name another --state to send everything again.',
       );
     return new Set(text.toString().trimEnd().split('\n'));
   }
 
-  /** Durable when this resolves; what a killed push wrote and never noted goes. */
+  /** Adds IDs, on disk when this resolves. Cuts off what a killed push wrote beyond the noted length. */
   async add(ids: readonly string[]): Promise<void> {
     const { correctionBytes: bytes } = this.#state.state;
     const text = Buffer.from(ids.map((id) => `${id}\n`).join(''));
@@ -46,7 +46,7 @@ export class SentCorrections {
     this.#state.save({ correctionBytes: bytes + text.length, corrections: null });
   }
 
-  /** Takes in what version 0.3 sent, which knew it by the time at which it was made. */
+  /** Imports what version 0.3 sent, which remembered corrections mostly by time. */
   async takeOver(client: AdminClient): Promise<void> {
     const { corrections: before } = this.#state.state;
     if (before === null) return;

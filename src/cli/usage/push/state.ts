@@ -2,31 +2,31 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { dirname } from 'node:path';
 import { CommandError } from '../../command-error.js';
 
-/** Days that are being handed over, one after the other. */
+/** The range of days that is being pushed. */
 interface Running {
   readonly from: string;
   readonly to: string;
-  /** The one under way. */
+  /** The current day. */
   readonly day: string;
 }
 
 /** A day whose events are in a journal: it is being pushed, or became final without a gateway. */
 export interface PushedDay {
-  /** Length of its journal; what is behind was not finished, and never sent. */
+  /** Length of its journal; anything beyond was never sent. */
   readonly bytes: number;
-  /** Up to here its events were acknowledged. */
+  /** Up to this offset its events were acknowledged. */
   readonly sent: number;
-  /** Whether the ledger may get more of it: of a day that became final without a gateway, until that is back. */
+  /** Whether it may grow: a day that became final without a gateway may until that gateway returns. */
   readonly growth: 'none' | 'possible' | 'over';
 }
 
-/** Corrections that version 0.3 sent: those made until ten minutes before `to`, ISO 8601, and these ids. */
+/** Corrections that version 0.3 sent: those made up to ten minutes before `to`, ISO 8601, and these event IDs. */
 interface SentBefore {
   readonly to: string;
   readonly ids: readonly string[];
 }
 
-/** How far a push has come. */
+/** The progress of a push. */
 interface PushState {
   readonly version: 2;
   /** All final days up to this one were acknowledged; null before the first. */
@@ -56,7 +56,7 @@ export class StateFile {
   readonly path: string;
   #state: PushState;
 
-  /** Throws CommandError for a file that is something else. */
+  /** Throws CommandError if the file is not the state of a push. */
   constructor(path: string) {
     this.path = path;
     this.#state = readState(path);
@@ -66,7 +66,7 @@ export class StateFile {
     return this.#state;
   }
 
-  /** After any crash the file holds the state before or this one, whole. */
+  /** Replaces the file atomically: after a crash it has the previous state or this one. */
   save(change: Partial<PushState>): void {
     this.#state = { ...this.#state, ...change };
     mkdirSync(dirname(this.path), { recursive: true });
@@ -82,14 +82,14 @@ export class StateFile {
     syncFolderOf(this.path);
   }
 
-  /** @param known null: nothing is kept of the day any more */
+  /** Saves the state of a day. @param known null to forget the day */
   saveDay(day: string, known: PushedDay | null): void {
     const others = Object.entries(this.#state.days).filter(([other]) => other !== day);
     this.save({ days: Object.fromEntries(known === null ? others : [...others, [day, known]]) });
   }
 }
 
-/** The state in `file`; that of a first run when there is none. */
+/** Returns the state in `file`; that of a first run if there is no file. */
 function readState(file: string): PushState {
   let text: string;
   try {
@@ -101,19 +101,19 @@ function readState(file: string): PushState {
   try {
     const state = JSON.parse(text) as (Partial<Omit<PushState, 'version'>> & { version: number; late?: object }) | null;
     if (state?.version === 2) return { ...NOTHING, ...state, version: 2 };
-    // Version 0.2 had another journal format. What it had begun is sent again, with the same IDs.
+    // Version 0.2 had another journal format: an unfinished day is sent again, with the same IDs.
     if (state?.version === 1 && Object.keys(state.late ?? {}).length === 0)
       return { ...NOTHING, doneThrough: state.doneThrough ?? null };
   } catch {
-    // Reported below, as for any other foreign file.
+    // Reported below.
   }
   throw new CommandError(
-    `${file} holds no state of a push that this version can go on with. Name another file with --state, or ` +
-      'remove it and say with --from where to begin: sending again does no harm.',
+    `${file} is not a state of a push that this version can continue. Name another file with --state, or ` +
+      'remove it and set --from: sending again does no harm.',
   );
 }
 
-/** Makes the names in the folder of `file` survive a crash. */
+/** Syncs the folder of `file`, so that its name survives a crash. */
 export function syncFolderOf(file: string): void {
   const folder = openSync(dirname(file), 'r');
   try {

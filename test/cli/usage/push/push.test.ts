@@ -45,20 +45,20 @@ t.test('waits as Retry-After says; gives up after --retry-for, and at once when 
   let busy = 1;
   receiver.behave = () => (busy-- > 0 ? { status: 429, headers: { 'retry-after': '1' } } : 'take');
   const run = (...more: string[]): Promise<Finished> => push('--state', state, ...more);
-  t.match(await run(), { code: 0, stderr: /it answers 429\. Next attempt in 1\.0 s\.\n$/ });
+  t.match(await run(), { code: 0, stderr: /it returned 429\. Next attempt in 1\.0 s\.\n$/ });
   const [first, second] = receiver.requests;
   t.ok(second!.atMs - first!.atMs >= 990, 'a second is a second');
 
   receiver.behave = () => 'refuse';
   t.match(await run('--from', dayBack(3), '--retry-for', '1s'), {
     code: 1,
-    stderr: /it answers 503\. Next attempt in [^]*it answers 503.*run the same command again/,
+    stderr: /it returned 503\. Next attempt in [^]*it returned 503.*run the same command again/,
   });
   const count = receiver.requests.length;
   receiver.behave = () => ({ status: 422 });
-  t.match(await run('--from', dayBack(3)), { code: 1, stderr: /it answers 422 no/ });
+  t.match(await run('--from', dayBack(3)), { code: 1, stderr: /it returned 422 no/ });
   receiver.behave = () => ({ status: 307, headers: { location: 'http://127.0.0.1:1/' } });
-  t.match(await run('--from', dayBack(3)), { code: 1, stderr: /it answers 307/ }, 'a redirect is not followed');
+  t.match(await run('--from', dayBack(3)), { code: 1, stderr: /it returned 307/ }, 'a redirect is not followed');
   t.equal(receiver.requests.length, count + 2);
   t.match(JSON.parse(readFileSync(state, 'utf8')), {
     doneThrough: dayBack(1 + (Date.now() - TODAY_MS < 3_600_000 ? 1 : 0)),
@@ -71,9 +71,9 @@ t.test('waits as Retry-After says; gives up after --retry-for, and at once when 
   t.match(JSON.parse((await run()).stdout), { events: 0 }, 'of 0.2: it goes on behind what was done');
   const late = { [dayBack(3)]: { journal: 1, due: 'more' } };
   writeFileSync(state, JSON.stringify({ version: 1, doneThrough: dayBack(1), late }));
-  t.match(await run(), { code: 1, stderr: /holds no state of a push that this version/ });
+  t.match(await run(), { code: 1, stderr: /is not a state of a push that this version/ });
   writeFileSync(state, '{"other":1}');
-  t.match(await run(), { code: 1, stderr: /holds no state of a push/ });
+  t.match(await run(), { code: 1, stderr: /is not a state of a push/ });
 });
 
 t.test('exit code 2: wrong use, and never a secret on the command line', async (t) => {
