@@ -176,7 +176,7 @@ export function banLengthMs(rule: BanRule, level: number): number {
 
 /** The reason for a refusal. */
 interface Violated {
-  /** Of the windows that lack `tokens`, the one that resets last. */
+  /** The window that resets last among those that lack `tokens`. */
   name: string;
   resetAtMs: number;
   /** When all windows have enough, store ms; 0 if they do now. */

@@ -24,7 +24,7 @@ export interface Missing {
   readonly finalAtMs: number | null;
 }
 
-/** Which days are final: no gateway can deliver counts for them any more. */
+/** Which days are final: no gateway can deliver more counts for them. */
 export interface Finality {
   /** Days before this one are final. */
   readonly openFrom: string;

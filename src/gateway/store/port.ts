@@ -99,7 +99,7 @@ export interface DayStore {
   giveUp(gateway: string): Promise<boolean>;
 }
 
-/** Whether a shared store is still the same, with its data. */
+/** Checks that the shared store is still the same, with its data. */
 export interface StoreTrust {
   /**
    * Returns why it is not trusted, and what to do; null if it is. An untrusted store counts as unavailable.

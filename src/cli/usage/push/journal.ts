@@ -45,7 +45,7 @@ interface Sum {
 
 /**
  * Appends what the ledger has beyond the first `bytes` of a journal, on disk when this resolves. Cuts off the rest of
- * the journal, which a killed push left. Writes nothing for a group of which the ledger has less.
+ * the journal, which a killed push left. Writes nothing for a group that has shrunk.
  * @returns the new length
  */
 export async function appendGrowth(file: string, bytes: number, rows: AsyncIterable<LedgerRow>): Promise<number> {

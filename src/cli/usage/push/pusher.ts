@@ -58,7 +58,7 @@ export class Pusher {
   events = 0;
   /** Pushed ranges, in order. */
   readonly ranges: Days[] = [];
-  /** Months of which amounts were sent. */
+  /** Months whose amounts were sent. */
   readonly amounts: string[] = [];
   /** Number of corrections among the events. */
   corrections = 0;

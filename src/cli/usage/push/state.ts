@@ -16,7 +16,7 @@ export interface PushedDay {
   readonly bytes: number;
   /** Up to this offset its events were acknowledged. */
   readonly sent: number;
-  /** Whether it may grow: a day that became final without a gateway may until that gateway returns. */
+  /** Whether it may grow: a day that became final without a gateway may grow until that gateway returns. */
   readonly growth: 'none' | 'possible' | 'over';
 }
 

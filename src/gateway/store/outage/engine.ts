@@ -33,7 +33,7 @@ export interface FailoverOptions {
   readonly deadlineMs: number;
   /** Tests only: no background work. */
   readonly maintains?: false;
-  /** Whether crossings emit events; default false. */
+  /** Whether crossing a warning threshold emits an event; default false. */
   readonly events?: boolean;
   readonly log?: Log;
 }
