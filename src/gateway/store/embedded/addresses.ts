@@ -2,7 +2,7 @@ import { countRows } from './files/count-rows.js';
 import { rangeOf } from './files/rows.js';
 import type { Stores } from './stores.js';
 
-/** Bytes of the map per row; beyond that, new addresses share rows. */
+/** One row per this many bytes of the map. */
 const BYTES_PER_ROW = 1_024;
 const SHARED_ROWS = 4_096;
 
@@ -14,34 +14,34 @@ const SHARED_ROWS = 4_096;
 export class Addresses {
   readonly #stores: Stores;
   readonly #maxRows: number;
-  /** Rows in the file at the last count, and those that may have been added since. */
+  /** Rows in the file at the last count, and those added since. */
   #counted = 0;
-  #came = 0;
+  #added = 0;
 
   constructor(stores: Stores) {
     this.#stores = stores;
     this.#maxRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
   }
 
-  /** Call it inside the transaction that uses the row. */
+  /** Returns the name of an address's row. Call it inside the transaction that uses the row. */
   row(address: string): string {
     const { memory, durable } = this.#stores;
     if (memory.find('a', address) !== undefined || durable.getBinaryFast(`a${address}`) !== undefined) return address;
-    if (this.#counted + this.#came >= this.#maxRows) return `~${hashOf(address) % SHARED_ROWS}`;
-    this.#came += 1;
+    if (this.#counted + this.#added >= this.#maxRows) return `~${hashOf(address) % SHARED_ROWS}`;
+    this.#added += 1;
     return address;
   }
 
   /** Counts the rows in the file again. */
   async recount(): Promise<void> {
     const { durable } = this.#stores;
-    const came = this.#came;
+    const added = this.#added;
     this.#counted = await countRows(durable, rangeOf('a'));
-    this.#came -= came;
+    this.#added -= added;
   }
 }
 
-// FNV-1a, 32 bits. Anyone who finds colliding addresses only shares a bucket with them.
+// FNV-1a, 32 bits. An attacker who finds colliding addresses only shares a bucket with them.
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;

@@ -42,19 +42,18 @@ export type EmbeddedEngine = AdmissionEngine & {
 const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' } as const;
 
 /**
- * The embedded engine: files in `folder`, which only this process opens.
+ * Opens the embedded engine on the files in `folder`, which only this process may open. Throws StoreUnavailable if the
+ * folder cannot be used. Not for network file systems or several machines.
  *
- * Guarantees: `kill -9` loses nothing that was acknowledged. A power cut loses at most the last half second of
- * admissions plus the time that the disk needs, and never corrupts; key changes and bans by hand are on disk before
- * they are acknowledged. Not for network file systems or several machines. Throws StoreUnavailable if the folder
- * cannot be used.
+ * `kill -9` loses nothing that was acknowledged. A power cut loses at most the last half second of admissions plus the
+ * time that the disk needs, and corrupts nothing; key changes and manual bans are on disk before they are acknowledged.
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
   return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 
-/** The engine on open files, which it closes. `verifier` decides which keys are valid; `now` is the clock. */
+/** Returns an engine on open files, which its `close` closes. `now` is the clock. */
 export function engineOn(
   stores: Stores,
   verifier: KeyVerifier,
@@ -98,7 +97,7 @@ export function engineOn(
     bans: bansOf(stores, addresses),
     usage,
     transfer: ledgerTransferOf(stores, usage, usageDays),
-    // One process counts in one ledger: nothing arrives later.
+    // Only this process counts, so no counts arrive late.
     days: { finality: (nowMs) => Promise.resolve(finalityOf([], nowMs, 0)), giveUp: () => Promise.resolve(false) },
     check: async () => {
       await admit([{ subject: { kind: 'address', address: '0.0.0.0' }, operation: 'check', scope: null, cost: 0 }]);
@@ -147,7 +146,7 @@ function admitOne(
   return verdict;
 }
 
-/** The same, and writes the events that it causes in the same step. */
+/** Like `admitOne`, and emits the events that the request causes in the same step. */
 function admitAndEmit(
   transaction: Transaction,
   verifier: KeyVerifier,
@@ -172,7 +171,7 @@ function startOf({ keyId, plan, bannedUntilMs: untilMs, level, atMs }: BannedVer
   return banEvent(keyId ?? '', plan, { untilMs, level }, atMs);
 }
 
-/** For a customer's key. The key itself is counted, and therefore changed, in any case. */
+/** Decides for a customer's key. Counting the request marks the key's entry as changed, so this need not. */
 function decideShared(
   transaction: Transaction,
   entry: Entry,
@@ -212,9 +211,7 @@ function admitAddress(
   return verdict;
 }
 
-/**
- * The state itself, or a copy if the decision only settles it for the figures, which must not be stored.
- */
+/** Returns the state, or a copy if the decision settles it only for the figures and must not store it. */
 function scratchOf(state: SubjectState, ban: BanRule, cost: number, nowMs: number): SubjectState {
   return changesNothing(state, ban, cost, nowMs) ? copyOfState(state) : state;
 }

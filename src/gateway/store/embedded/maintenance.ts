@@ -4,14 +4,14 @@ import type { Stores } from './stores.js';
 import type { Sweep } from './sweep.js';
 import { attempt, translating } from './files/errors.js';
 
-/** Interval of syncs: what a power cut may cost, besides the time that the disk needs. */
+/** Interval of syncs: a power cut loses at most this much, plus the time that the disk needs. */
 const SYNC_MS = 500;
 const SWEEP_MS = 10_000;
-/** Maximum size of the journal, which is read at the start and held in memory. */
+/** When to fold: by age, subjects or bytes. Bounds the journal, which is held in memory and read at the start. */
 const FOLD_MS = 30_000;
 const FOLD_SUBJECTS = 131_072;
 const FOLD_BYTES = 32 * 1_048_576;
-/** … but at most this share of the bound. */
+/** The bytes are at most the map's size divided by this. */
 const FOLD_PART = 16;
 
 /** Background work of an open engine: syncs, folds, sweeps, and a clean shutdown. */
@@ -49,7 +49,6 @@ export class Maintenance {
     );
   }
 
-  /** Folds and sweeps. */
   async #tend(): Promise<void> {
     const { fold } = this.#stores;
     try {
@@ -93,7 +92,7 @@ export class Maintenance {
     if (this.#failure !== undefined) throw this.#failure as Error;
   }
 
-  /** Folds what is not in the file yet, and closes everything. Rejects with StoreUnavailable if that fails. */
+  /** Folds the journal and closes everything. Rejects with StoreUnavailable if that fails. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -15,7 +15,7 @@ import type { Parts } from './parts.js';
 import type { Store } from './files/store.js';
 import { bootIdOf, upgrade } from './upgrade.js';
 
-/** Between two attempts to reopen a failed file. */
+/** Pause between two attempts to reopen a failed file. */
 const RETRY_MS = 1_000;
 
 export interface StoreOptions {
@@ -29,10 +29,10 @@ export interface StoreOptions {
 }
 
 /**
- * The embedded store of one process, the only one that opens the folder. Decisions are made on its memory. Each batch
- * is appended to the journal before it is answered, so `kill -9` loses nothing. The journal is synced every half second
- * and folded every half minute into `durable.mdb`, whose commits are synced before they are acknowledged. That file has
- * records, the ledger, and everything that is not in memory.
+ * The embedded store of one process, the only one that opens the folder. Admissions are decided in memory. Each batch
+ * is appended to the journal before it is acknowledged, so `kill -9` loses nothing. The journal is synced every half
+ * second and folded every half minute into `durable.mdb`, whose commits are synced before they are acknowledged. That
+ * file has records, the ledger, and everything that is not in memory.
  */
 export class Stores implements Parts {
   readonly folder: string;
@@ -60,7 +60,6 @@ export class Stores implements Parts {
   #closed = false;
   #underWay = 0;
 
-  /** Throws what opening throws. */
   constructor({ folder, mapBytes, bootId = bootIdOf(), log }: StoreOptions) {
     this.folder = folder;
     this.mapBytes = mapBytes;
@@ -70,7 +69,7 @@ export class Stores implements Parts {
       [this.#durable, this.#durableCapacity] = this.#open();
       upgrade(this.durable, folder, bootId, log);
       this.journal = new Journal(folder, this.#replay());
-      // They contain nothing to fold.
+      // The existing journal files contain nothing to fold.
       if (this.memory.unfoldedCount === 0 && !this.memory.hasPending) this.journal.remove(this.journal.rotate());
     } catch (error) {
       this.#release();
@@ -89,12 +88,11 @@ export class Stores implements Parts {
   get broken(): string | null {
     return this.#broken;
   }
-  /** Whether that is permanent: the file will not be reopened. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Runs a transaction on the file, on disk when the promise resolves. Rejects with what lmdb throws. */
+  /** Runs a transaction on the file; it is on disk when the promise resolves. Rejects with lmdb's error. */
   async write<Result>(work: (durable: Store) => Result): Promise<Result> {
     this.#underWay += 1;
     try {
@@ -105,7 +103,7 @@ export class Stores implements Parts {
     }
   }
 
-  /** Memory differs from what was written: reads everything that is not in the file again. */
+  /** Reads the journal again, because memory differs from what was written. */
   reload(): void {
     this.memory.clear();
     try {
@@ -115,14 +113,14 @@ export class Stores implements Parts {
     }
   }
 
-  /** Checks that the open files are still those in the folder. Writes to others would be lost at the end. */
+  /** Checks that the open file is still in the folder: what is written to a deleted file is lost once it is closed. */
   checkFolder(): void {
     if (this.#closed || this.#isGone || this.#inodeNow() === this.#inode) return;
     this.#isGone = true;
     this.#broken =
-      `The data in ${this.folder} was deleted while the gateway ran, so nothing that it decides would last. Put the ` +
+      `The data in ${this.folder} was deleted while the gateway ran, so its decisions would be lost. Put the ` +
       'folder back (backup, export), then restart the gateway';
-    this.#log?.error({ folder: this.folder, reason: this.#broken }, 'the embedded store is gone');
+    this.#log?.error({ folder: this.folder, reason: this.#broken }, 'the files of the embedded store were deleted');
   }
 
   /** Reopens a failed file; retries until it succeeds. */
@@ -131,10 +129,10 @@ export class Stores implements Parts {
     if (this.#closed || this.#isGone || this.#reopening !== undefined) return;
     this.#broken = reason;
     this.#log?.error({ folder: this.folder, reason }, 'the embedded store failed and is being reopened');
-    this.#reopening = this.#openAnew().finally(() => (this.#reopening = undefined));
+    this.#reopening = this.#retryOpening().finally(() => (this.#reopening = undefined));
   }
 
-  /** Rejects with StoreUnavailable if nothing that was written is kept. */
+  /** Rejects with StoreUnavailable if the file was deleted, which loses what was written to it. */
   async close(): Promise<void> {
     this.checkFolder();
     this.#closed = true;
@@ -146,10 +144,10 @@ export class Stores implements Parts {
     if (this.#isGone) throw new StoreUnavailable(this.#broken ?? '');
   }
 
-  async #openAnew(): Promise<void> {
+  async #retryOpening(): Promise<void> {
     while (!this.#closed) {
       await this.durable.close().catch(() => undefined);
-      // Opening it would create a new one.
+      // Opening a deleted file would create an empty one.
       this.checkFolder();
       if (this.#isGone) return;
       try {
@@ -172,10 +170,10 @@ export class Stores implements Parts {
     const options = {
       mapSize: this.mapBytes,
       encoding: 'binary' as const,
-      // It contains hashes of secrets: only for the gateway's own user.
+      // It contains hashes of secrets: only the gateway's own user may read it.
       permissionsMode: 0o600,
       overlappingSync: false,
-      // With batching, a failed commit also rejects a promise that nobody holds, which ends the process.
+      // With batching, a failed commit also rejects a promise that nobody awaits, which ends the process.
       eventTurnBatching: false,
     };
     const durable = open<Buffer, string>(join(this.folder, 'durable.mdb'), options);
@@ -193,8 +191,8 @@ export class Stores implements Parts {
   }
 
   /**
-   * In a transaction, lmdb's thread waits for our callback, and the exit of the process for that thread. `kill -9` is
-   * harmless.
+   * Avoids a deadlock: in a transaction, lmdb's thread waits for our callback, and the exit of the process waits for
+   * that thread. `kill -9` is harmless.
    */
   readonly #killIfLocked = (): void => {
     if (this.#underWay > 0) process.kill(process.pid, 'SIGKILL');

@@ -11,21 +11,17 @@ import { unpackState } from '../subject-state.js';
 import { areMarksOver } from './journal/pending.js';
 import { inTransaction } from './files/errors.js';
 
-/**
- * A subject not seen for this long is deleted, once its greedy buckets are full too: it starts fresh either way.
- */
+/** A subject not seen for this long is deleted once its greedy buckets are full: a fresh one equals it. */
 const FORGET_AFTER_MS = 2 * DAY_MS;
 /** How long a bucket must have been full: a clock may step back. */
-const WHOLE_FOR_MS = DAY_MS;
-/**
- * A key's terms may change at any time, and its refill follows them: at the slowest, one unit per window.
- */
+const FULL_FOR_MS = DAY_MS;
+/** The slowest refill of a key, one unit per window: its terms may change at any time. */
 const LEAST: Pick<Terms, 'limits' | 'refill'> = { limits: { minute: 1, day: 1 }, refill: 'greedy' };
-/** Notifications of a month are remembered until it is over. */
+/** Marks of crossings are kept until any month has ended. */
 const MARKED_MS = LONGEST_MONTH_MS;
-/** Days with counts that a clock must have seen before it may delete days of the ledger: it may be ahead. */
+/** The ledger's age counts from its seventh newest day if that is before now: the clock may be ahead. */
 const WITNESS_DAYS = 7;
-/** Rows examined per kind and step: bounds how long the files are locked. */
+/** Rows examined per kind and step: bounds how long the file is locked. */
 const STEP_ROWS = 1_000;
 
 /** Removes expired rows, a few at a time. */
@@ -36,7 +32,7 @@ export class Sweep {
   /** Where the next step continues, by kind of row. */
   readonly #resumeAt = new Map<string, string>();
 
-  /** @param inForce the current plans, which determine when the buckets of an address are full */
+  /** @param inForce has the current plans, which determine when the buckets of an address are full */
   constructor(stores: Stores, usageDays: number, inForce: { readonly plans: Plans }) {
     this.#stores = stores;
     this.#usageDays = usageDays;
@@ -52,8 +48,8 @@ export class Sweep {
       this.#step(durable, 'n', (end) => isBanOver(end, nowMs));
       this.#step(durable, 'T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
       this.#step(durable, 's', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
-      const believedMs = Math.min(nowMs, witnessedMs(durable));
-      removeDaysBefore(durable, 'u', dayOf(believedMs - this.#usageDays * DAY_MS));
+      const trustedMs = Math.min(nowMs, witnessedMs(durable));
+      removeDaysBefore(durable, 'u', dayOf(trustedMs - this.#usageDays * DAY_MS));
     });
   }
 
@@ -84,7 +80,7 @@ export function removeSome(
   return seen < STEP_ROWS ? kind : last;
 }
 
-/** Start of the seventh newest day of the ledger; 0 if it has fewer. */
+/** Returns the start of the seventh newest day of the ledger, unix ms; 0 if it has fewer. */
 function witnessedMs(durable: Store): number {
   let before = `u${AFTER_ALL}`;
   for (let n = 0; n < WITNESS_DAYS; n += 1) {
@@ -95,30 +91,30 @@ function witnessedMs(durable: Store): number {
   return Date.parse(before.slice(1));
 }
 
-/** Removes some of the rows before `day`, of a kind that is named by days. */
+/** Removes up to `STEP_ROWS` rows of a kind whose names begin with a day before `day`. */
 export function removeDaysBefore(store: Store, kind: string, day: string): void {
   for (const name of [...store.getKeys({ start: kind, end: `${kind}${day}`, limit: STEP_ROWS })])
     store.removeSync(name);
 }
 
-/** Whether it can no longer change a decision. */
+/** Returns whether the subject can no longer change a decision. */
 function isForgotten(row: Buffer, nowMs: number, termsOf: () => Pick<Terms, 'limits' | 'refill'> | undefined): boolean {
   const { minute, day, strikesSinceMs, bannedUntilMs, operationWindows } = unpackState(row);
   const seenAtMs = Math.max(minute.atMs, day.atMs, strikesSinceMs);
   if (nowMs - seenAtMs <= FORGET_AFTER_MS || nowMs - bannedUntilMs <= BAN_MEMORY_MS) return false;
   for (const [name, bucket] of operationWindows ?? [])
-    if (!isWindowOver(name, bucket, nowMs - WHOLE_FOR_MS)) return false;
+    if (!isWindowOver(name, bucket, nowMs - FULL_FOR_MS)) return false;
   const terms = minute.level + day.level === 0 ? undefined : termsOf();
   return (
-    terms?.refill !== 'greedy' || (isWhole(minute, terms.limits.minute, nowMs) && isWhole(day, terms.limits.day, nowMs))
+    terms?.refill !== 'greedy' || (isFull(minute, terms.limits.minute, nowMs) && isFull(day, terms.limits.day, nowMs))
   );
 }
 
 function isMonthOver(row: Buffer, nowMs: number): boolean {
-  return isWindowOver('month', unpackState(row).month, nowMs - WHOLE_FOR_MS);
+  return isWindowOver('month', unpackState(row).month, nowMs - FULL_FOR_MS);
 }
 
-/** Whether a greedy bucket has been full for long. One without a limit is a window that has ended. */
-function isWhole({ level, atMs }: BucketState, limit: Limit, nowMs: number): boolean {
-  return limit === 'unlimited' || nowMs - (atMs + level / limit) > WHOLE_FOR_MS;
+/** Returns whether a greedy bucket has been full for long. An unlimited one is a window, which has ended by then. */
+function isFull({ level, atMs }: BucketState, limit: Limit, nowMs: number): boolean {
+  return limit === 'unlimited' || nowMs - (atMs + level / limit) > FULL_FOR_MS;
 }

@@ -14,17 +14,17 @@ import type { GatewayEvent } from '../outbox/event.js';
 import { FORMAT_ROW, rangeOf } from './files/rows.js';
 import { doubleIn, type Store } from './files/store.js';
 
-/** Since there is a journal: versions that know none refuse the folder. */
+/** The first format with a journal; versions without one refuse it. */
 const FORMAT = '3';
-/** Until 0.4, in both files: rows of the log, by transaction. */
+/** Up to 0.4, in both files: rows of the log, by transaction. */
 const LOG = 'l';
-/** In `durable`: which log its rows are a copy of, and up to which transaction. In the other: which log it is. */
+/** In `durable`: the ID of the log that it has a copy of, and the last copied transaction. In `recent`: its ID. */
 const [COPIED_MARK, LOG_ID] = ['p', 'o'];
 
 /**
- * Marks a new folder, and takes over one of version 0.3 or 0.4. These kept a log in a second file, which is trusted
- * until the machine restarts, and a copy of it, half a second behind, in `durable`. Throws StoreUnavailable for a
- * format that this version does not know, and for 0.2.
+ * Marks a new folder, and converts one of version 0.3 or 0.4. These kept a log in a second file, `recent`, which is
+ * valid until the machine restarts, and a copy of it, half a second behind, in `durable`. Throws StoreUnavailable for
+ * version 0.2, and for a format that this version does not know.
  */
 export function upgrade(durable: Store, folder: string, bootId: string, log: Log | undefined): void {
   const format = durable.getBinary(FORMAT_ROW)?.toString();
@@ -36,7 +36,7 @@ export function upgrade(durable: Store, folder: string, bootId: string, log: Log
       );
     if (format === undefined && [...durable.getKeys({ limit: 1 })].length > 0)
       throw new StoreUnavailable(
-        `The embedded store in ${folder} is of version 0.2: start 0.3 or 0.4 on it once, then this version.`,
+        `Version 0.2 wrote the embedded store in ${folder}: start 0.3 or 0.4 on it once, then this version.`,
       );
     const path = join(folder, `recent-${bootId}.mdb`);
     moveDamaged(path, log);
@@ -48,18 +48,18 @@ export function upgrade(durable: Store, folder: string, bootId: string, log: Log
     if (/^recent-.*\.mdb(-lock)?$|^opening$/.test(name)) rmSync(join(folder, name), { force: true, recursive: true });
 }
 
-/** In a transaction. */
+/** Converts both files into the current format. In a transaction. */
 function takeOver(durable: Store, recent: Store | undefined): void {
   const mark = durable.getBinary(COPIED_MARK);
   const isCopied = mark !== undefined && recent !== undefined && mark.readDoubleLE() === doubleIn(recent, LOG_ID);
   putLogged([durable, ...(recent === undefined ? [] : [recent])], durable);
-  if (recent !== undefined) takeBeside(recent, durable, isCopied ? mark.readDoubleLE(8) : 0);
+  if (recent !== undefined) takeUnlogged(recent, durable, isCopied ? mark.readDoubleLE(8) : 0);
   const over = [...durable.getKeys(rangeOf(LOG)), ...customersWebhooks(durable), COPIED_MARK, 'v'];
   for (const name of over) durable.removeSync(name);
   durable.putSync(FORMAT_ROW, Buffer.from(FORMAT));
 }
 
-/** What the log says of keys; that of the second file goes before its copy. */
+/** Writes states and counts of keys from the logs; entries of a later store override those of an earlier one. */
 function putLogged(stores: readonly Store[], durable: Store): void {
   const entries = new Map<string, Entry>();
   for (const store of stores)
@@ -73,8 +73,8 @@ function putLogged(stores: readonly Store[], durable: Store): void {
   for (const entry of entries.values()) putEntry(durable, entry, 0);
 }
 
-/** Addresses, bans, crossings; and events and automatic bans of transactions behind `copied`. */
-function takeBeside(recent: Store, durable: Store, copied: number): void {
+/** Copies addresses, bans and crossings, and the events and automatic bans of transactions after `copied`. */
+function takeUnlogged(recent: Store, durable: Store, copied: number): void {
   for (const kind of ['a', 'n', 'T'])
     for (const { key, value } of recent.getRange(rangeOf(kind))) durable.putSync(key, Buffer.from(value));
   const after = (kind: string): { start: string; end: string } => ({
@@ -87,7 +87,7 @@ function takeBeside(recent: Store, durable: Store, copied: number): void {
     putBans(durable, JSON.parse(value.toString()) as readonly BanOfKey[]);
 }
 
-/** With a damaged file lmdb would end the process without a word. */
+/** Moves a damaged file away: on opening it, lmdb would end the process without a message. */
 function moveDamaged(path: string, log: Log | undefined): void {
   const reason = lmdbFileState(path)?.damage ?? null;
   if (reason === null) return;
@@ -95,17 +95,17 @@ function moveDamaged(path: string, log: Log | undefined): void {
   renameSync(path, movedTo);
   log?.error(
     { file: path, reason, movedTo },
-    'a file of the embedded store is damaged, and was moved away; all but its last half second is in durable.mdb',
+    'a damaged file of the embedded store was moved away; all but its last half second is in durable.mdb',
   );
 }
 
-/** Rows that 0.3 had for customers' webhooks. */
+/** Yields the rows that 0.3 had for customers' webhooks. */
 function* customersWebhooks(durable: Store): Generator<string> {
   for (const kind of ['W', 'C', 'D', 'R', 'S']) yield* durable.getKeys(rangeOf(kind));
   for (const row of durable.getKeys(rangeOf('e'))) if (row.endsWith('-to-customer')) yield row;
 }
 
-/** The same for every process until the machine restarts. If the system has none, the files are always trusted. */
+/** Returns the ID of the machine's current boot; a constant if the system has none, so that files stay valid. */
 export function bootIdOf(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -2,16 +2,14 @@ import { statfsSync } from 'node:fs';
 import { StoreUnavailable } from '../../../admission/port.js';
 import type { Store } from './store.js';
 
-/** Claims between two checks of file and disk, which cost 4 µs each … */
+/** Claims per check of file and disk, which costs 4 µs. */
 const CLAIMS_PER_CHECK = 16;
-/** … unless the disk has only this much left. */
+/** With less free space than this, every claim checks. */
 const NEARLY_FULL_BYTES = 64 * 1_048_576;
-/**
- * Reserve on the disk. A write that does not fit makes lmdb overrun its error text, which may end the process.
- */
+/** Free space to keep: a write that does not fit makes lmdb overrun its error text, which may end the process. */
 const SPARE_BYTES = 131_072;
 
-/** Keeps files within their bound and their disk: lmdb-js lets them grow without limit, whatever `mapSize` is. */
+/** Keeps files within their bound and their disk: lmdb-js lets them grow without limit, even beyond `mapSize`. */
 export class Capacity {
   readonly #folder: string;
   readonly #maxBytes: number;
@@ -26,14 +24,14 @@ export class Capacity {
     this.#usedBytes = usedBytes;
   }
 
-  /** Call it before anything that may grow the files. Throws StoreUnavailable if they must not. */
+  /** Call it before anything that may grow the files. Throws StoreUnavailable if they must not grow. */
   claim(): void {
     if (this.#everyClaim || this.#claims % CLAIMS_PER_CHECK === 0) this.#check();
     this.#claims += 1;
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
   }
 
-  /** Throws StoreUnavailable if the files must not grow now. */
+  /** Like `claim`, but always checks the disk. */
   check(): void {
     this.#check();
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
@@ -52,7 +50,7 @@ export class Capacity {
   }
 }
 
-/** The message for a disk that is `full`, or worse. */
+/** Returns the message for a disk that is full or failing. */
 export function diskMessage(folder: string, state: string): string {
   return `The disk that holds ${folder} is ${state}. Free space there; admission then continues.`;
 }
@@ -66,7 +64,7 @@ interface Stats {
   };
 }
 
-/** Bytes of pages in use. The file also has free ones, which the next transactions reuse. */
+/** Returns the bytes of pages in use. The file also has free pages, which the next transactions reuse. */
 export function usedBytesOf(store: Store): number {
   const { pageSize, root } = store.getStats() as Stats;
   return pageSize * (root.treeBranchPageCount + root.treeLeafPageCount + root.overflowPages);
@@ -77,8 +75,6 @@ function diskOf(folder: string): { readonly bavail: number; readonly bsize: numb
   try {
     return statfsSync(folder);
   } catch (error) {
-    throw new StoreUnavailable(`The embedded store in ${folder} can't be written: its folder is gone`, {
-      cause: error,
-    });
+    throw new StoreUnavailable(`The embedded store cannot write: its folder ${folder} is gone`, { cause: error });
   }
 }

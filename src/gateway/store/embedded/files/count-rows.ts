@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Store } from './store.js';
 
-/** Rows counted before the event loop has a turn. */
+/** Rows counted before the event loop gets a turn. */
 const COUNTED_AT_ONCE = 4_000;
 
-/** How many rows are in a range, as they come and go meanwhile. */
+/** Counts the rows in a range; those added or removed meanwhile may be counted or not. */
 export async function countRows(store: Store, { start, end }: { start: string; end: string }): Promise<number> {
   let [count, seen, last] = [0, 0, start];
   do {

@@ -9,7 +9,7 @@ import type { Parts } from '../parts.js';
 /** A full disk appears as any of these, depending on the write that failed. */
 const DISK_CODES: readonly unknown[] = [5, 28, 'EIO', 'ENOSPC', 'EDQUOT', 'EROFS'];
 
-/** Runs synchronous store work; turns what it throws into a rejection that says what to do. */
+/** Runs synchronous store work; rejects with an error that says what to do. */
 export async function attempt<Result>(stores: Parts, work: () => Result): Promise<Result> {
   try {
     requireWhole(stores);
@@ -27,7 +27,7 @@ export function reading<Result>(stores: Parts, work: (durable: Store) => Result)
   });
 }
 
-/** The same for asynchronous work. */
+/** Like `attempt`, for asynchronous work. */
 export async function translating<Result>(stores: Parts, work: () => Promise<Result>): Promise<Result> {
   try {
     requireWhole(stores);
@@ -37,13 +37,13 @@ export async function translating<Result>(stores: Parts, work: () => Promise<Res
   }
 }
 
-/** Runs work in a transaction on the file, on disk when the promise resolves; rejects like `attempt`. */
+/** Runs work in a transaction on the file, which is on disk when the promise resolves. Rejects like `attempt`. */
 export function inTransaction<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
   stores.checkFolder();
   return translating(stores, () => stores.write(work));
 }
 
-/** The same for changes of records: invalidates decoded copies. */
+/** Like `inTransaction`, for changes of records: invalidates decoded copies. */
 export function changingRecords<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
   return inTransaction(stores, work).finally(() => (stores.recordsVersion += 1));
 }
@@ -54,7 +54,7 @@ function requireWhole({ broken, isGone, folder }: Parts): void {
     throw new StoreUnavailable(`The embedded store in ${folder} failed and is being reopened: ${broken}`);
 }
 
-/** Translates an error of a file into a message. Our own errors stay as they are. */
+/** Turns lmdb and file errors into StoreUnavailable, and reopens a damaged file. Returns others unchanged. */
 async function translated(stores: Parts, error: unknown): Promise<unknown> {
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
   const cause = await commitErrorOf(error);

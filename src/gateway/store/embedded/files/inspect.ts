@@ -3,20 +3,20 @@ import { basename, join } from 'node:path';
 import { lmdbFileState } from '../../../../shared/lmdb-file.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 
-/** What an operator can do if the file is lost, by folder. */
+/** What an operator can do if the file is lost, by kind of folder. */
 const ADVICE = {
   store:
     'It holds keys, customers, their history and the ledger. Stop the gateway, keep a copy of the folder, and put a ' +
     'backup of the whole folder in its place; or move the folder away, start, and run "petgate store import" with ' +
     'your last export',
   outage:
-    'It holds copies of keys, and counts of an outage that Redis may lack; Redis has all else. Keep a copy of the ' +
+    'It holds copies of keys, and counts that Redis may lack; Redis has everything else. Keep a copy of the ' +
     'folder and move it away, then start',
 };
 
 /**
  * Checks the file before lmdb maps it: a damaged one would end the process without a message. Throws StoreUnavailable
- * for that, and for an empty or missing file next to a journal, or to a second file of 0.4.
+ * if it is damaged, or if it is empty or missing next to a journal or to the second file of 0.4.
  */
 export function inspectFiles(folder: string): void {
   const advice = ADVICE[basename(folder) === 'failover' ? 'outage' : 'store'];
@@ -24,14 +24,14 @@ export function inspectFiles(folder: string): void {
   if (state !== undefined && state.damage !== null)
     throw new StoreUnavailable(`${file} is damaged: ${state.damage}. It was not opened. ${advice}.`);
   if ((state?.rows ?? 0) > 0) return;
-  const beside = readdirSync(folder).find((name) => {
+  const companion = readdirSync(folder).find((name) => {
     if (name.startsWith('journal-')) return true;
     const recent = name.startsWith('recent-') && name.endsWith('.mdb') ? lmdbFileState(join(folder, name)) : undefined;
     return recent !== undefined && (recent.rows > 0 || recent.damage !== null);
   });
-  if (beside !== undefined)
+  if (companion !== undefined)
     throw new StoreUnavailable(
-      `${file} is ${state === undefined ? 'missing' : 'empty'}, but ${beside} next to it is not: it was lost. ` +
+      `${file} is ${state === undefined ? 'missing' : 'empty'}, but ${companion} next to it is not: it was lost. ` +
         `${advice}.`,
     );
 }

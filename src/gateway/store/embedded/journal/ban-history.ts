@@ -3,9 +3,8 @@ import { automaticBanRow, awaitedBanRow, rangeOf, recordRow } from '../files/row
 import type { Store } from '../files/store.js';
 
 /**
- * Automatic bans on their way into the history of their keys. The admission writes them into its record of the journal;
- * they get into the file as events do. In the outage mode no key has a record here: its bans wait for Redis
- * (outage/spool.ts).
+ * An automatic ban on its way into the history of its key. The admission writes it into its journal record, from which
+ * it moves to the file as events do. In outage mode keys have no record here: bans wait for Redis (outage/spool.ts).
  */
 export interface BanOfKey {
   readonly keyId: string;
@@ -14,7 +13,7 @@ export interface BanOfKey {
   readonly entry: AuditEntry;
 }
 
-/** In a transaction: into the history. */
+/** Writes bans into the history of their keys; without a record, into rows that wait for Redis. In a transaction. */
 export function putBans(durable: Store, bans: readonly BanOfKey[]): void {
   for (const ban of bans) {
     const { keyId, version, entry } = ban;
@@ -24,12 +23,12 @@ export function putBans(durable: Store, bans: readonly BanOfKey[]): void {
   }
 }
 
-/** Some of those that wait in `durable`. */
+/** Returns up to `limit` bans that wait for Redis. */
 export function awaitedBans(durable: Store, limit: number): readonly BanOfKey[] {
   return [...durable.getRange({ ...rangeOf('B'), limit })].map(({ value }) => JSON.parse(value.toString()) as BanOfKey);
 }
 
-/** In a transaction on `durable`: these wait no more. */
+/** Deletes the rows of bans that Redis now has. In a transaction. */
 export function forgetAwaited(durable: Store, bans: readonly BanOfKey[]): void {
   for (const ban of bans) durable.removeSync(awaitedBanRow(ban.keyId, untilOf(ban)));
 }

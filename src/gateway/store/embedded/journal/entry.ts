@@ -17,7 +17,7 @@ export const COUNTS_BYTES = 32;
 export const MORE_COUNTS_BYTES = 40;
 export const ALL_COUNTS_BYTES = 48;
 
-/** Usage of a key under one label. */
+/** A key's counts under one label. */
 export interface Slot {
   readonly label: Label;
   readonly counts: Counts;
@@ -25,7 +25,7 @@ export interface Slot {
   changedBy: number;
 }
 
-/** Keys and customers, or addresses: the letter of their rows in the file. */
+/** `s`: a key or customer; `a`: an address. Also the first letter of its row in the file. */
 export type Kind = 's' | 'a';
 
 /** A subject in memory: its state, and a key's recent counts. */
@@ -59,7 +59,7 @@ export class Entry {
     return slot;
   }
 
-  /** Drops folded counts of other days than `day`. */
+  /** Drops folded counts, except those of `day`. */
   forgetSlots(foldedTo: number, day: string): void {
     let kept = 0;
     for (const slot of this.slots) if (slot.changedBy > foldedTo || slot.label.day === day) this.slots[kept++] = slot;
@@ -90,7 +90,7 @@ export function packCounts(counts: UsageCounts): Buffer {
   return bytes;
 }
 
-/** Writes `countsBytes` bytes, and returns that number. */
+/** Writes the counts; returns their size in bytes. */
 export function writeCounts(counts: UsageCounts, view: DataView, at: number): number {
   view.setFloat64(at + FIELD_AT.requests, counts.requests, true);
   view.setFloat64(at + FIELD_AT.limited, counts.limited, true);

@@ -12,17 +12,17 @@ import { appendPending } from './pending.js';
 
 /** Subjects per transaction: bounds how long the event loop waits. */
 const FOLDED_AT_ONCE = 250;
-/** Subjects sorted before the event loop gets a turn. */
+/** Subjects grouped before the event loop gets a turn. */
 const ORDERED_AT_ONCE = 5_000;
 /** Pause between transactions, for admissions. */
 const PAUSE_MS = 1;
 
-/** Moves the journal's contents into the file, in the order of its rows, and truncates the journal. */
+/** Moves the journal's contents into the file, in the order of its rows, and deletes the journal files. */
 export class Fold {
   readonly #stores: Parts;
-  /** Moves events, automatic bans and single rows: all that were appended before the call. */
+  /** Moves all events, automatic bans and single rows that were appended before the call. */
   readonly takeOver: () => Promise<void>;
-  /** The same, and subjects. Both reject with StoreUnavailable. */
+  /** Moves these and all subjects. Both reject with StoreUnavailable. */
   readonly run: () => Promise<void>;
 
   constructor(stores: Parts) {
@@ -30,7 +30,7 @@ export class Fold {
     this.takeOver = oneAtATime(() => translating(stores, () => this.#takeOver()));
     this.run = oneAtATime(() =>
       translating(stores, async () => {
-        // Its entries may have been read again meanwhile.
+        // Starts over if a failed batch made memory read everything again meanwhile.
         while (!(await this.#run()));
       }),
     );
@@ -81,16 +81,14 @@ export class Fold {
   }
 }
 
-/** In a transaction: writes the rows of a subject, and its counts that changed after the record `after`. */
+/** Writes the row of a subject, and its counts that changed after the record `after`. In a transaction. */
 export function putEntry(durable: Store, { kind, id, state, slots }: Entry, after: number): void {
   durable.putSync(kind + id, packState(state));
   for (const { label, counts, changedBy } of slots)
     if (changedBy > after) durable.putSync(usageRow(id, label.text), packCounts(counts));
 }
 
-/**
- * Returns entries in batches, in the order of their rows; sorting all of them in one turn would block the event loop.
- */
+/** Yields batches of entries in the order of their rows; sorting all in one turn would block the event loop. */
 async function* inOrder(entries: ReadonlySet<Entry>): AsyncGenerator<readonly Entry[]> {
   const groups = { a: [] as Entry[][], s: [] as Entry[][] };
   let count = 0;

@@ -17,7 +17,7 @@ import { oneAtATime } from '../../../../shared/one-at-a-time.js';
 const [syncData, syncAll] = [promisify(fdatasync), promisify(fsync)];
 const NAME = /^journal-(\d{12})$/;
 
-/** Numbers of the journal files in a folder, oldest first. */
+/** Returns the numbers of the journal files in a folder, oldest first. */
 export function journalFiles(folder: string): readonly number[] {
   return readdirSync(folder)
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])
@@ -30,8 +30,8 @@ export function journalPath(folder: string, file: number): string {
 }
 
 /**
- * Each batch is written here before it is answered. Appended data is in the page cache, so `kill -9` loses nothing;
- * `sync` writes it to the disk. A file ends when a fold begins, and is deleted when the fold has ended.
+ * Files to which each batch is appended before it is acknowledged. Appended data is in the page cache, so `kill -9`
+ * loses nothing; `sync` writes it to the disk. A fold begins a new file, and deletes the older ones at its end.
  */
 export class Journal {
   readonly #folder: string;
@@ -41,7 +41,7 @@ export class Journal {
   #file: number;
   /** Finished files that may not be on the disk yet. */
   #ended: number[] = [];
-  /** The folder entry of the growing file may not be on the disk. */
+  /** Whether the folder entry of the growing file may not be on the disk yet. */
   #isNew = true;
   #appended: number;
   #synced: number;
@@ -65,7 +65,7 @@ export class Journal {
     return [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
   }
 
-  /** Writes all or nothing. Throws what writing throws. */
+  /** Writes the whole record or nothing. Throws the error of the write. */
   append(number: number, record: Buffer): void {
     this.#write(record);
     this.#sizes.set(this.#number, this.#size + record.length);
@@ -78,7 +78,7 @@ export class Journal {
     ftruncateSync(this.#file, this.#size);
   }
 
-  /** When it resolves, everything appended before the call is on the disk; returns the last record's number. */
+  /** Writes everything appended before the call to the disk; resolves to the number of the last record there. */
   async sync(): Promise<number> {
     const wanted = this.#appended;
     if (wanted > this.#synced) await this.#syncAll();
@@ -101,7 +101,7 @@ export class Journal {
     return ended;
   }
 
-  /** Deletes the files up to this one: the store's file has their contents. */
+  /** Deletes the files up to this number, whose contents are in the store's file. */
   remove(upTo: number): void {
     for (const file of this.#sizes.keys()) {
       if (file > upTo) continue;
@@ -110,7 +110,7 @@ export class Journal {
     }
   }
 
-  /** Waits for a sync that is under way: it closes files too, and a second close would end somebody else's. */
+  /** Waits for a running sync, which closes files too: closing a descriptor twice could close another file's. */
   async close(): Promise<void> {
     await this.#syncAll().catch(() => undefined);
     for (const file of [...this.#ended, this.#file]) closeSync(file);
@@ -157,7 +157,6 @@ export class Journal {
   }
 }
 
-/** Contents of a journal file. */
 export function readJournal(folder: string, file: number): Buffer {
   return readFileSync(journalPath(folder, file));
 }

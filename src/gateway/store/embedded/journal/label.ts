@@ -1,7 +1,7 @@
 import { dayOf } from '../../../../shared/utc-day.js';
 import { SEPARATOR } from '../files/rows.js';
 
-/** What a key's usage is counted under: day, plan and operation, as text and as its bytes. */
+/** What a key's usage is counted under: day, plan and operation, as text and as bytes. */
 export interface Label {
   readonly text: string;
   readonly bytes: Buffer;
@@ -10,14 +10,14 @@ export interface Label {
 }
 
 const DAY_LENGTH = 10;
-/** There are as many as plans have operations, a day; more are no reason to grow. */
+/** Cached labels; at this number the cache starts over. */
 const MAX_LABELS = 1_000;
 
 let day = '';
 const ofDay = new Map<string, Map<string, Label>>();
 const byText = new Map<string, Label>();
 
-/** The label of an operation on the day of `atMs`. There are few a day, asked for at every admission. */
+/** Returns the label of an operation on the day of `atMs`. Cached, because every admission asks for one. */
 export function labelOf(atMs: number, plan: string, operation: string): Label {
   const asked = dayOf(atMs);
   if (asked !== day) {
@@ -31,7 +31,7 @@ export function labelOf(atMs: number, plan: string, operation: string): Label {
   return label;
 }
 
-/** The label with this text. */
+/** Returns the label with this text. */
 export function labelFrom(text: string): Label {
   let label = byText.get(text);
   if (label === undefined) {

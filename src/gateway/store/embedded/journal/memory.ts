@@ -9,7 +9,7 @@ import type { Label } from './label.js';
 import type { PendingEvent } from './pending.js';
 import { unpackSubjects, type JournalRecord, type Rare } from './record.js';
 
-/** Cached subjects, beyond those that must be kept: about 500 bytes each. */
+/** Cached subjects, in addition to those that must be kept: about 500 bytes each. */
 const MAX_ENTRIES = 131_072;
 /** Entries whose counts are dropped before the event loop gets a turn. */
 const FORGOTTEN_AT_ONCE = 5_000;
@@ -29,7 +29,7 @@ interface ChangedRow {
 
 /**
  * The state for admissions: the journal's contents on top of the file's. An entry must stay until it is folded into the
- * file; after that it is a cache.
+ * file; after that it is only cached.
  */
 export class Memory {
   readonly #files: { readonly durable: Store };
@@ -76,7 +76,7 @@ export class Memory {
     return entry;
   }
 
-  /** The same for reading only: undefined if the file is up to date. */
+  /** Returns the entry, for reading only; undefined if it is not in memory. */
   find(kind: Kind, id: string): Entry | undefined {
     return this.#entries[kind].get(id);
   }
@@ -87,7 +87,7 @@ export class Memory {
     return entry === undefined ? this.#storedState('s', id) : copyOfState(entry.state);
   }
 
-  /** The counts of a key under a label. Other days than today may have been deleted since they were folded. */
+  /** Returns a key's counts under a label. Rereads folded ones of other days: the sweep may have deleted them. */
   slot(entry: Entry, label: Label, today: string): Slot {
     const known = entry.slot(label);
     if (known !== undefined && (known.changedBy > this.#foldedTo || label.day === today)) return known;
@@ -95,7 +95,7 @@ export class Memory {
     return entry.put(label, bytes === undefined ? noCounts() : unpackCounts(bytes), 0);
   }
 
-  /** A row as of the last record that changed it, or as in the file. */
+  /** Returns a row as of the last record that changed it, else from the file. */
   row(name: string): Buffer | undefined {
     const changed = this.#rows.get(name);
     return changed === undefined ? this.#files.durable.getBinary(name) : (changed.bytes ?? undefined);
@@ -106,7 +106,7 @@ export class Memory {
     return this.#rows.has(name);
   }
 
-  /** The journal now has the record of this number. */
+  /** Notes that the journal now has this record. */
   committed(number: number, changed: readonly Entry[], rare: Rare | null): void {
     for (const entry of changed) this.#unfolded.add(entry);
     if (rare === null) return;
@@ -130,7 +130,7 @@ export class Memory {
     this.committed(number, changed, rare && (number > takenTo ? rare : { rows: rare.rows }));
   }
 
-  /** Events, bans and rows up to this record, for the file. */
+  /** Returns the events, bans and rows up to this record that the file lacks. */
   pendingTo(number: number): {
     readonly pending: readonly Pending[];
     readonly rows: readonly (readonly [name: string, row: ChangedRow])[];
@@ -141,13 +141,13 @@ export class Memory {
     };
   }
 
-  /** The file has what `pendingTo` gave. */
+  /** Notes that the file has what `pendingTo` returned. */
   taken(number: number): void {
     this.#pending = this.#pending.filter((one) => one.number > number);
     for (const [name, { by }] of this.#rows) if (by <= number) this.#rows.delete(name);
   }
 
-  /** For a fold: all subjects that only the journal has. */
+  /** Returns all subjects that only the journal has, for a fold. */
   beginFold(): ReadonlySet<Entry> {
     // The last fold may have failed.
     for (const entry of this.#folding) this.#unfolded.add(entry);
@@ -156,7 +156,7 @@ export class Memory {
     return this.#folding;
   }
 
-  /** The file now has what `beginFold` returned: all changes up to this record. */
+  /** Notes that the file has what `beginFold` returned: all changes up to this record. */
   async folded(number: number, today: string, giveWay: () => Promise<void>): Promise<void> {
     this.#foldedTo = number;
     const folded = this.#folding;
@@ -168,7 +168,7 @@ export class Memory {
     }
   }
 
-  /** Drops the oldest cached entries, more than needed, because it walks over all others. */
+  /** Drops the oldest cached entries; an eighth more than needed, because looking for them is slow. */
   makeRoom(): void {
     const { s, a } = this.#entries;
     if (s.size + a.size <= MAX_ENTRIES + this.unfoldedCount) return;
@@ -179,7 +179,7 @@ export class Memory {
       }
   }
 
-  /** Clears everything, after a batch failed that had changed entries. */
+  /** Drops everything, so that it is read again: a batch that had changed entries failed, or the file did. */
   clear(): void {
     const { s, a } = this.#entries;
     for (const entries of [s, a, this.#folding, this.#unfolded, this.#rows]) entries.clear();

@@ -4,16 +4,16 @@ import { pendingRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 
 /**
- * Pending events. An admission's events are in its journal record until they are moved to the file, once that record is
- * on the disk: events that a power cut removes are never sent, others are sent once. From there they move to the outbox
- * in this order, a few at a time (outbox/store.ts), so that a burst does not block the event loop.
+ * Pending events. An admission's events move from its journal record to the file once that record is on the disk, so
+ * that events lost in a power cut are never sent. From there they move to the outbox in order, a few at a time
+ * (outbox/store.ts), so that a burst does not block the event loop.
  */
 const EVENTS_A_ROW = 32;
 
 /** An event, or the ID of one that is withdrawn. */
 export type PendingEvent = GatewayEvent | string;
 
-/** In a transaction: appends events to those that wait. */
+/** Appends events to those that are pending. In a transaction. */
 export function appendPending(durable: Store, events: readonly PendingEvent[]): void {
   if (events.length === 0) return;
   const number = nextNumber(durable);
@@ -27,7 +27,7 @@ function nextNumber(durable: Store): number {
   return last === undefined ? 1 : Number(last.slice(1, 17)) + 1;
 }
 
-/** In a transaction: removes and returns some of them; undefined if there are none. */
+/** Removes and returns some pending events; undefined if there are none. In a transaction. */
 export function nextPending(durable: Store): readonly PendingEvent[] | undefined {
   const [row] = durable.getKeys({ ...rangeOf('E'), limit: 1 });
   if (row === undefined) return undefined;
@@ -36,29 +36,29 @@ export function nextPending(durable: Store): readonly PendingEvent[] | undefined
   return events;
 }
 
-/** Whether any event waits. */
+/** Returns whether any event is pending. */
 export function isAnyPending(durable: Store): boolean {
   return [...durable.getKeys({ ...rangeOf('E'), limit: 1 })].length > 0;
 }
 
-/** A written crossing, as in the row of its subject. */
+/** A crossing that was emitted, as stored in the row of its subject. */
 type Mark = readonly [window: Crossing['window'], startDay: number, threshold: number, limit: number];
 
 /**
- * The row of the crossings that a subject was notified of, with this one; null when it has it. A day that trickles
- * crosses the same share again and again, and so may one whose clock steps back.
+ * Returns the row of a subject's emitted crossings with this one added; null if the row has it. With greedy refill, a
+ * day crosses the same share repeatedly, and so may any window when the clock steps back.
  */
 export function marked(row: Buffer | undefined, { window, startDay, threshold, limit }: Crossing): Buffer | null {
   const marks = row === undefined ? [] : (JSON.parse(row.toString()) as readonly Mark[]);
   const isThis = ([its, start, share, of]: Mark): boolean =>
     its === window && start === startDay && share === threshold && of === limit;
   if (marks.some(isThis)) return null;
-  // Of windows that are over nothing is written any more.
+  // Drops the marks of windows that are over.
   const kept = marks.filter(([its, start]) => its !== window || start >= startDay);
   return Buffer.from(JSON.stringify([...kept, [window, startDay, threshold, limit]]));
 }
 
-/** Whether all of them are of windows that began before `day`. */
+/** Returns whether all crossings in the row are of windows that began before `day`. */
 export function areMarksOver(row: Buffer, day: number): boolean {
   return (JSON.parse(row.toString()) as readonly Mark[]).every(([, startDay]) => startDay < day);
 }

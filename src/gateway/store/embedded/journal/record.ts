@@ -9,8 +9,9 @@ import { labelFrom } from './label.js';
 import type { PendingEvent } from './pending.js';
 
 /**
- * A record of the journal: what one batch changed, as it is after it. Little-endian: a mark, CRC-32 of all that
- * follows, bytes of that, number of the record (a double), bytes of subjects, these, and JSON of what is rare.
+ * A record of the journal: the new state of everything that one batch changed. Little-endian: `PgJ1`, CRC-32 of all
+ * that follows, number of bytes after this field, number of the record (a double), bytes of the subjects, the subjects,
+ * and `Rare` as JSON.
  *
  * Of each subject: two bytes of length and the id, the state, two bytes that say how many counts changed, and of each
  * of these two bytes of length, the label, and the counts. The highest bit of a length marks an optional part: after an
@@ -42,7 +43,7 @@ export interface Rare {
 
 let scratch = Buffer.alloc(65_536);
 
-/** Packs these entries, with the counts that this record changed. The next record reuses the returned memory. */
+/** Packs these entries, with the counts that this record changed. The next call reuses the returned memory. */
 export function packRecord(number: number, entries: readonly Entry[], rare: Rare | null): Buffer {
   let at = HEAD_BYTES;
   for (const entry of entries) {
@@ -108,7 +109,7 @@ function makeRoom(used: number, more: number): void {
   scratch = larger;
 }
 
-/** What a record says of one subject. */
+/** One subject in a record. */
 interface LoggedSubject {
   readonly kind: Kind;
   readonly id: string;
@@ -116,20 +117,20 @@ interface LoggedSubject {
   readonly slots: readonly Omit<Slot, 'changedBy'>[];
 }
 
-/** A record as it was read; `subjects` are unpacked as they are asked for. */
+/** A record as read; `unpackSubjects` unpacks its subjects. */
 export interface JournalRecord {
   readonly number: number;
   readonly subjects: Buffer;
   readonly rare: Rare | null;
 }
 
-/** Bytes from a place on that are no record. */
+/** Bytes that are not a record: how many, and where. */
 interface Gap {
   readonly invalid: number;
   readonly at: number;
 }
 
-/** The valid records of a file, and the gaps between them. An unfinished write is at the end. */
+/** Yields the valid records of a file, and the gaps between them. An unfinished write is a gap at the end. */
 export function* recordsIn(bytes: Buffer): Generator<JournalRecord | Gap> {
   for (let at = 0; at < bytes.length;) {
     let next = at;
@@ -146,7 +147,7 @@ export function* recordsIn(bytes: Buffer): Generator<JournalRecord | Gap> {
   }
 }
 
-/** Where the record that begins there ends; undefined where none does. */
+/** Returns the end of the record that begins at `at`; undefined if no valid one does. */
 function endOf(bytes: Buffer, at: number): number | undefined {
   if (bytes.length - at < HEAD_BYTES || !bytes.subarray(at, at + MARK.length).equals(MARK)) return undefined;
   const end = at + NUMBER_AT + bytes.readUInt32LE(at + SIZE_AT);

@@ -7,8 +7,8 @@ import type { Memory } from './memory.js';
 import { recordsIn } from './record.js';
 
 /**
- * Reads the journal into memory; gives the number of the last record. What is no record is left out, and the file that
- * has it is kept and named: a write that broke off leaves the same at the end of the last file, and was not answered.
+ * Reads the journal into memory; returns the number of the last record. Bytes that are not a valid record are skipped,
+ * and their file is copied and logged. An interrupted write leaves such bytes, but was never acknowledged.
  */
 export function replay(folder: string, durable: Store, memory: Memory, log: Log | undefined): number {
   const takenTo = doubleIn(durable, TAKEN_MARK);
@@ -30,7 +30,7 @@ export function replay(folder: string, durable: Store, memory: Memory, log: Log 
     copyFileSync(file, copiedTo);
     log?.error(
       { file, copiedTo, at: damagedAt, bytes: invalid },
-      'a part of the journal of the embedded store is not valid: it was left out, and all else was read',
+      'part of a journal file of the embedded store is damaged; that part was skipped, the rest was read',
     );
   }
   return last;

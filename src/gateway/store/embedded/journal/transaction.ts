@@ -11,8 +11,8 @@ import { marked, type PendingEvent } from './pending.js';
 import { packRecord, type Rare } from './record.js';
 
 /**
- * Decides a batch: what `work` changed in memory is appended to the journal at its end, or nothing is changed. Throws
- * StoreUnavailable when there is no room, and what writing throws.
+ * Runs `work` as one batch: appends everything that it changed to the journal, or changes nothing. Throws
+ * StoreUnavailable if there is no room, or the error of the write.
  */
 export function transact<Result>(stores: Stores, work: (transaction: Transaction) => Result): Result {
   const transaction = new Transaction(stores);
@@ -21,13 +21,13 @@ export function transact<Result>(stores: Stores, work: (transaction: Transaction
     transaction.finish();
     return result;
   } catch (error) {
-    // Entries may be changed that were not written: what the journal says of them has to be read again.
+    // Memory may have changes that were not written.
     if (transaction.mayHaveChanged) stores.reload();
     throw error;
   }
 }
 
-/** The working set of one batch. All subjects it changes become one record of the journal. */
+/** The changes of one batch, which become one record of the journal. */
 export class Transaction {
   readonly #stores: Stores;
   readonly #number: number;
@@ -48,22 +48,19 @@ export class Transaction {
     return this.#hasRoom || this.#changed.length > 0;
   }
 
-  /**
-   * Sees to it that there is room, before anything is changed: a refusal then leaves nothing to undo. Throws
-   * StoreUnavailable.
-   */
+  /** Claims room before anything is changed, so that a refusal leaves nothing to undo. Throws StoreUnavailable. */
   reserve(): void {
     if (this.#hasRoom) return;
     this.#stores.journalCapacity.claim();
     this.#hasRoom = true;
   }
 
-  /** The state of a key or customer. Call `change` after changing it. */
+  /** Returns the state of a key or customer. Call `change` after changing it. */
   key(id: string): Entry {
     return this.#stores.memory.entry('s', id);
   }
 
-  /** The same of an address, or of those that share its row (addresses.ts). */
+  /** Returns the state of an address, or of all that share its row (addresses.ts). */
   address(name: string): Entry {
     return this.#stores.memory.entry('a', name);
   }
@@ -82,7 +79,7 @@ export class Transaction {
     return slot.counts;
   }
 
-  /** The counts of a key under a label. Call `changeSlot` after changing them. */
+  /** Returns a key's counts under a label. Call `changeSlot` after changing them. */
   slot(entry: Entry, label: Label): Slot {
     return this.#stores.memory.slot(entry, label, this.#today);
   }
@@ -92,29 +89,29 @@ export class Transaction {
     slot.changedBy = this.#number;
   }
 
-  /** A subject was refused by a ban: it is among those in force. `started`: by this very refusal. */
+  /** Adds a banned subject to the index of bans, if needed. @param started whether this refusal began the ban */
   banned(entry: Entry, untilMs: number, started: boolean): void {
     if (started || this.#row(bannedRow(entry)) === undefined) this.noteBan(entry, untilMs);
   }
 
-  /** Notes the end of a ban for counting; 0 takes it out. */
+  /** Writes the end of a ban into the index of bans; 0 removes it. */
   noteBan(entry: Entry, untilMs: number): void {
     const name = bannedRow(entry);
     if (untilMs > 0) this.putRow(name, doubleOf(untilMs));
     else if (this.#row(name) !== undefined) this.putRow(name, null);
   }
 
-  /** A ban of a key began by itself: its history is to have it. */
+  /** Adds an automatic ban of a key to its history. */
   automaticBan(ban: BanOfKey): void {
     (this.#bans ??= []).push(ban);
   }
 
-  /** Writes an event with everything else, or withdraws one. */
+  /** Emits an event with everything else in the batch, or withdraws one. */
   emit(event: PendingEvent): void {
     (this.#events ??= []).push(event);
   }
 
-  /** True the first time that a key, or a customer, crosses a share of a limit. */
+  /** Marks a crossing of a key or customer. Returns false if it was marked before. */
   isFirst(subjectId: string, crossing: Crossing): boolean {
     const name = marksRow(subjectId);
     const marks = marked(this.#row(name), crossing);
@@ -122,12 +119,12 @@ export class Transaction {
     return marks !== null;
   }
 
-  /** Writes a row of the file with all else; null removes it. */
+  /** Writes a row of the file with everything else in the batch; null removes it. */
   putRow(name: string, bytes: Buffer | null): void {
     (this.#rows ??= new Map<string, Buffer | null>()).set(name, bytes);
   }
 
-  /** Appends all changes, as the last thing. */
+  /** Appends all changes to the journal. Nothing may follow. */
   finish(): void {
     const rare = this.#rare();
     if (this.#changed.length === 0 && rare === null) return;

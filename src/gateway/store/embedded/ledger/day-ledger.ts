@@ -7,7 +7,7 @@ const PAGE_ROWS = 64;
 /** Positions of the parts of a row's name: `u2026-11-21`, a separator, the key, the rest of the label. */
 const DAY_AT = 1;
 const KEY_AT = 12;
-/** There are as many as plans have operations; more are no reason to grow. */
+/** Cached labels; at this number the cache starts over. */
 const MAX_LABELS = 1_000;
 
 /** Reads one day's rows in the order of their keys, a page at a time. */
@@ -19,7 +19,7 @@ export class DayLedger {
   #at = 0;
   #ended = false;
 
-  /** @param after only keys behind this one */
+  /** @param after reads only keys after this one */
   constructor(day: string, after: string | null) {
     this.#day = day;
     const start = `u${day}${SEPARATOR}`;
@@ -27,12 +27,12 @@ export class DayLedger {
     this.#end = start + AFTER_ALL;
   }
 
-  /** Key of the row that comes next; null at the end. Asked after `fill` only. */
+  /** Key of the next row; null at the end. Valid only after `fill`. */
   get nextKey(): string | null {
     return this.#page[this.#at]?.key ?? null;
   }
 
-  /** True when the next page has to be filled before `nextKey` is known. */
+  /** Whether `fill` must be called before `nextKey` is known. */
   get drained(): boolean {
     return this.#at === this.#page.length && !this.#ended;
   }
@@ -47,7 +47,7 @@ export class DayLedger {
   fill(durable: Store): void {
     this.#page = [];
     this.#at = 0;
-    // No snapshot is kept between pages: an old one would keep freed pages of the file from being used again.
+    // Keeps no snapshot between calls: an old one would keep freed pages of the file from being reused.
     durable.resetReadTxn();
     for (const { key, value } of durable.getRange({
       start: this.#after,
@@ -63,7 +63,7 @@ export class DayLedger {
 }
 
 /**
- * A row of the ledger, from its name and its counts. The texts that repeat are shared: a report reads millions of rows.
+ * Returns a row of the ledger from its name and counts. Shares texts that repeat: a report reads millions of rows.
  */
 export function rowOf(name: string, counts: Buffer, day = name.slice(DAY_AT, KEY_AT - 1)): UsageRow {
   const keyEnd = name.indexOf(SEPARATOR, KEY_AT);
@@ -92,7 +92,7 @@ function labelParts(label: string): Pick<UsageRow, 'plan' | 'operation'> {
 
 export const ALL_DAYS = ['0000-01-01', '9999-12-31'] as const;
 
-/** The days `from` to `to`, both included, of which there are rows in `durable`. */
+/** Returns the days from `from` to `to` (inclusive) that have rows in the file. */
 export function storedDays(durable: Store, from: string, to: string): readonly string[] {
   const days: string[] = [];
   for (let start = `u${from}`; ;) {

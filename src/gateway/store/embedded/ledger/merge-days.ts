@@ -3,12 +3,12 @@ import { DayLedger } from './day-ledger.js';
 import { attempt } from '../files/errors.js';
 import type { Stores } from '../stores.js';
 
-/** Rows given at once. */
+/** Minimum rows per batch, except for the last one. */
 const BATCH_ROWS = 64;
 
 /**
- * The ledger's rows of these days, of keys behind `after`, key by key, within a key by day, plan and operation.
- * They stand day by day in the file, so that they are merged from one reader per day.
+ * Yields the ledger's rows of these days for keys after `after`, by key, day, plan and operation. The file has them day
+ * by day, so they are merged from one reader per day.
  * @param giveWay called after each page
  */
 export async function* mergeDays(

@@ -7,10 +7,10 @@ import { AFTER_ALL, SEPARATOR, usageRow } from '../files/rows.js';
 import type { Stores } from '../stores.js';
 import { reading } from '../files/errors.js';
 
-/** How long reading may hold up this process's admissions at a time. */
+/** How long reading may block this process's admissions at a time. */
 const TURN_MS = 0.25;
 
-/** The ledger, read in small pieces, with the event loop given back in between. */
+/** Returns the ledger, which is read in small pieces so that admissions get their turn. */
 export function usageOf(stores: Stores): UsageStore {
   return {
     rows: (from, to, keyId, after) =>
@@ -18,7 +18,7 @@ export function usageOf(stores: Stores): UsageStore {
   };
 }
 
-/** Folds the journal first, and so shows every admission that was decided before the call. */
+/** Folds the journal first, so that every admission decided before the call is included. */
 async function* allRows(
   stores: Stores,
   from: string,
@@ -36,8 +36,8 @@ async function* keyRows(stores: Stores, keyId: string, from: string, to: string)
 }
 
 /**
- * One key's rows of the days `from` to `to`, without waiting for the disk: what memory alone knows, over what the file
- * has of the days `stored`.
+ * Returns one key's rows of the days `from` to `to`, without waiting for a fold: those that only memory has, and those
+ * in the file for the days `stored`.
  */
 export function rowsOfKey(
   { memory, durable }: Stores,
@@ -60,7 +60,7 @@ export function rowsOfKey(
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
-/** Gives the event loop back once `TURN_MS` were used since the last time. */
+/** Returns a function that gives the event loop a turn if `TURN_MS` have passed since the last one. */
 function breather(): () => Promise<void> {
   let sinceMs = performance.now();
   return async () => {

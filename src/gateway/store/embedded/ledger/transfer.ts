@@ -23,7 +23,7 @@ export function ledgerTransferOf(stores: Stores, usage: UsageStore, usageDays: n
       for (let from = 0; from < rows.length; from += RAISED_AT_ONCE) {
         const some = rows.slice(from, from + RAISED_AT_ONCE);
         raised += await attempt(stores, () => transact(stores, (transaction) => raise(transaction, some)));
-        // On disk, and while a merge is under way behind it: so the log stays small.
+        // Raised counts are on disk before they are acknowledged.
         await translating(stores, () => stores.journal.sync());
       }
       return raised;
@@ -31,7 +31,7 @@ export function ledgerTransferOf(stores: Stores, usage: UsageStore, usageDays: n
   };
 }
 
-/** Gives how many rows grew. */
+/** Raises counts to at least those of the rows. Returns how many rows grew. */
 export function raise(transaction: Transaction, rows: readonly UsageRow[]): number {
   transaction.reserve();
   let raised = 0;

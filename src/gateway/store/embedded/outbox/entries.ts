@@ -4,16 +4,15 @@ import type { Store } from '../files/store.js';
 
 const NOTHING = Buffer.alloc(0);
 
-/**
- * An entry as its row has it. A lease is a time at which it is due, so that a time stands there always while it waits.
- */
+/** An entry as stored. */
 export interface StoredEntry extends OutboxEntry {
+  /** When it is due next: at its time, after a pause, or when its lease ends. */
   readonly leasedToMs: number;
-  /** Whether it is in the queue; absent for a new one. */
+  /** Whether it was claimed before. */
   readonly queued?: boolean;
 }
 
-/** In a transaction: a new event, due as soon as it has happened. One that is there stays: it may have been tried. */
+/** Adds an event, due when it happens. An existing one stays: it may have been tried already. In a transaction. */
 export function enter(durable: Store, event: GatewayEvent): void {
   if (readEntry(durable, event.id) === undefined) put(durable, fresh(event));
 }
@@ -22,7 +21,7 @@ export function fresh(event: GatewayEvent): StoredEntry {
   return { event, attempts: 0, failure: null, dueAtMs: null, deadAtMs: null, leasedToMs: event.atMs };
 }
 
-/** In a transaction: there is no such event any more. */
+/** Deletes an event, if it exists. In a transaction. */
 export function forget(durable: Store, id: string): void {
   const there = readEntry(durable, id);
   if (there === undefined) return;
@@ -41,7 +40,7 @@ export function put(durable: Store, entry: StoredEntry): void {
   for (const row of listed(entry)) durable.putSync(row, NOTHING);
 }
 
-/** Out of the lists; its own row stays. */
+/** Removes an entry from the lists; its own row stays. */
 export function remove(durable: Store, entry: StoredEntry): void {
   for (const row of listed(entry)) durable.removeSync(row);
 }
@@ -51,7 +50,7 @@ function listed({ event: { id, atMs }, deadAtMs, leasedToMs, queued = false }: S
   return [listedRow('y', atMs, id), listedRow(queued ? 'O' : 'd', leasedToMs, id)];
 }
 
-/** Without what is the store's own. */
+/** Returns the entry without the fields that only the store uses. */
 export function shown({ event, attempts, failure, dueAtMs, deadAtMs }: StoredEntry): OutboxEntry {
   return { event, attempts, failure, dueAtMs, deadAtMs };
 }

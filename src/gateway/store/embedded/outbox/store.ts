@@ -7,12 +7,12 @@ import type { Stores } from '../stores.js';
 import { isAnyPending, nextPending } from '../journal/pending.js';
 import { enter, forget, fresh, put, readEntry, remove, shown, type StoredEntry } from './entries.js';
 
-/** These bound how long one transaction holds up the event loop. */
+/** Like the next one, bounds how long one transaction blocks the event loop. */
 const FORGOTTEN_AT_ONCE = 100;
-/** As many as are given to queues at once, or more: else some would wait for the next look. */
+/** At least as many as one claim returns: otherwise some would wait for the next claim. */
 const ENTERED_AT_ONCE = 64;
 
-/** Events lie in the file, where each is written with the record it is about, or taken over from the journal. */
+/** Returns the outbox in the file. Events come with the change of a record, or from the journal. */
 export function outboxOf(stores: Stores): Outbox {
   const replace = (id: string, next: (there: StoredEntry) => StoredEntry): Promise<OutboxEntry | undefined> =>
     inTransaction(stores, () => {
@@ -28,7 +28,7 @@ export function outboxOf(stores: Stores): Outbox {
       stores.durable.resetReadTxn();
       return work();
     });
-  /** Brings pending events into the outbox, a few in each of so many transactions at most. */
+  /** Moves pending events into the outbox, a few per transaction, in at most `transactions`. */
   const enterPending = async (transactions: number): Promise<void> => {
     await stores.fold.takeOver();
     const enterSome = (): boolean => {
@@ -47,9 +47,9 @@ export function outboxOf(stores: Stores): Outbox {
   };
   return {
     async claim(count, leaseMs) {
-      // Of a burst a part: what was there before goes out meanwhile.
+      // Only part of a burst, so that older events are sent meanwhile.
       await enterPending(1);
-      // A transaction syncs the disk; nearly always nothing is due.
+      // A transaction syncs the disk, and nearly always nothing is due.
       if ((await readLatest(() => dueIn(stores.durable, 1))).length === 0) return [];
       return inTransaction(stores, () =>
         dueIn(stores.durable, count).map((entry) => {
@@ -79,12 +79,12 @@ export function outboxOf(stores: Stores): Outbox {
         for (const row of rows) forget(stores.durable, listedIn(row));
         return rows.length < FORGOTTEN_AT_ONCE;
       }),
-    // What the journal has is taken over with every look for what is due.
+    // Every claim moves the journal's events already.
     collect: () => Promise.resolve(true),
   };
 }
 
-/** What operators are shown: each look brings in what is pending first. */
+/** Returns what operators see; each call moves pending events into the outbox first. */
 function listingOf(
   { durable }: Stores,
   readLatest: <Result>(work: () => Result) => Promise<Result>,
@@ -116,7 +116,7 @@ function listingOf(
   };
 }
 
-/** Entries that are due, the first first: of the queue, and of what is not there yet. */
+/** Returns up to `count` due entries, claimed before or not, earliest first. */
 function dueIn(durable: Store, count: number): readonly StoredEntry[] {
   const rows = ['O', 'd'].flatMap((list) => [
     ...durable.getKeys({ start: list, end: listedRow(list, Date.now(), AFTER_ALL), limit: count }),
@@ -125,7 +125,7 @@ function dueIn(durable: Store, count: number): readonly StoredEntry[] {
   return ordered.map((row) => readEntry(durable, listedIn(row))).filter((entry) => entry !== undefined);
 }
 
-/** Of a list what is of that state: events that have happened by now and those that haven't share one. */
+/** Returns the range of a list for a state: waiting and scheduled events share a list, ordered by time. */
 function rangeOfList(list: string, state: OutboxState): { start: string; end: string } {
   const { start, end } = rangeOf(list);
   const now = listedRow(list, Date.now(), AFTER_ALL);
@@ -133,7 +133,7 @@ function rangeOfList(list: string, state: OutboxState): { start: string; end: st
   return { start, end: state === 'waiting' ? now : end };
 }
 
-/** Places after that of `cursor`, in order: rows without the letter of their list. */
+/** Returns up to `count` names of rows after `cursor`, in order, without the letter of their list. */
 function pageOf(
   durable: Store,
   list: string,

@@ -5,22 +5,22 @@ import { rangeOf } from '../files/rows.js';
 import type { Stores } from '../stores.js';
 import { reading } from '../files/errors.js';
 
-/** What a state says of a ban. */
+/** The part of a state that is about bans. */
 type BanState = Pick<SubjectState, 'bannedUntilMs' | 'banLevel' | 'strikes' | 'strikesSinceMs'>;
 export const NO_BAN: BanState = { bannedUntilMs: 0, banLevel: 0, strikes: 0, strikesSinceMs: 0 };
 
 const PAGE_ROWS = 1_000;
 
-/** Rows of keys and addresses that may be banned: of which kind, and the id. */
+/** Beginnings of the names of rows in the index of bans; the key's ID or the address follows. */
 export const BANNED_KEYS = 'nr';
 export const BANNED_ADDRESSES = 'na';
 
-/** Whether a ban of that index is over. */
+/** Returns whether a ban in the index is over. */
 export function isBanOver(end: Buffer, nowMs: number): boolean {
   return end.readDoubleLE() <= nowMs;
 }
 
-/** A page of the bans of that index, by who is banned; `banOf` says whether a ban is in force. */
+/** Returns a page of bans, ordered by key ID or address. @param banOf returns undefined if none is in force */
 export async function banPage<B>(
   stores: Stores,
   kind: string,
@@ -37,7 +37,7 @@ export async function banPage<B>(
   });
 }
 
-/** Bans in force, a page at a time. */
+/** Counts the bans in force, a page at a time. */
 export async function bansInForce(stores: Stores, nowMs: number): Promise<BansInForce> {
   const count = async (kind: string): Promise<number> => {
     const { end } = rangeOf(kind);

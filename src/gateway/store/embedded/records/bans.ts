@@ -10,7 +10,7 @@ import { attempt, reading } from '../files/errors.js';
 
 type StoredNote = BanNote & { readonly untilMs: number };
 
-/** Bans are in the same row as the buckets. */
+/** A subject's ban is in the same row as its buckets. */
 export function bansOf(stores: Stores, addresses: Addresses): BanStore {
   return {
     ...addressBansOf(stores, addresses),
@@ -27,7 +27,7 @@ function banOf(stores: Stores, keyId: string): Ban | undefined {
     : undefined;
 }
 
-/** The note of the ban until `untilMs`. A later automatic ban has none. */
+/** Returns the note of the ban until `untilMs`; null for an automatic ban after the noted one. */
 function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | null {
   const bytes = durable.getBinary(banNoteRow(keyId));
   if (bytes === undefined) return null;
@@ -35,7 +35,7 @@ function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | 
   return ofBan === untilMs ? note : null;
 }
 
-/** Lifts some of the bans in force, of keys and addresses; false when there are none. */
+/** Lifts up to `limit` bans of keys and addresses; returns false if there are none. */
 export async function liftSome(stores: Stores, limit: number): Promise<boolean> {
   await stores.fold.takeOver();
   const subjects = await reading(stores, (durable) => [...durable.getKeys({ ...rangeOf('n'), limit })]);

@@ -20,7 +20,7 @@ import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
 import { NO_BAN } from './ban-index.js';
 
-/** Where the rows of a key or customer are. */
+/** Names of the rows of a key or customer. */
 interface RecordType {
   readonly row: (id: string) => string;
   readonly correctedRow: (id: string) => string;
@@ -44,7 +44,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
   readonly read = (id: string): Promise<R | undefined> =>
     reading(this.#stores, (durable) => jsonIn(durable, this.#type.row(id)) as R | undefined);
 
-  // What can be read here is on the disk.
+  // Everything that can be read is on the disk already.
   readonly confirm = (): Promise<void> => Promise.resolve();
 
   readonly page = (afterId: string | null, limit: number): Promise<readonly R[]> =>
@@ -81,7 +81,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     });
   };
 
-  /** With a ban by hand, all of it is one record of the journal; otherwise one transaction on the file. */
+  /** Writes a change with a manual ban as one journal record, any other in one transaction on the file. */
   async commit(commit: Commit<R>): Promise<void> {
     const { record } = commit;
     const change: KeyChange = commit.change ?? NO_CHANGE;
@@ -143,14 +143,14 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     return raise(transaction, given.usage) > 0;
   }
 
-  /** Writes records of the journal; resolves when the file has them, too. */
+  /** Writes journal records; resolves once the file has them, too. */
   async #inJournal<Result>(
     work: (write: <T>(step: (transaction: Transaction, put: Put) => T) => Promise<T>) => Promise<Result>,
   ): Promise<Result> {
     const stores = this.#stores;
     try {
       const result = await work((step) =>
-        // In a transaction on the file: no other change of a record is under way.
+        // In a transaction on the file, so that no other change of a record runs meanwhile.
         inTransaction(stores, () =>
           transact(stores, (transaction) =>
             step(transaction, (row, value) => transaction.putRow(row, value && bytesOf(value))),
@@ -171,8 +171,8 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
   }
 
   /**
-   * The record, for a change of it. Throws VersionConflict while the file lacks a change that the journal has: it would
-   * replace the new one.
+   * Returns the record to change. Throws VersionConflict while the journal has a change that the file lacks, because
+   * moving that change to the file would replace the new one.
    */
   #stored(id: string): R | undefined {
     const row = this.#type.row(id);
@@ -180,7 +180,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     return jsonIn(this.#stores.durable, row) as R | undefined;
   }
 
-  /** Before anything is written: lmdb keeps what a failed transaction has written. */
+  /** Called before anything is written, because lmdb keeps what a failed transaction has written. */
   #check({ record: { id }, over, entries, replaces = false }: Commit<R>): void {
     const version = this.#stored(id)?.version ?? 0;
     if (version !== over) throw new VersionConflict(`${id} is at version ${version}`);
@@ -200,7 +200,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     if (entries.some(isCorrection)) put(this.#type.correctedRow(id), {});
   }
 
-  /** Replaces the history; the last entry of a change belongs to the record's version. */
+  /** Replaces the history; its last entry that is not an automatic ban gets the record's version. */
   #putHistory(put: Put, { id, version }: StoredRecord, history: readonly AuditEntry[]): void {
     for (const row of this.#stores.durable.getKeys(historyRange(id))) put(row, null);
     let at = version - history.filter((entry) => !isAutomaticBan(entry)).length;
@@ -221,7 +221,7 @@ function filePut(durable: Store): Put {
   };
 }
 
-/** The JSON in a row; undefined if there is none. */
+/** Returns the parsed JSON of a row; undefined if there is none. */
 function jsonIn(durable: Store, row: string): unknown {
   const bytes = durable.getBinary(row);
   return bytes && JSON.parse(bytes.toString());

@@ -15,7 +15,7 @@ export function sessionSecretOf(stores: Stores): SessionSecret {
   return {
     read: async () =>
       (await reading(stores, (durable) => durable.getBinary(SESSION_SECRET))) ??
-      // Another process may have made it meanwhile.
+      // Another call may have created it meanwhile.
       (await inTransaction(stores, () => stores.durable.getBinary(SESSION_SECRET) ?? make())),
     replace: () => inTransaction(stores, () => void make()),
     end: (sessionId, keptMs) =>
@@ -28,7 +28,7 @@ export function sessionSecretOf(stores: Stores): SessionSecret {
   };
 }
 
-/** In a transaction: those that no cookie could open any more. */
+/** Deletes ended sessions whose cookies have expired. In a transaction. */
 function forgetEnded({ durable }: Stores): void {
   const all = [...durable.getKeys({ start: endedSessionRow(''), end: endedSessionRow(AFTER_ALL) })];
   for (const row of all) if (doubleIn(durable, row) < Date.now()) durable.removeSync(row);

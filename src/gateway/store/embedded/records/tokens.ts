@@ -3,7 +3,6 @@ import { inTransaction, reading } from '../files/errors.js';
 import { rangeOf, tokenRow } from '../files/rows.js';
 import type { Stores } from '../stores.js';
 
-/** Admin tokens are in `durable`, next to the records of keys. */
 export function tokensOf(stores: Stores): TokenStore {
   return {
     read: (id) =>

@@ -8,23 +8,23 @@ import type { UnknownReason } from '../../../admission/verdict.js';
 import { customerRow, recordRow } from '../files/rows.js';
 import type { Stores } from '../stores.js';
 
-/** A key record as stored, decoded. */
+/** A decoded key record. */
 interface Decoded {
   readonly bytes: Buffer;
   readonly record: KeyRecord;
-  /** What it says of the key if that is good, without what is granted for a while. */
+  /** The key with its own terms, without grants; undefined if it has no terms of its own. */
   readonly valid: ValidKey | undefined;
-  /** The version of all records when it was compared with the store last. */
+  /** The version of all records at the last comparison with the store. */
   version: number;
 }
-/** A key that is good, with what binds it. */
+/** A valid key and the terms that apply to it. */
 export interface ValidKey {
   readonly record: KeyRecord;
   readonly terms: Terms;
-  /** Whose buckets it spends from; null of a key that has its own. */
+  /** The customer whose buckets it spends from; null if it has its own. */
   readonly customerId: string | null;
 }
-/** A customer as stored, decoded. */
+/** A decoded customer record. */
 interface DecodedCustomer {
   readonly bytes: Buffer;
   readonly record: CustomerRecord;
@@ -32,10 +32,10 @@ interface DecodedCustomer {
   version: number;
 }
 
-/** Says which keys are valid, by the plans in force. */
+/** Decides which keys are valid under the current plans. */
 export interface KeyVerifier {
   plans: Plans;
-  /** To be called in each transaction, before `verify`. */
+  /** Must be called in each transaction before `verify`. */
   begin(): void;
   verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): ValidKey | UnknownReason;
 }
@@ -43,9 +43,8 @@ export interface KeyVerifier {
 const MAX_DECODED = 131_072;
 
 /**
- * Finds key records and says whether a key is valid. In each transaction the version of all records is read from
- * the store. A record is read again only when that changed, and decoded again only when its bytes did: what is
- * kept is the decoding, never the permission.
+ * Checks keys against the stored records. A record is read again once any record has changed since, and decoded again
+ * only if its bytes have changed: the cache holds decoded records, never permissions.
  */
 export class StoredKeyVerifier implements KeyVerifier {
   readonly #stores: Stores;
@@ -73,7 +72,7 @@ export class StoredKeyVerifier implements KeyVerifier {
     this.#version = this.#stores.recordsVersion;
   }
 
-  /** The valid key, or why it is not good. Status first, so that a revoked key is called revoked. */
+  /** Returns the valid key, or why it is invalid. Status comes first, so that a revoked key is called revoked. */
   verify(id: string, secretHash: string, nowMs: number): ValidKey | UnknownReason {
     const known = this.#decoded.get(id);
     const decoded = known?.version === this.#version ? known : this.#read(id);
@@ -82,11 +81,11 @@ export class StoredKeyVerifier implements KeyVerifier {
     const reason = whyInvalid(record, secretHash, nowMs);
     if (reason !== undefined) return reason;
     if (valid === undefined) return this.#ofCustomer(record, nowMs);
-    // A grant ends without a change of the record: what is kept is of no moment.
+    // A grant ends without a change of the record, so the cached terms exclude grants.
     return record.grants === undefined ? valid : { ...valid, terms: withGrants(valid.terms, record.grants, nowMs) };
   }
 
-  /** A key that has no plan of its own. */
+  /** Verifies a key without terms of its own. */
   #ofCustomer(record: KeyRecord, nowMs: number): ValidKey | UnknownReason {
     const customerId = customerOf(record.id);
     if (customerId === null) return 'no_plan';
@@ -117,7 +116,7 @@ export class StoredKeyVerifier implements KeyVerifier {
     });
   }
 
-  /** The decoding that is kept where it is of these bytes, and otherwise a new one. */
+  /** Returns the cached decoded record if its bytes are these, otherwise decodes it again. */
   #decode<D extends { readonly bytes: Buffer; version: number }>(
     all: Map<string, D>,
     id: string,
@@ -136,7 +135,7 @@ export class StoredKeyVerifier implements KeyVerifier {
   }
 }
 
-/** What lmdb gives may lie in a larger buffer that serves again. */
+/** Compares with bytes from lmdb, which may be in a larger buffer that lmdb reuses. */
 function isSame(kept: Buffer, bytes: Buffer): boolean {
   return kept.length === bytes.length && kept.compare(bytes, 0, bytes.length) === 0;
 }
@@ -150,8 +149,8 @@ function keep<T>(all: Map<string, T>, id: string, decoded: T): void {
 }
 
 /**
- * The valid key of a customer, or why it isn't good; of the key itself nothing speaks against it.
- * @param terms those that the customer's record gives
+ * Returns a customer's key that is valid by its own record, or why its customer makes it invalid.
+ * @param terms those of the customer's record; undefined if its plan does not exist
  */
 export function validKeyOf(
   record: KeyRecord,
@@ -163,7 +162,7 @@ export function validKeyOf(
   return terms === undefined ? 'no_plan' : { record, terms, customerId: customer.id };
 }
 
-/** Why the key with this secret is not good by its own record; undefined when nothing speaks against it. */
+/** Returns why the key with this secret is invalid by its own record; undefined if it is valid. */
 export function whyInvalid(record: KeyRecord, secretHash: string, nowMs: number): UnknownReason | undefined {
   if (record.status !== 'enabled') return record.status;
   for (const { hash, endsAtMs } of record.secrets) {
