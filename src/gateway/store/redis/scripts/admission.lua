@@ -9,9 +9,9 @@
 -- Returns for each request a head and the state (admit/answers.ts), then grants, month limit and windows, if there are
 -- any. If today is another day, does nothing and returns only the number of today, as one double.
 --
--- Limits: -1 is unlimited, NO_LIMIT means none. Redis runs the text again at each call and creates each function that
--- it reaches, so there are few, and those for rare cases are inside their branches. Minute, day and month, which every
--- key has, are locals instead of a list, which would cost 7 % more (docs/decisions/0018-the-admission-script.md).
+-- Limits: -1 is unlimited, NO_LIMIT means none. Each call runs the whole text and creates every function that it
+-- reaches, so there are few, and those for rare cases are inside their branches. Minute, day and month, which every
+-- key has, are locals: a list would cost 7 % more (docs/decisions/0018-the-admission-script.md).
 
 local byte, find = string.byte, string.find
 local today = floor(clock / DAY_MS)
@@ -42,8 +42,8 @@ local function banLength(level, length, factor, cap)
 end
 
 -- What to write: `states` in fives, `counts` in threes. `customers` has for each customer in this batch its terms, its
--- windows as the requests so far left them, and in `keys` strikes and ban of its changed keys, so that its keys may
--- come in any order, and repeatedly.
+-- windows after the requests so far, and in `keys` the strikes and bans of its changed keys, so that its keys may come
+-- in any order, and repeatedly.
 local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
 local answers, answered = { pack('<d', clock) }, 1
 local states, stateCount, counts, countCount = {}, 0, {}, 0
@@ -68,11 +68,11 @@ while k <= last do
     todaysLedger = todaysLedger + today - firstDay
   end
 
-  -- The record. The field `summary` holds what this script needs of it in a form that is read quickly: status (0:
-  -- valid, otherwise the code of the response), version of the record, expiry, own minute and day limit, plan. Then its
-  -- scopes, which end with a space or `*`; after a zero its month limit, if any; after a zero its grants, if any, which
-  -- end with `+`. It is valid only for the version that it names; the first admission after a change rebuilds it. With
-  -- one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the hash compact.
+  -- The record. Its field `summary` has what this script needs, in a form that is fast to read: status (0: valid,
+  -- otherwise the code of the response), version of the record, expiry, own minute and day limit, plan; then scopes,
+  -- which end with a space or `*`; after a zero byte the month limit, if any; after a zero byte the grants, if any,
+  -- which end with `+`. It is valid only for the version that it names; the first admission after a change rebuilds it.
+  -- With one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the hash compact.
   local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt, row
   if kind > 0 then
     local found = call('HMGET', name, 'version', 'secrets', 'summary', 'state')
@@ -177,7 +177,7 @@ while k <= last do
     marks = customer and customer.marks
   end
 
-  -- Operations' own windows, by their names; few plans have any.
+  -- Operations' own windows, by name; few plans have any.
   local levels, ats, hasNewWindows
   if operations and customer and customer.levels then
     levels, ats = customer.levels, customer.ats
@@ -212,7 +212,7 @@ while k <= last do
     if status > 0 then
       code = status
     elseif kind > 0 and secrets ~= secret then
-      -- Several secrets, one that expires, or another one.
+      -- The key has several secrets or one that expires, or the secret is wrong.
       local _, colon = find(secrets, secret, 1, true)
       local ends = colon and string.match(secrets, '^%d+', colon + 1)
       if not colon then code = UNKNOWN elseif ends and now >= tonumber(ends) then code = EXPIRED end
@@ -231,7 +231,7 @@ while k <= last do
       answers[answered + 1] = pack(HEAD_FORMAT, code, 0, now, 0, 0, 0)
       answers[answered + 2] = string.rep('\0', STATE_BYTES)
     else
-      -- `withGrants()` of grant.ts; and as in `settlePast()`, subtracts what was refilled by grants that have expired.
+      -- `withGrants()` of grant.ts; and like `settlePast()`, subtracts what grants refilled before they expired.
       local newMinute, newDay = minute, day
       if grants then
         minuteLimit, dayLimit, monthLimit = minuteBase, dayBase, monthBase
@@ -376,8 +376,8 @@ while k <= last do
         strikes, since, banned, level = newStrikes, newSince, newBanned, newLevel
         stored, storedAt = state, now
         if windows then
-          -- Drops windows that are over: `closeWindows()` of admission/windows.ts. The last letter of a name says what
-          -- it counts per: `e` minute, `y` day, `h` month.
+          -- Drops windows that are over: `closeWindows()` of admission/windows.ts. The last letter of a name is its
+          -- period: `e` minute, `y` day, `h` month.
           for n = 1, #windows, 3 do levels[windows[n]], ats[windows[n]] = newLevels[n], newAts[n] end
           for window, itsLevel in pairs(levels) do
             local itsAt, ending = ats[window], string.sub(window, -1)
@@ -428,7 +428,7 @@ while k <= last do
     answered = answered + 2
   end
 
-  -- What the requests left. A customer's key has only strikes and ban of its own; they are written if they changed.
+  -- The state after the requests. A customer's key has only its own strikes and ban, written if they changed.
   local written, endsAt, windowsText = stored, false, false
   if stored and customer then
     customer.minute, customer.minuteAt, customer.day, customer.dayAt = minute, minuteAt, day, dayAt
@@ -440,7 +440,7 @@ while k <= last do
       written = pack(STATE_FORMAT, 0, 0, 0, 0, strikes, level, STATE_MARK, since, banned, 0, 0)
     end
   elseif stored and kind == 0 then
-    -- When the state of an address becomes the same as none. Unlimited windows need not be remembered.
+    -- When the state of an address expires, because it equals a fresh one. Unlimited windows need no memory.
     local ends = 0
     if minute > 0 and minuteLimit >= 0 then
       ends = minuteAt + (greedy and minuteLimit > 0 and math.ceil(minute / minuteLimit) or MINUTE_MS)
@@ -450,7 +450,7 @@ while k <= last do
     end
     if strikes > 0 then ends = max(ends, since + within) end
     if level > 0 then ends = max(ends, banned + BAN_MEMORY_MS) end
-    -- The clock may step back this far without reopening a window that was over.
+    -- GRACE_MS: the clock may step back this far without reopening a window that was over.
     endsAt = max(ends - storedAt, 0) + GRACE_MS
     written = written .. pack('<d', clock + endsAt)
     if row == SHARED_ROW then groups[name].shared = written end

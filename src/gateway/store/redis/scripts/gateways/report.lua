@@ -1,5 +1,5 @@
--- Stores a gateway's report of the days for which it may still deliver counts. It is limited by the store's clock: no
--- day is reported as done before its last exchanges are. KEYS[1]: the gateways' reports. ARGV: ID, first open day, host
+-- Stores a gateway's report of the first day for which it may still deliver counts: at most the store's day SETTLE_MS
+-- ago, because exchanges of a later day may still run. KEYS[1]: the gateways' reports. ARGV: ID, first open day, host
 -- and what it runs, ms to keep.
 local settled = floor((clock - SETTLE_MS) / DAY_MS)
 local open = tonumber(ARGV[3])

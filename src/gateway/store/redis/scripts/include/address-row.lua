@@ -1,6 +1,5 @@
--- Returns the field of its group that remembers an address, and its value. An attacker chooses addresses: while a
--- group is full, an address it does not know shares a field with others, until that field remembers nothing. `groups`
--- has the fields that this batch adds.
+-- Returns the field of an address in its group, and its value. Attackers choose addresses, so groups are bounded: in a
+-- full one, all new addresses share a field, until the state in it has expired. `groups` has what this batch adds.
 return function(groups, name, address)
   local group = groups[name] or { opened = 0 }
   groups[name] = group

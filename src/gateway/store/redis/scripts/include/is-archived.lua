@@ -1,4 +1,4 @@
--- Whether the archive has the counts of a key and day (ledger/archived-days.ts). New counts are on top of them.
+-- Returns whether the archive has the counts of a key and day (ledger/archived-days.ts): new ones are on top of them.
 return function(key, day)
   local bits, place = call('HGET', key, 'archived-' .. floor(day / ARCHIVED_CHUNK)), day % ARCHIVED_CHUNK
   local each = bits and string.byte(bits, floor(place / 8) + 1)

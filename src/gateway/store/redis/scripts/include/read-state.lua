@@ -1,5 +1,5 @@
--- Reads the state of a subject (store/state.ts) from its bytes. Of the month, it has the units spent and the day on
--- which the month began.
+-- Reads the state of a subject (store/state.ts) from its bytes. `month` is the units spent, `monthOf` the day on which
+-- the month began.
 return function(raw)
   if not raw then return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 end
   local minute, minuteAt, day, dayAt, strikes, level, mark, since, banned, month, monthOf = unpack(STATE_FORMAT, raw)

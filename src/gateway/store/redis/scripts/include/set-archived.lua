@@ -1,4 +1,4 @@
--- Records in a key whether the archive has the counts of its ledger's day (ledger/archived-days.ts).
+-- Records in a key whether the archive has the counts of a ledger's day (ledger/archived-days.ts).
 return function(key, ledger, isArchived)
   local day = tonumber(string.match(ledger, '%d+$'))
   local field, place = 'archived-' .. floor(day / ARCHIVED_CHUNK), day % ARCHIVED_CHUNK

@@ -1,4 +1,4 @@
--- Writes what was noted. An existing note is kept: it is the same one, noted before the clock stepped back.
+-- Writes notes. Keeps an existing note of the same name, which was noted before the clock stepped back.
 return function(notes)
   for n = 1, #notes, 3 do
     if notes[n + 1] == 'told' or call('HEXISTS', notes[n], notes[n + 1]) == 0 then

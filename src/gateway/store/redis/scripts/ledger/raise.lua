@@ -1,7 +1,7 @@
 -- KEYS: a ledger and its key. ARGV: seconds to keep it, `1` if what follows is on top of the archive, then fields and
--- counts. The ledger then has at least these counts. Counts that came before their key was known were counted
--- elsewhere: they are added, once. Returns `1` if a count grew, `0` if none did, and `2`, having done nothing, if the
--- archive must be compared: one side is on top of it, the other is whole.
+-- counts. The ledger then has at least these counts. Counts that came before their key was known are not among these:
+-- they are added, once. Returns `1` if a count grew, `0` if none did, and `2`, having done nothing, if the caller must
+-- compare the archive, because one side is on top of it and the other is whole.
 local enterDay = include('enter-day')
 local isArchived = include('is-archived')
 local isWholeGiven = ARGV[3] == '0'

@@ -1,5 +1,5 @@
 -- KEYS: keys. ARGV: numbers of chunks. Returns for each key the number of its days, in one byte, and these days; then
--- for each chunk the number of bytes that tell which of its days the archive has, in one byte, and these bytes.
+-- for each chunk the number of bytes that say which of its days the archive has, in one byte, and these bytes.
 local found = { pack('<d', clock) }
 for k = 1, #KEYS do
   local days = call('HGET', KEYS[k], 'days') or ''

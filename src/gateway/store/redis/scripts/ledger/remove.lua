@@ -1,6 +1,6 @@
--- KEYS: ledgers, each followed by its key; many on a single Redis. ARGV: the sum of all counts of each when it was
--- archived. Counts only grow, so an equal sum means the same ledger: it is removed, and the key records that the
--- archive has it. Returns the places of those that have more. What is on top stays.
+-- KEYS: ledgers, each followed by its key (one ledger per call in a Cluster). ARGV: the sum of each ledger's counts
+-- when it was archived. Counts only grow, so an equal sum means the same ledger: it is removed, and its key records
+-- that the archive has it. Ledgers on top of the archive stay. Returns the places of those that have grown.
 local setArchived = include('set-archived')
 local more = {}
 for k = 1, #KEYS, 2 do

@@ -1,5 +1,5 @@
--- KEYS: a ledger and its key. ARGV: seconds to keep it, then fields and counts of the archive. The ledger is whole
--- afterwards: counts on top of the archive's are added to these.
+-- KEYS: a ledger and its key. ARGV: seconds to keep it, then fields and counts from the archive. Makes the ledger
+-- whole: adds these to the counts that are on top of the archive.
 local enterDay = include('enter-day')
 local isArchived = include('is-archived')
 local setArchived = include('set-archived')

@@ -1,5 +1,5 @@
--- KEYS: a ledger and its key. ARGV: archived fields and counts. What the ledger has beyond them is on top, and stays
--- permanently.
+-- KEYS: a ledger and its key. ARGV: archived fields and counts. Keeps only what the ledger has beyond them: it is on
+-- top of the archive, and stays permanently.
 local setArchived = include('set-archived')
 if call('HEXISTS', KEYS[1], 'on top') == 0 then
   local archived, ledger = {}, call('HGETALL', KEYS[1])

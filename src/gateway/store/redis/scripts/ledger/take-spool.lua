@@ -1,13 +1,12 @@
--- Adds what a gateway counted while Redis was unavailable. The counts are absolute: what was taken before is remembered
--- by day under the spool's ID and subtracted, so the call may be repeated. A Redis that does not remember it has lost
--- what it acknowledged, and an import may bring that back, so it is subtracted, too. The ledger of an unknown key is
--- marked, because an import adds to it; what the key spent is stored before its record is there, but crossings are not
--- noted.
+-- Adds what a gateway counted while Redis was unavailable. The counts are totals: Redis remembers by day, under the
+-- spool's ID, what it took before, and takes only the rest, so the call may be repeated. If Redis has lost that, the
+-- totals that it acknowledged to the gateway are subtracted, because an import may bring them back. The ledger of an
+-- unknown key is marked, so that an import adds to it; what such a key spent is stored, but crossings are not noted.
 --
 -- Today's units are also spent from the day window, and those of this month from the month window, even beyond their
 -- limits. A day window with greedy refill does not begin at midnight: the units of all days are spent from it, until it
--- is empty. Each row names the other windows of today and of this month to spend from. With shares to warn at,
--- crossings of day and month are noted (outbox/pending.ts), and the script returns `2` if there are any.
+-- is empty. Each row names the other windows of today and of this month to spend from. With shares to warn at, notes
+-- crossings of day and month (outbox/pending.ts), and returns `2` if there are any, otherwise `1`.
 --
 -- KEYS: the key, or its customer, then for each day the ledger and what was taken of it; for a customer's key, that key
 -- last. ARGV: spool ID, seconds to keep the ledger, the day's limit if it refills greedily, shares to warn at (percent,

@@ -1,5 +1,5 @@
--- KEYS[1]: a sorted set. ARGV: score and ID of the last entry of the page before, how many, and of which list. Returns
--- the next ones, by score and ID. Past and future events are in one set.
+-- KEYS[1]: a sorted set. ARGV: score and ID of the previous page's last entry, how many, and which state. Returns the
+-- next entries by score and ID. Waiting and scheduled events share a set.
 local score, last, count, most = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), 1 / 0
 if ARGV[5] == 'waiting' then most = clock end
 if ARGV[5] == 'scheduled' and score <= clock then score, last = clock + 1, '' end

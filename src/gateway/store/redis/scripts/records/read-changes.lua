@@ -1,6 +1,6 @@
 -- KEYS[1]: the log. ARGV: since when, store ms; about how many. Returns `1` or `0` (whether there may be more), the
--- time up to which it was read, and IDs. A page never ends within a millisecond, because the next one begins after it:
--- it includes all entries of its last one, which are no more than Redis can make in a millisecond.
+-- time up to which it was read, and IDs. A page includes all entries of its last millisecond, because the next page
+-- begins after it; Redis can write only a few in that time.
 local found = call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 local ids, more, untilMs = {}, #found == 2 * ARGV[3], string.format('%.0f', clock)
 if more then untilMs = found[#found] end
