@@ -5,10 +5,9 @@ import { keyName } from '../names.js';
 
 /**
  * Maximum number of active days that a key remembers. They are in the field `days` next to its record: numbers of UTC
- * days, two bytes each, in no order. A count of a day and its entry are written in one step on one node, so there is
- * never a count without an entry; an entry whose ledger is gone only costs a look. Beyond `MAX_DAYS` entries (62 bytes:
- * Redis keeps hashes with longer fields in a larger form) the earliest is dropped, and nothing is known about the days
- * before the remaining ones.
+ * days, two bytes each, unordered. A day's count and its entry are written in one step on one node, so no count lacks
+ * an entry; an entry whose ledger is gone only costs a lookup. Beyond `MAX_DAYS` entries (62 bytes: Redis keeps hashes
+ * with longer fields in a larger form) the earliest is dropped, and days before the remaining ones are unknown.
  */
 export const MAX_DAYS = 31;
 const DAY_BYTES = 2;
@@ -28,13 +27,13 @@ class ActiveDays {
     this.#from = days.length < MAX_DAYS ? -Infinity : Math.min(...days);
   }
 
-  /** `unknown`: the ledger of this day may exist. */
+  /** Returns whether the key was active on a day; if `unknown`, its ledger may exist. */
   on(day: number): 'active' | 'idle' | 'unknown' {
     if (this.#days.has(day)) return 'active';
     return day < this.#from ? 'unknown' : 'idle';
   }
 
-  /** Whether the archive has the day; only for days in a requested chunk. */
+  /** Returns whether the archive has the day, which must be in a requested chunk. */
   isArchived(day: number): boolean {
     return isArchived(this.#archived, day);
   }
@@ -42,7 +41,7 @@ class ActiveDays {
 
 /**
  * Reads the days entered in these keys, in their order.
- * @param chunks of days for which to report which are archived
+ * @param chunks those for whose days `isArchived` will be asked
  */
 export async function activeDays(
   link: Link,

@@ -2,9 +2,9 @@ import type { ArchivedDays } from '../../records/record.js';
 import { ARCHIVED_CHUNK } from '../names.js';
 
 /**
- * Prefix of the fields that say which days of a key the archive has, next to its record: a bit per day, and a field
- * `archived-<n>` per `ARCHIVED_CHUNK` days, which stays short enough for the compact form of the hash. The step that
- * removes the ledger of a day sets its bit, on the same node. The fields move with the key.
+ * Prefix of the fields next to a key's record that say which of its days the archive has: a field `archived-<n>` per
+ * `ARCHIVED_CHUNK` days with a bit per day, short enough for the compact form of the hash. The step that removes a
+ * day's ledger sets its bit, on the same node. The fields move with the key.
  */
 const FIELD = 'archived-';
 
@@ -17,18 +17,18 @@ export function isArchived(chunks: ReadonlyMap<string, Buffer>, day: number): bo
   return ((bits?.[Math.floor((day % ARCHIVED_CHUNK) / 8)] ?? 0) & (1 << (day % 8))) !== 0;
 }
 
-/** The archived days in the fields of a key. */
+/** Returns the archived days in the fields of a key. */
 export function archivedIn(fields: ReadonlyMap<string, Buffer>): ArchivedDays {
   const own = [...fields].filter(([field]) => field.startsWith(FIELD));
   return Object.fromEntries(own.map(([field, bits]) => [field.slice(FIELD.length), bits.toString('base64')]));
 }
 
-/** Fields and values for a key with these days. */
+/** Returns the fields and values for a key with these archived days. */
 export function archivedFields(days: ArchivedDays): readonly (string | Buffer)[] {
   return Object.entries(days).flatMap(([chunk, bits]) => [FIELD + chunk, Buffer.from(bits, 'base64')]);
 }
 
-/** Numbers of the days in `given` that are not in `here`. */
+/** Returns the numbers of the days in `given` that are not in `here`. */
 export function missingDays(here: ArchivedDays, given: ArchivedDays): readonly number[] {
   return Object.entries(given).flatMap(([chunk, text]) => {
     if (here[chunk] === text) return [];

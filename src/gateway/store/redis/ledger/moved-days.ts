@@ -39,8 +39,8 @@ export function ledgerStore(
 ): LedgerStore {
   const seconds = ((usageDays + 1) * 86_400).toString();
   /**
-   * Passes the rows to `work` in batches of keys, with the name of each ledger followed by that of its key; in a
-   * Cluster one key per batch.
+   * Passes the rows to `work` in batches of keys (in a Cluster, of one key), with the name of each ledger followed by
+   * that of its key.
    */
   const each = async (
     day: string,
@@ -103,7 +103,7 @@ export function ledgerStore(
   };
 }
 
-/** Marks these days of a key as archived, except those that are whole here. */
+/** Marks these days of a key as archived, except those whose whole counts are still in Redis. */
 export async function markArchived(link: Link, keyId: string, days: readonly number[]): Promise<void> {
   for (let from = 0; from < days.length; from += SENT_AT_ONCE)
     await Promise.all(
@@ -161,7 +161,7 @@ function sumOf(rows: KeyRows): string {
   return rows.reduce((sum, row) => countsOf(row).reduce((part, [, count]) => part + count, sum), 0).toString();
 }
 
-/** Fields and counts of the ledger with these rows. */
+/** Returns the fields and counts of a ledger with these rows. */
 export function fieldsOf(rows: KeyRows): readonly string[] {
   return rows.flatMap((row) =>
     countsOf(row).flatMap(([name, count]) =>
@@ -170,7 +170,7 @@ export function fieldsOf(rows: KeyRows): readonly string[] {
   );
 }
 
-/** The counts of a row, as its ledger has them. */
+/** Returns the counts of a row as its ledger has them: excess instead of units. */
 function countsOf(row: UsageRow): readonly (readonly [name: string, count: number])[] {
   return COUNTS.map((count) => (count === 'units' ? [EXCESS, row.units - row.requests] : [count, row[count]]));
 }

@@ -10,12 +10,12 @@ import type { Link } from '../link/link.js';
 import { dayName, dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
 import { loadScript } from '../link/script.js';
 
-/** Day ledgers per script run, and names looked up for them: keeps Redis busy for about 0.1 ms. */
+/** Existing ledgers and names per script run, which keep Redis busy for about 0.1 ms. */
 const FOUND_AT_ONCE = 32;
 const NAMES_AT_ONCE = 256;
 /** Keys whose active days are looked up at once. */
 const KEYS_AT_ONCE = 256;
-/** A report over all keys pauses for this multiple of the time it took from admissions. */
+/** A report over all keys pauses after each read for this multiple of its duration, to leave time for admissions. */
 const REST_FACTOR = 5;
 /** Names read at once in a Cluster, each by its own command. */
 const COMMANDS_AT_ONCE = 128;
@@ -28,7 +28,7 @@ export function usageStore(link: Link): UsageStore {
     rows: (from, to, keyId, after) => {
       const first = dayNumberOf(from);
       const last = dayNumberOf(to);
-      if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days are written like 2026-11-21');
+      if (Number.isNaN(first) || Number.isNaN(last)) throw new RangeError('days must look like 2026-11-21');
       return storedRows(link, dayNumbers(first, last), { keyId, after });
     },
   };
@@ -41,7 +41,7 @@ interface Ledger {
   readonly isArchived?: boolean;
 }
 
-/** The rows of these days, in the order of keys. */
+/** Yields the rows of these days, in the order of keys. */
 export async function* storedRows(
   link: Link,
   days: readonly number[],
@@ -145,7 +145,7 @@ async function readInOneRun(link: Link, ledgers: readonly Ledger[], at: number):
   return { found, until: at + Number(looked) };
 }
 
-/** Reads each ledger with a command of its own: that works even while its slot moves to another node. */
+/** Reads each ledger with its own command, which works even while its slot moves to another node. */
 async function readEach(link: Link, ledgers: readonly Ledger[], at: number): Promise<ReadRun> {
   const asked = ledgers.slice(at, at + COMMANDS_AT_ONCE);
   const found = asked.map(async (ledger) => [ledger, await link.hash(nameOf(ledger))] as const);
@@ -156,7 +156,7 @@ function* pairsOf(fields: readonly string[]): Generator<readonly [string, string
   for (let at = 0; at + 1 < fields.length; at += 2) yield [fields[at]!, fields[at + 1]!];
 }
 
-/** The rows of one day ledger: its fields have plan, operation and the name of the count. */
+/** Returns the rows of one day ledger, whose fields are `<plan>|<operation>|<name of the count>`. */
 export function rowsIn(
   keyId: string,
   day: number,
@@ -190,7 +190,7 @@ export function rowsIn(
   return isOnTop ? [...found.values()].map((row) => ({ ...row, isOnTop })) : [...found.values()];
 }
 
-/** Units are one per request, plus the counted excess. */
+/** Adds one field to its row. Units are one per request plus the excess. */
 function add(row: Mutable<UsageRow>, name: string, count: number): void {
   if (name === 'requests' || name === EXCESS) row.units += count;
   if (name !== EXCESS) row[name as keyof UsageCounts] = count;

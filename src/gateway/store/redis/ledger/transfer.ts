@@ -12,12 +12,12 @@ import { dayNumberOf, dayNumbers, keyName, ledgerName } from '../names.js';
 const RAISED_AT_ONCE = 32;
 /** A day may be moved while it is compared; hardly ever twice. */
 const ATTEMPTS = 3;
-/** The script's response if it needs the archive to compare. */
+/** The script's response if the caller must compare the archive. */
 const UNSURE = '2';
 
 const RAISE = loadScript('ledger/raise', { MAX_DAYS });
 
-/** Raises counts to at least those of the rows; resolves to how many ledgers grew. */
+/** Raises counts to at least those of the rows. Resolves to how many ledgers grew. */
 export type Raise = (rows: readonly StoredRow[]) => Promise<number>;
 
 export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise, usageDays: number): LedgerTransfer {
@@ -36,7 +36,7 @@ export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise,
   };
 }
 
-/** @param archivedRows reads the archive; undefined if not needed */
+/** @param archivedRows reads the archive; without it, days that need a comparison reject with StoreUnavailable */
 export function raiseOf(
   link: Link,
   {
@@ -53,7 +53,7 @@ export function raiseOf(
   };
   const isOnTop = ([first]: Its): boolean => first.isOnTop === true;
   const compare = async (ledgers: readonly Its[]): Promise<(its: Its) => Promise<string>> => {
-    if (archived === undefined) throw new StoreUnavailable('the archive is not known here');
+    if (archived === undefined) throw new StoreUnavailable('days are archived, and the archive is not readable here');
     const there = byLedger(
       await archived(
         await archiveNote(link),
@@ -82,7 +82,7 @@ export function raiseOf(
       if (unsure.length > 0) await run(await compare(unsure));
       if (unsure.length === 0) return grown;
     }
-    throw new StoreUnavailable('days of the ledger are being moved: try again');
+    throw new StoreUnavailable('days are being moved to the archive: try again in a few minutes');
   };
 }
 
@@ -103,12 +103,12 @@ function byLedger(rows: readonly StoredRow[]): ReadonlyMap<string, Its> {
   return ledgers;
 }
 
-/** Fields and counts: the archive's plus those on top. */
+/** Returns fields and counts: the archive's plus those on top. */
 function sumOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
   return combined(rows, archived, (count, there) => count + there);
 }
 
-/** Fields and counts that the archive lacks. */
+/** Returns the fields and counts that the archive lacks. */
 function excessOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
   return combined(rows, archived, (count, there) => count - there);
 }
