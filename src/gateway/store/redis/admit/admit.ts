@@ -10,7 +10,7 @@ import type { Link } from '../link/link.js';
 import { dayNumber, subjectName } from '../names.js';
 import type { Probe, Script } from '../link/script.js';
 
-/** The response that names another day is shorter than any other. */
+/** Size of the response that names another day: shorter than any other. */
 const DAY_BYTES = 8;
 /** Requests per script run: bounds how long Redis is busy with one (about 2 ms). */
 const MAX_BATCH = 256;
@@ -24,12 +24,12 @@ interface Edition {
 /** Called with the keys whose admission noted an event, or may have (outbox/pending.ts). */
 type OnNoted = (keyIds: readonly string[]) => void;
 
-/** @param emits whether crossings and bans are emitted */
+/** Returns the script and the table of these plans. @param emits whether crossings and bans emit events */
 export function editionOf(plans: Plans, usageDays: number, emits = false, onNoted: OnNoted = () => undefined): Edition {
   return { script: admissionScript(plans, usageDays, emits), table: planTable(plans), onNoted };
 }
 
-/** The real script for an address, at cost 0: what a node must be able to do. */
+/** Returns the admission script with a request of an address at cost 0: what a node must be able to do. */
 export function probeOf(edition: Edition): Probe {
   return { script: edition.script, args: PROBE };
 }
@@ -39,7 +39,7 @@ const DAYS_TRIED = 3;
 
 /**
  * Decides a batch: on a single Redis in one run per `MAX_BATCH` requests, in a Cluster in one run per section, all sent
- * together and in order. If a run fails, the whole batch rejects; the error has what the others decided, and the
+ * together and in order. If a run fails, the whole batch rejects; the error has the verdicts of the others, and the
  * indexes of the requests that had no effect.
  */
 export async function admit(
@@ -56,7 +56,7 @@ export async function admit(
   const runs = await Promise.allSettled(calls.map(run));
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return verdicts as Verdict[];
-  // Nodes that decided but did not respond may have noted events.
+  // Nodes that did not respond may have decided, and noted events.
   edition.onNoted(
     calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
   );
@@ -85,7 +85,7 @@ function read(
   if (reader.noted.length > 0) edition.onNoted(reader.noted);
 }
 
-/** Sets `late` for each request of an abandoned call: it resolves to the outcome that is learned later. */
+/** Sets `late` for each request of an abandoned call: resolves to its outcome once that is known. */
 function listen(
   edition: Edition,
   requests: readonly AdmissionRequest[],
@@ -107,7 +107,7 @@ function listen(
     );
 }
 
-/** Runs the script, again with another day if it says so. */
+/** Runs the script; repeats it if the day on the store's clock is another one. */
 async function ask(link: Link, edition: Edition, requests: readonly AdmissionRequest[], call: Call): Promise<Buffer> {
   let day = dayNumber(link.storeMs(call[0]!.name));
   for (let tried = 1; ; tried += 1) {
@@ -119,7 +119,7 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
       link.cluster ? () => unknownAnswers(indicesOf(call).length) : undefined,
     );
     if (answer.length !== DAY_BYTES) return answer;
-    if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock jumps from day to day", { noEffect: true });
+    if (tried === DAYS_TRIED) throw new StoreUnavailable("Redis's clock keeps changing its day", { noEffect: true });
     day = answer.readDoubleLE(0);
   }
 }

@@ -16,7 +16,7 @@ export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Size of a response without grants, own month limit, and windows. */
+/** Size of a response without grants, own month limit and windows. */
 const ANSWER_BYTES = HEAD_BYTES + STATE_BYTES;
 
 /** Reads the responses of one run, one after the other. */
@@ -32,7 +32,7 @@ export class AnswerReader {
     this.#table = table;
   }
 
-  /** The response to the next request. */
+  /** Returns the verdict on the next request. */
   next(request: AdmissionRequest): Verdict {
     const first = this.#answers.readUInt8(this.#at);
     const code = CODES[first % OWN_MONTH_FLAG];
@@ -80,7 +80,7 @@ export class AnswerReader {
     return grantsIn(this.#answers.toString('latin1', from, this.#at));
   }
 
-  /** For a plan whose limits are set on each key. */
+  /** Reads the terms under a plan whose limits are set on each key. */
   #ownTerms({ name, refill, ban, operations }: Plan, at: number, hasMonth: boolean): Terms {
     const limits = { minute: limitAt(this.#answers, at + 19), day: limitAt(this.#answers, at + 27) };
     if (!hasMonth) return { plan: name, limits, refill, ban, operations };
@@ -89,7 +89,7 @@ export class AnswerReader {
     return { plan: name, limits: { ...limits, month }, refill, ban, operations };
   }
 
-  /** The operation's own windows are consecutive. */
+  /** Returns the bucket of a window. Must be called in the order of the operation's windows. */
   #bucketOf({ name }: Window, month: BucketState): BucketState {
     if (name === 'month') return month;
     const at = this.#at;
@@ -98,7 +98,7 @@ export class AnswerReader {
   }
 }
 
-/** The script's response to `count` requests of a key that does not exist. */
+/** Returns the script's response to `count` requests of a key that does not exist. */
 export function unknownAnswers(count: number): Buffer {
   const unknown = Buffer.alloc(ANSWER_BYTES);
   unknown.writeUInt8(CODES.indexOf('unknown'));

@@ -21,7 +21,7 @@ const KEY_OTHER_DAYS = 2;
 /** Added for a customer's key. */
 const OF_CUSTOMER = 2;
 
-/** ARGV of a run for one address, or none, that changes nothing, on any day. */
+/** ARGV of a run that changes nothing, on any day. KEYS may be empty, or one name. */
 export const PROBE: readonly string[] = [
   '0',
   twoDigits(1) + String.fromCharCode(ADDRESS, NO_NAME, 0, FIRST_OPERATION, 0, 0),
@@ -64,10 +64,7 @@ export function encode(
   return { names, args: [writtenDay(today), text, ...operations.args] };
 }
 
-/**
- * Returns a day with its place in its month, from 0, so that the script, which has no calendar, need not compute when
- * the month began.
- */
+/** Returns a day with its place in its month (from 0), so that the script need not compute when the month began. */
 function writtenDay(day: number): string {
   if (day !== written.day) written = { day, text: (day * 32 + new Date(day * DAY_MS).getUTCDate() - 1).toString() };
   return written.text;
@@ -75,8 +72,8 @@ function writtenDay(day: number): string {
 let written = { day: 0, text: '0' };
 
 /**
- * Returns the kind of a key's subject, with its days if they are not today. Adds to `names` its customer and the
- * ledgers of the days of these requests; only in tests are these not today's.
+ * Returns the kind of a key's subject, with its days unless they are today (only in tests). Adds to `names` its
+ * customer and the ledgers of these days.
  */
 function daysOf(
   names: string[],

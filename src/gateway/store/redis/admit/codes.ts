@@ -1,4 +1,4 @@
-/** First byte of each response of the admission script. Some are stored in summaries: their numbers must not change. */
+/** First byte of a response of the admission script. Summaries store some, so their numbers must not change. */
 export const CODES = [
   'admitted',
   'closed',
@@ -16,7 +16,7 @@ export const CODES = [
 export const OWN_MONTH_FLAG = 16;
 /** Flag: length and text of grants follow the state. */
 export const GRANTS_FLAG = 32;
-/** Flag: the request noted something to emit (outbox/pending.ts). */
+/** Flag: the request noted a crossing or a ban (outbox/pending.ts). */
 export const NOTED_FLAG = 64;
 /** Flag: the key lacks the operation's scope. */
 export const OUT_OF_SCOPE_FLAG = 128;

@@ -13,14 +13,14 @@ const GRACE_MS = 10_000;
 export const SHARED_ADDRESSES = { MAX_ROWS: 64, SHARED_ROW: '~' } as const;
 /** Lua: the variables that a plan's branch sets. */
 const TERMS = 'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt';
-/** With more plans, the branch is first selected by the last letter of the name. */
+/** With more plans, branches are grouped by the last letter of the name. */
 const FEW_PLANS = 32;
 
 /**
  * Returns the admission script (scripts/admission.lua) with these plans in its text, so that no batch has to decode
  * them.
- * @param emits whether crossings are noted, and bans are noted to be emitted rather than only for the history
- * (outbox/pending.ts); the code of a response says whether something was noted
+ * @param emits whether crossings and bans emit events; otherwise, bans are noted only for the history
+ * (outbox/pending.ts)
  */
 export function admissionScript(plans: Plans, usageDays: number, emits: boolean): Script {
   const figures = {
@@ -34,7 +34,7 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
   return loadScript('admission', figures, { plans: `nil\n${branchesOf([...plans.values()], emits)}` });
 }
 
-/** Lua: sets the terms of the plan named `plan`, if there is one. */
+/** Lua: sets the terms of the plan that the variable `plan` names, if it exists. */
 function branchesOf(plans: readonly Plan[], emits: boolean): string {
   const branches = plans.map((plan, index) => planBranch(plan, index, emits));
   if (plans.length <= FEW_PLANS) return chainOf(branches);
@@ -66,9 +66,8 @@ function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, ind
 }
 
 /**
- * Lua: a function that returns an operation's own windows on this plan, and its cost there. It is a function inside the
- * branch of the plan so that it is created only for keys on that plan, and its text does not lengthen the branch, which
- * Lua limits.
+ * Lua: a function that returns an operation's own windows on this plan, and its cost. Inside the plan's branch, so that
+ * it is created only for keys on that plan; a function, because Lua limits the length of a branch.
  */
 function operationsFunction(operations: OperationsTerms): string {
   const named = [...operations].map(([operation, terms]) => {
