@@ -139,7 +139,7 @@ t.test(
     const gateway = await start({
       environment: { REDIS_URL: redis.url, LEDGER_URL: 'postgres://127.0.0.1:1/ledger' },
     });
-    const line = await gateway.program.logged('store is not believed');
+    const line = await gateway.program.logged('store is not trusted');
     t.match(line['reason'], /no id, and only the archive knows .* LEDGER_URL/);
     t.match((await gateway.admin('GET', '/readyz')).body, { parts: { store: { detail: /only the archive knows/ } } });
     t.equal(await figure(gateway, 'petgate_store_replaced'), 1);

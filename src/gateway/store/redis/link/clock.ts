@@ -1,6 +1,4 @@
-/**
- * How long a response is evidence of the offset between both clocks: they drift by no more than a few ms in that time.
- */
+/** How long a response is evidence of the offset between both clocks, which drift by at most a few ms in that time. */
 const NOTES_MS = 10_000;
 
 /**

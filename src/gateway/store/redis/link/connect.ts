@@ -5,17 +5,15 @@ import type { RedisTarget } from './url.js';
 
 export type Client = Redis | Cluster;
 
-/**
- * For the lookup of slots in a Cluster: a connection that receives nothing for the deadline plus this time is closed.
- */
+/** A Cluster connection for looking up slots is closed if it receives nothing for the deadline plus this time. */
 const SILENCE_MS = 1_000;
 const SENTINEL_MS = 1_000;
-/** How often a Redis that is loading its file is asked again; a small file is loaded quickly. */
+/** Pause before asking a Redis that is loading its file again; a small file loads quickly. */
 const LOADING_MS = 50;
 
 let loaded: typeof Ioredis | null = null;
 
-/** Loaded with the first connection: a gateway on the embedded store starts a tenth faster without it. */
+/** Loads ioredis with the first connection: a gateway on the embedded store starts a tenth faster without it. */
 function ioredis(): typeof Ioredis {
   loaded ??= createRequire(import.meta.url)('ioredis') as typeof Ioredis;
   return loaded;
@@ -26,17 +24,17 @@ export function isCluster(client: Client): client is Cluster {
 }
 
 /**
- * Dials, and keeps dialing. Nothing is queued, and nothing is ever sent twice: a command whose response was lost may
- * have been executed.
+ * Dials, and redials after each loss. Nothing is queued, and nothing is sent twice: a command whose response was lost
+ * may have been executed.
  */
 export function connect(target: RedisTarget, deadlineMs: number): Client {
   const client = target.kind === 'cluster' ? clusterOf(target, deadlineMs) : singleOf(target, deadlineMs);
-  // Without a listener, a failure to dial would end the process. It shows in the calls that fail.
+  // Without a listener, a failure to dial would end the process. The calls that fail report it.
   client.on('error', () => undefined);
   return client;
 }
 
-/** A connection to the node `host:port` of a Cluster. */
+/** Returns a connection to the node `host:port` of a Cluster. */
 export function dialNode(cluster: Cluster, name: string): Redis {
   const colon = name.lastIndexOf(':');
   const address = { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
@@ -82,7 +80,7 @@ function singleOf(target: Exclude<RedisTarget, { kind: 'cluster' }>, deadlineMs:
   });
 }
 
-/** Finds out which node has which slot; see nodes.ts. */
+/** Returns a client that only finds out which node has which slot (nodes.ts). */
 function clusterOf(target: Extract<RedisTarget, { kind: 'cluster' }>, deadlineMs: number): Cluster {
   return new (ioredis().Cluster)(
     target.nodes.map((address) => ({ ...address })),

@@ -3,13 +3,13 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import { StoreClock } from './clock.js';
 import type { LoopClock } from './loop-clock.js';
 
-/** A node that was silent for this long gets no calls until it responds. */
+/** A node that was silent for this long gets no calls until it responds again. */
 const HOLD_AFTER_MS = 50;
 const PROBE_EVERY_MS = 20;
 /** Interval between probes of an unavailable node. */
 const PROBE_UNAVAILABLE_EVERY_MS = 100;
 
-/** Why a node is unavailable that was never reached. */
+/** Why a node that was never reached is unavailable. */
 export const NOT_YET = 'not connected yet';
 
 /** There was no response in time; the call may have been executed, and its response may still arrive. */
@@ -48,9 +48,9 @@ interface HealthParts {
 /**
  * The health of one Redis node; only this class decides it. The node is
  * - answering: calls are sent;
- * - silent: no valid response came for a while. Calls wait, unsent, because it may be a stall;
+ * - silent: no valid response came for a while. Calls wait unsent, because it may be only a stall;
  * - away: it was silent for as long as the deadline. Calls are refused immediately.
- * A successful probe ends silent and away. It begins silent.
+ * A successful probe makes it answering. It begins silent.
  */
 export class NodeHealth {
   readonly #parts: HealthParts;
@@ -59,12 +59,11 @@ export class NodeHealth {
   #state: 'answering' | 'silent' | 'away' | 'closed' = 'silent';
   #reason = NOT_YET;
   #wasReached = false;
-  /** Why it is not trusted. */
   #distrust: string | null = null;
   /** Time of the last valid response, or of the first call after it. */
   #silentSinceMs: number;
   #storeClock = new StoreClock();
-  /** The clock as last known: another node with another clock may have taken its place. */
+  /** The last known clock; after a loss of the connection, another node may have taken the node's place. */
   #lastClock = this.#storeClock;
   #isProbing = false;
   /** Ends the pause between two probes. */
@@ -107,7 +106,7 @@ export class NodeHealth {
     return this.#distrust;
   }
 
-  /** It responds, but is not what it was: it is unavailable immediately, until a probe succeeds. */
+  /** Marks the node as not trusted, though it responds: it is unavailable immediately, until a probe succeeds. */
   distrusted(reason: string): void {
     if (this.#state === 'closed') return;
     const isNew = this.#state !== 'away' || this.#distrust === null;
@@ -155,7 +154,7 @@ export class NodeHealth {
     if (this.#state === 'silent' && this.#storeClock.at(0) !== undefined) this.#back();
   }
 
-  /** Notes that the node says that it cannot serve, or cannot be reached. */
+  /** Notes that the node cannot serve or be reached. @param isLost whether its connection is lost */
   failed(reason: string, isLost: boolean): void {
     if (this.#state === 'closed') return;
     this.#reason = reason;
@@ -238,7 +237,7 @@ export class NodeHealth {
         if (this.#isDown()) this.#back();
       } catch (error) {
         if (!this.#isDown()) break;
-        this.#reason = error instanceof Error ? error.message : 'no answer';
+        this.#reason = error instanceof Error ? error.message : 'no response';
         await this.#rest();
       }
     }

@@ -2,7 +2,7 @@ import type { Log } from '../../../../shared/log.js';
 import { NOT_YET, NodeHealth } from './health.js';
 import { LoopClock } from './loop-clock.js';
 
-/** The health of each node asked so far, by its name; all on one clock. */
+/** The health of each node used so far, by name; all on one clock. */
 export class Healths {
   readonly clock = new LoopClock(() => this.#tick());
   /** Called for each node that becomes unavailable or available. */
@@ -31,7 +31,7 @@ export class Healths {
       changed: (reason) => this.#report(name, reason),
     });
     this.#all.set(name, health);
-    // Otherwise a late call would have it probed forever.
+    // Otherwise a late call would start probes that never end.
     if (this.#closed) health.close();
     return health;
   }
@@ -52,7 +52,7 @@ export class Healths {
     return null;
   }
 
-  /** What the clock of any of them shows at `ourMs`, as last known; undefined before the first response. */
+  /** Returns what the clock of any node shows at `ourMs`, as last known; undefined before the first response. */
   storeMs(ourMs: number): number | undefined {
     for (const health of this.#all.values()) {
       const storeMs = health.storeMs(ourMs);
@@ -61,12 +61,12 @@ export class Healths {
     return undefined;
   }
 
-  /** Names of those that respond. */
+  /** Yields the names of the nodes that respond. */
   *answering(): Generator<string> {
     for (const [name, { answers }] of this.#all) if (answers) yield name;
   }
 
-  /** Waits until each responds, until `untilMs` at most. Rejects with StoreUnavailable. */
+  /** Waits until each node responds, at most until `untilMs`. Rejects with StoreUnavailable. */
   async ready(untilMs: () => number): Promise<void> {
     for (const health of this.#all.values()) await health.ready(untilMs());
   }
@@ -91,8 +91,8 @@ export class Healths {
 
   #report(name: string, reason: string | null): void {
     const about = { engine: 'redis', ...(name === '' ? {} : { node: name }) };
-    if (reason === null) this.#log?.info(about, 'store is there');
-    else if (this.distrust !== null) this.#log?.error({ ...about, reason }, 'store is not believed');
+    if (reason === null) this.#log?.info(about, 'store is available');
+    else if (this.distrust !== null) this.#log?.error({ ...about, reason }, 'store is not trusted');
     else if (this.#all.get(name)?.wasReached !== true)
       this.#log?.[reason === NOT_YET ? 'info' : 'warn']({ ...about, reason }, 'waiting for Redis');
     else this.#log?.warn({ ...about, reason }, 'store is unavailable');

@@ -20,12 +20,9 @@ interface MarkState {
   /** How many changes of records it has counted, and how many of these removed rights. */
   readonly changes: number;
   readonly restrictions: number;
-  /**
-   * How often the store had been accepted, and why a gateway found then that the mark's node was restored; empty if
-   * none did.
-   */
+  /** Empty, or set by a gateway that found the node restored: how often the store was accepted by then, and why. */
   readonly doubt: string;
-  /** Only in the first mark, like what follows. */
+  /** Only in the first mark, like `environment`. */
   readonly accepted: number;
   readonly environment: string | null;
 }
@@ -33,7 +30,7 @@ interface MarkState {
 /** What the first mark says about the whole store. */
 interface Home {
   readonly id: string;
-  /** IDs of other stores that an operator let it replace. */
+  /** IDs of other stores that it replaces, because an operator accepted it. */
   readonly also: readonly string[];
   /** Whether every mark was written. */
   readonly isMarked: boolean;
@@ -45,19 +42,19 @@ interface Home {
 interface IdentityParts {
   readonly nodes: Nodes;
   readonly known: KnownStore;
-  /** Ends a call to a node in time, also if the node does not count as responding. */
+  /** Applies the deadline to a call, even if the node does not count as responding. */
   readonly sent: <T>(node: string, call: Promise<T>) => Promise<T>;
-  /** This gateway's environment; null: it uses any store. */
+  /** This gateway's environment; null if it uses any store. */
   readonly environment: string | null;
 }
 
 /**
- * Checks whose data a node has, and whether it is the newest. A random ID is created once, is in Redis on each master,
- * and is remembered here, together with how many changes were counted next to it. A Redis that comes back empty or from
- * an old snapshot, or another Redis, responds like one that never knew a key; only this check tells the difference.
+ * Checks whose data a node has, and whether it is the newest. A random ID is created once, stored on each master, and
+ * remembered here together with the number of changes counted next to it. A Redis that is empty, restored from an old
+ * snapshot, or another one, responds as if a key had never existed; only this check tells the difference.
  */
 export class Identity {
-  /** Writes what this gateway knows better into the store. */
+  /** Writes newer data that this gateway has into the store. */
   writeBack: () => Promise<void> = () => Promise.resolve();
   readonly #parts: IdentityParts;
   readonly #progress: StoreProgress;
@@ -72,7 +69,7 @@ export class Identity {
   }
 
   /**
-   * Checks that the node is ours, and no older than it was. Rejects with NotOurs, or as its calls do.
+   * Checks that the node is ours, and not older than it was. Rejects with NotOurs, or as its calls do.
    * @param isBack whether it may be another node, or have other data, than at the last check
    */
   async check(node: string, isBack: boolean): Promise<void> {
@@ -88,7 +85,7 @@ export class Identity {
   }
 
   /**
-   * Accepts the store as it is, and marks all of it. If it is not as known here, writes back what is known better here
+   * Accepts the store as it is, and marks all of it. If it is not as this gateway knew it, first writes newer data back
    * and then counts the acceptance; other gateways that knew the same store follow. Returns its ID.
    * @param isForced also if it belongs to another environment; it then belongs to this gateway's
    */
@@ -162,13 +159,13 @@ export class Identity {
       await this.#command(this.#ownerOf(mark), 'hset', mark, 'doubt', `${home.accepted} ${RESTORED}`);
     if (!this.#isWrittenBack) {
       this.#isWrittenBack = true;
-      // Its failure is ignored: accepting the store repeats it, and waits for it.
+      // A failure is ignored: accepting the store does it again, and waits for it.
       this.writeBack().catch(() => undefined);
     }
     throw new NotOurs(RESTORED);
   }
 
-  /** Follows an acceptance of the store: writes back what is known better here before the store is trusted. */
+  /** Follows an acceptance of the store: writes newer data back before this gateway trusts it. */
   async #adopt(accepted: number): Promise<void> {
     try {
       await this.writeBack();
@@ -181,7 +178,7 @@ export class Identity {
   #requireEnvironment(home: Home): void {
     const { environment } = this.#parts;
     if (environment === null || home.environment === null || home.environment === environment) return;
-    // So that every node is asked again.
+    // So that every node is checked again.
     this.#id = null;
     throw new NotOurs(
       `it belongs to the environment "${home.environment}", and this gateway runs "${environment}". Set REDIS_URL to ` +
@@ -220,12 +217,12 @@ export class Identity {
       const reason = error instanceof Error ? error.message : String(error);
       throw new NotOurs(
         `it has no id, and only the archive knows whether it is new or has lost its data: ${reason} Bring ` +
-          'PostgreSQL back, or take LEDGER_URL away where there never was an archive',
+          'PostgreSQL back, or unset LEDGER_URL if there never was an archive',
       );
     }
   }
 
-  /** Whether any mark on the node has this ID. */
+  /** Returns whether any mark on the node has this ID. */
   async #isAt(node: string, id: string): Promise<boolean> {
     return (await Promise.all(this.#marksOf(node).map((mark) => this.#idAt(node, mark)))).includes(id);
   }
@@ -321,7 +318,7 @@ export class Identity {
   }
 }
 
-/** Whether a gateway's doubt applies: it is void once the store is accepted again. */
+/** Returns whether a gateway's doubt applies: it is void once the store was accepted again. */
 function isInForce(doubt: string, accepted: number): boolean {
   return doubt.startsWith(`${accepted} `);
 }

@@ -3,7 +3,7 @@ import type { Link } from './link.js';
 /** Members read at once by default. */
 const IDS_AT_ONCE = 64;
 
-/** Up to `count` members of the sorted set `key` after `afterId`, in order. */
+/** Returns up to `count` members of the sorted set `key` after `afterId`, in order. */
 export async function idsAfter(
   link: Link,
   key: string,
@@ -15,7 +15,7 @@ export async function idsAfter(
   return found.map((id) => id.toString());
 }
 
-/** Members of the sorted set `key` after `afterId`, in order, up to `atOnce` at a time. */
+/** Yields the members of the sorted set `key` after `afterId`, in order, up to `atOnce` at a time. */
 export async function* idsIn(
   link: Link,
   key: string,
@@ -30,7 +30,7 @@ export async function* idsIn(
   }
 }
 
-/** A page of what `read` returns for those members, at most `count`; members without a record are skipped. */
+/** Returns up to `count` records that `read` returns for those members; skips members without one. */
 export async function pageOf<R>(
   link: Link,
   key: string,

@@ -41,9 +41,8 @@ const IDENTIFY_EVERY_MS = 1_000;
  * StoreUnavailable.
  */
 export class Link {
-  /** How often the connection to a node was lost: it may be in an older state afterwards. */
+  /** How often the connection to a node was lost. The node may be in an older state afterwards. */
   losses = 0;
-  /** The health of each node asked so far. */
   readonly healths: Healths;
   readonly #deadlineMs: number;
   readonly #probe: () => Probe;
@@ -61,7 +60,7 @@ export class Link {
       onError: (error) => (this.#lastError = codeOf(error)),
       onReady: () => (this.#lastError = undefined),
       isUp: (name) => this.healths.known(name)?.answers ?? false,
-      // The next node to respond may have lost its data, or be another.
+      // The node that responds next may have lost its data, or be another one.
       onLost: (name) => {
         this.losses += 1;
         this.healths.known(name)?.failed(reasonOf(new Unsent(), this.#lastError), true);
@@ -97,12 +96,12 @@ export class Link {
     }
   }
 
-  /** What a gateway writes into a restored store before it trusts it. */
+  /** Sets what writes this gateway's newer data into a restored store before the store is trusted. */
   set writeBack(writeBack: () => Promise<void>) {
     if (this.#identity !== null) this.#identity.writeBack = writeBack;
   }
 
-  /** The node of `key` has older data than before: it counts as unavailable until an operator accepts it. */
+  /** Reports that the node of `key` has older data than before: it is unavailable until an operator accepts it. */
   async doubt(key: string): Promise<void> {
     const name = this.#nodes.ownerOf(key);
     const doubted = await this.#identity?.doubt(this.#markOf(key));
@@ -133,17 +132,17 @@ export class Link {
     return this.#call(keys[0] ?? '', (node, untilMs) => this.#evaluate(node, script, keys, args, untilMs, ifAbsent));
   }
 
-  /** The clock of the node of `key`, ms; ours while its own is not known. */
+  /** Returns the time of the node of `key`, unix ms; ours while its clock is unknown. */
   storeMs(key: string): number {
     return this.healths.known(this.#nodes.ownerOf(key))?.storeMs(performance.now()) ?? Date.now();
   }
 
-  /** Which node has `key` now; always the same one outside a Cluster. */
+  /** Returns which node has `key` now; always the same one outside a Cluster. */
   nodeOf(key: string): string {
     return this.#nodes.ownerOf(key);
   }
 
-  /** INFO of each node that responds now. */
+  /** Returns INFO of each node that responds now. */
   async info(...sections: readonly string[]): Promise<readonly string[]> {
     const untilMs = this.#untilMs();
     const nodes = this.#nodes.masters().map((name) => ({ name, asking: false }));
@@ -151,14 +150,14 @@ export class Link {
     return ended.flatMap((answer) => (answer.status === 'fulfilled' ? String(answer.value) : []));
   }
 
-  /** One section of INFO of the node of `key`. */
+  /** Returns one section of INFO of the node of `key`. */
   async infoOf(key: string, section: string): Promise<string> {
     return String(await this.#call(key, (node, untilMs) => this.#send(node, 'info', [section], untilMs)));
   }
 
   /**
-   * Creates a separate connection to the node of `key`, not dialed yet and never dialed again; undefined while there is
-   * none to copy.
+   * Creates a separate connection to the node of `key`, which is not dialed yet and never redialed; undefined while
+   * there is none to copy.
    */
   dial(key: string): Redis | undefined {
     return this.#nodes
@@ -167,13 +166,13 @@ export class Link {
       .on('error', () => undefined);
   }
 
-  /** All fields of a hash; empty if there is none. */
+  /** Returns all fields of a hash; empty if there is none. */
   async hash(key: string): Promise<ReadonlyMap<string, string>> {
     const fields = (await this.command('hgetall', key)) as Record<string, Buffer>;
     return new Map(Object.entries(fields).map(([name, value]) => [name, value.toString()]));
   }
 
-  /** A plain command on the node of `key`. */
+  /** Runs a plain command on the node of `key`. */
   command(name: string, key: string, ...args: readonly Argument[]): Promise<unknown> {
     return this.#call(key, (node, untilMs) => this.#send(node, name, [key, ...args], untilMs));
   }
@@ -184,7 +183,7 @@ export class Link {
     await this.healths.ready(() => this.#untilMs());
   }
 
-  /** Runs another script as a probe on the node of `key`. Why Redis rejects it; null if it does not. */
+  /** Runs a script as a probe on the node of `key`. Returns why Redis rejects it; null if it does not. */
   tryOut(probe: Probe, key: string): Promise<string | null> {
     return this.#call(key, (node, untilMs) =>
       this.#ask(node.name, probe, untilMs).then(
@@ -232,7 +231,7 @@ export class Link {
       const health = this.healths.of(node.name);
       if (!health.answers) {
         await health.ready(untilMs);
-        // Which node has the key may be known only now.
+        // Only now may it be known which node has the key.
         continue;
       }
       try {
@@ -303,13 +302,13 @@ export class Link {
       throw error;
     }
     health.storeClock.note(answer.readDoubleLE(0), performance.now());
-    // Late by the store's clock: it was set forward, or we were delayed.
+    // Empty if late by the store's clock: it was set forward, or this call was delayed.
     return doneIn(answer);
   }
 
   /**
-   * Whether `key` certainly exists on no node. While a slot moves, Redis tells this for one name, but not for several:
-   * the old node redirects to the new one for what it does not have, and creates nothing new.
+   * Returns whether `key` certainly exists on no node. While a slot moves, Redis reports this for one name, but not for
+   * several: the old node redirects to the new one for names that it does not have, and creates none.
    */
   async #isAbsent(key: string, untilMs: number): Promise<boolean> {
     const exists = this.#call(key, (node) => this.#send(node, 'exists', [key], untilMs), untilMs);
@@ -319,7 +318,7 @@ export class Link {
     );
   }
 
-  /** Runs a probe with a name that the node has; without one if it has none, or if that one is moving. */
+  /** Runs a probe with a name in a slot of the node; without one if it has no slot, or if that slot is moving. */
   async #ask(name: string, { script, args }: Probe, untilMs: number): Promise<true> {
     const health = this.healths.of(name);
     const key = this.#nodes.nameOn(name);
@@ -342,7 +341,7 @@ export class Link {
   async #runProbe(name: string, health: NodeHealth): Promise<void> {
     if (name === '' && this.cluster && this.#nodes.isMapped) return;
     try {
-      // First, because a successful probe reads the store's clock, which may then be trusted.
+      // The check comes first: once the probe knows the node's clock, any response makes the node count as answering.
       await this.#identity?.check(name, true);
       await this.#ask(name, this.#probe(), this.#untilMs());
       this.#nodes.heard(name);

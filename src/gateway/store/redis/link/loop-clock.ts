@@ -1,9 +1,9 @@
 const TICK_MS = 20;
 
 /**
- * Time as this process's event loop experiences it, ms: it pauses while the loop does (a stopped process, a throttled
- * container, a long computation), so that such a pause does not count as the silence of a node. It moves in ticks, and
- * only while they are wanted.
+ * Time in which this process's event loop ran, ms: it pauses with the loop (a stopped process, a throttled container, a
+ * long computation), so that such a pause does not count as the silence of a node. It moves in ticks, and only while
+ * they are wanted.
  */
 export class LoopClock {
   readonly #onTick: () => boolean;
@@ -43,7 +43,7 @@ export class LoopClock {
     // A late tick shows that the loop was blocked.
     this.#nowMs += Math.min(atMs - this.#tickedAtMs, 2 * TICK_MS);
     this.#tickedAtMs = atMs;
-    // Timers run before sockets: let waiting responses in.
+    // Timers run before sockets: first read the responses that are waiting.
     setImmediate(() => {
       if (this.#stopped || this.#onTick()) return;
       clearInterval(this.#timer);

@@ -4,7 +4,7 @@ import { slotOf } from '../slot.js';
 const PARTS = 64;
 const SLOTS = 16_384;
 
-/** One name in each of 64 equal parts of all slots: a master with 512 consecutive slots has one. */
+/** One name in each of 64 equal parts of the slots, so that any master with 512 consecutive slots has one. */
 const BY_PART = namesByPart();
 
 /**
@@ -12,7 +12,7 @@ const BY_PART = namesByPart();
  */
 export const ALL_MARKS: readonly string[] = [STORE, ...BY_PART];
 
-/** The mark in the same part of the slots: on the same master, unless a part is divided. */
+/** Returns the mark in the same part of the slots: on the same master, unless that part is divided. */
 export function markNear(name: string): string {
   return BY_PART[partOf(name)]!;
 }

@@ -4,14 +4,14 @@ import { LATE_MS, Unsent, wordOf, type Redirection } from './errors.js';
 import type { Script } from './script.js';
 import { slotOf } from '../slot.js';
 
-/** A node of a Cluster without slots for this long is dropped. */
+/** The connection to a Cluster node that has had no slots for this long is dropped. */
 const IDLE_MS = 10_000;
 /** Minimum interval between requests for the slots of a Cluster. */
 const REFRESH_MS = 200;
 const REDIAL_MS = 50;
 /**
- * A connection on which no probe had a response for this long counts as dead, and another one is dialed. Long enough
- * that a stall of Redis does not count.
+ * A connection on which no probe had a response for this long counts as dead, and another one is dialed. Long enough to
+ * survive a stall of Redis.
  */
 const SILENCE_MS = 1_000;
 
@@ -35,8 +35,8 @@ interface Listeners {
 
 /**
  * Which node has a key, and the connection to it. Nodes are named `host:port`; a single Redis is ''. In a Cluster the
- * ioredis client only finds out which node has which slot. No call is sent through it: it would follow redirections on
- * its own, to nodes whose clock and health are not those of the node asked.
+ * ioredis client only finds out which node has which slot. No call goes through it: it would follow redirections
+ * itself, to nodes with another clock and health.
  */
 export class Nodes {
   #client: Client;
@@ -45,7 +45,7 @@ export class Nodes {
   readonly #idle = new Map<string, number>();
   /** Since when no probe of a node had a response, in ms of `performance.now()`. */
   readonly #mute = new Map<string, number>();
-  /** Connections on which nothing is sent any more, but responses may still arrive. */
+  /** Connections on which nothing is sent, but late responses are still read. */
   readonly #retired = new Set<Redis>();
   readonly #on: Listeners;
   #refreshedMs = -Infinity;
@@ -63,12 +63,12 @@ export class Nodes {
     return this.#client;
   }
 
-  /** Name of the node that has the slot of `key`; '' in a Cluster while none is known. */
+  /** Returns the name of the node that has the slot of `key`; '' in a Cluster while none is known. */
   ownerOf(key: string): string {
     return isCluster(this.#client) ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
   }
 
-  /** Names of all nodes that have slots. */
+  /** Returns the names of all nodes that have slots. */
   masters(): readonly string[] {
     return isCluster(this.#client) ? [...new Set(this.#client.slots.map(([name = '']) => name))] : [''];
   }
@@ -78,7 +78,7 @@ export class Nodes {
     return !isCluster(this.#client) || this.#client.slots.length > 0;
   }
 
-  /** The connection to a node; undefined if there is none. */
+  /** Returns the connection to a node, dialing if needed; undefined after `close`, and for '' in a Cluster. */
   connectionTo(name: string): Redis | undefined {
     // Otherwise a late call would dial a connection that is never closed.
     if (this.#closed) return undefined;
@@ -92,7 +92,7 @@ export class Nodes {
     return connection;
   }
 
-  /** A name in a slot of this node; undefined if it has none. */
+  /** Returns a name in a slot of this node; undefined if none is found. */
   nameOn(node: string): string | undefined {
     for (let n = 0; n < 1_000; n += 1) {
       const name = `petgate:{${n}}:probe`;
@@ -123,18 +123,18 @@ export class Nodes {
     try {
       return (await this.send(node, 'evalsha', [script.sha, ...rest])) as Buffer;
     } catch (error) {
-      // Redis forgets scripts when it restarts, fails over or is asked to; it has done nothing yet.
+      // Redis forgets scripts on a restart, a failover or SCRIPT FLUSH; it has done nothing yet.
       if (wordOf(error) !== 'NOSCRIPT') throw error;
       return (await this.send(node, 'eval', [script.text, ...rest])) as Buffer;
     }
   }
 
-  /** Where the node `from` redirects a call. */
+  /** Returns the node to which `from` redirects a call. */
   redirected({ word, slot, address }: Redirection, from: string): Node {
     // Without a host it is the one of the redirecting node.
     const name = address.startsWith(':') ? from.slice(0, from.lastIndexOf(':')) + address : address;
     if (word === 'MOVED') this.#moved(slot, name);
-    // It may have no slots yet, but one is moving there: it is not idle.
+    // The node may have no slots yet, but one is moving there, so it is not idle.
     else this.#idle.delete(name);
     return { name, asking: word === 'ASK' };
   }
@@ -179,7 +179,6 @@ export class Nodes {
     client.on('end', () => setTimeout(() => this.#redial(client), REDIAL_MS));
   }
 
-  /** A retired connection says nothing about the node any more. */
   #lost(name: string, connection: Redis): void {
     if (!this.#retired.has(connection)) this.#on.onLost(name);
   }
@@ -206,7 +205,7 @@ export class Nodes {
     const patience = setTimeout(() => connection.disconnect(), LATE_MS).unref();
     connection.once('end', () => {
       clearTimeout(patience);
-      // Also closes those to its sentinels, if it has any.
+      // Also closes its connections to sentinels.
       connection.disconnect();
       this.#retired.delete(connection);
     });

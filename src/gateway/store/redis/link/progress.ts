@@ -1,6 +1,6 @@
 import type { KnownStore } from '../../known-store.js';
 
-/** What a failover may lose unnoticed: changes no older than this, unless they remove rights. */
+/** A failover may lose changes of this age or less unnoticed, unless they remove rights. */
 const SETTLED_MS = 60_000;
 
 /** What a mark has counted. */
@@ -11,11 +11,11 @@ interface Counted {
   readonly restrictions: number;
 }
 interface KnownCounts extends Counted {
-  /** Changes as they were at `atMs` of `performance.now()`; they count after `SETTLED_MS`. */
+  /** Changes at `atMs` of `performance.now()`, which count once they are older than `SETTLED_MS`. */
   readonly next: { readonly changes: number; readonly atMs: number };
 }
 
-/** How far the store was when it was last trusted, by its marks; remembered with its ID. */
+/** How many changes each mark had counted when the store was last trusted; remembered with its ID. */
 export class StoreProgress {
   readonly #known: KnownStore;
   #accepted = 0;
@@ -40,7 +40,7 @@ export class StoreProgress {
     for (const [mark, counted] of Object.entries(marks)) this.#raise(mark, counted);
   }
 
-  /** Whether the mark has counted less than is known: then its state is older. */
+  /** Returns whether the mark has counted less than is known: then its node has an older state. */
   isBehind(mark: string, { changes, restrictions }: Counted): boolean {
     const seen = this.#marks.get(mark);
     return seen !== undefined && (restrictions < seen.restrictions || changes < seen.changes);
@@ -57,14 +57,14 @@ export class StoreProgress {
     if (settled > seen.changes || restrictions > seen.restrictions) this.#save();
   }
 
-  /** An operator accepted the store as it was: earlier counts are void. */
+  /** Drops all counts, because an operator accepted the store as it was. */
   reset(accepted: number): void {
     this.#accepted = accepted;
     this.#marks.clear();
     this.#save();
   }
 
-  /** What a lost mark had counted, to be restored. */
+  /** Returns what a lost mark had counted, to restore it. */
   of(mark: string): Counted {
     return this.#marks.get(mark) ?? { changes: 0, restrictions: 0 };
   }
@@ -78,7 +78,7 @@ export class StoreProgress {
     });
   }
 
-  /** Saves what is known. If that fails, such as on a full disk, it is known until the process ends. */
+  /** Saves what is known. If that fails, such as on a full disk, only this process knows it. */
   #save(): void {
     try {
       this.reload();

@@ -5,20 +5,19 @@ import type { Link } from './link.js';
 import { waitName } from '../names.js';
 
 export interface ReplicaOptions {
-  /** How many must have a change before it is acknowledged; `auto`: all that are connected. */
+  /** How many replicas must have a change before it is acknowledged; `auto`: all that are connected. */
   readonly replicas: number | 'auto';
   /** How long they may take, ms. */
   readonly waitMs: number;
 }
 
-/** A replica that left counts as missing for this long, because it may be made the master. */
+/** For this long after its last replica disconnected, a node still needs one: that replica may become the master. */
 const MISSED_MS = 3_600_000;
 const UNCERTAIN =
-  'The change is made on the Redis master, but no replica confirmed it in time: a failover may undo it. Look ' +
-  'whether replication works (INFO replication), then look at the key and repeat the change; repeating it does ' +
-  'no harm.';
+  'The change was made on the Redis master, but too few replicas confirmed it in time: a failover may undo it. ' +
+  'Check replication (INFO replication), then look at the key and repeat the change; repeating it is harmless.';
 
-/** Changes that survive a failover: each is acknowledged once replicas have it (WAIT). */
+/** Makes changes that survive a failover: acknowledges each once replicas have it (WAIT). */
 export class Replicas {
   readonly #link: Link;
   readonly #options: ReplicaOptions;
@@ -36,9 +35,9 @@ export class Replicas {
   }
 
   /**
-   * Makes `change`, which writes to the node of `key`, and waits for its replicas. WAIT would hold up everything after
-   * it on its connection, so it has a separate one; a write there before the WAIT covers everything written to that
-   * node earlier. Rejects with ChangeUncertain, with StoreUnavailable, or as `change` does.
+   * Makes `change`, which writes to the node of `key`, and waits for its replicas. WAIT would block everything after it
+   * on its connection, so it gets a separate one; a write there before the WAIT covers all earlier writes to that node.
+   * Rejects with ChangeUncertain, with StoreUnavailable, or as `change` does.
    */
   async confirmed<T>(key: string, change: () => Promise<T>): Promise<T> {
     if (this.#options.replicas === 0) return change();
@@ -58,7 +57,7 @@ export class Replicas {
     }
   }
 
-  /** Whether `wanted` replicas of the same master, named by `id`, have everything written so far. */
+  /** Returns whether `wanted` replicas of the same master (`id`) have everything written so far. */
   async #haveIt(witness: Redis, key: string, wanted: number, id: string): Promise<boolean> {
     const { waitMs } = this.#options;
     const given = setTimeout(() => witness.disconnect(), waitMs + GRACE_MS);
@@ -86,10 +85,10 @@ export class Replicas {
   }
 }
 
-/** For the round trip to Redis, in addition to the replicas' time. */
+/** Time for the round trip to Redis, in addition to the replicas' time. */
 const GRACE_MS = 1_000;
 
-/** Identifies a master and its data; changes with a failover. */
+/** Returns the replication ID, which identifies a master and its data, and changes with a failover. */
 function replicationId(info: string): string {
   return /^master_replid:(\w+)/m.exec(info)?.[1] ?? '';
 }

@@ -23,24 +23,21 @@ type Figures = Readonly<Record<string, number | boolean | string>>;
 
 /** Size of the clock that every response begins with. */
 export const CLOCK_BYTES = 8;
-/** Deadline of a script that does no harm if it comes late. */
+/** Deadline of a script that is harmless when it runs late. */
 export const ANY_TIME = '9000000000000000';
 
 const FOLDER = join(packageRoot, 'src/gateway/store/redis/scripts');
-/**
- * Figures that several scripts use. States are binary, because formatting and reading numbers as text costs more than
- * the decision.
- */
+/** Figures that several scripts use. States are binary: numbers as text would cost more than the decision. */
 const FIGURES: Figures = { DAY_MS, MAX_LIMIT, STATE_FORMAT: '<ddddI3I3HddI4I4', STATE_MARK, ARCHIVED_CHUNK };
 
-/** The response without the clock; undefined if there is nothing else: the call came too late and did nothing. */
+/** Returns the response without the clock; undefined if nothing follows: the call was late and did nothing. */
 export function doneIn(answer: Buffer): Buffer | undefined {
   return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
 }
 
 /**
- * Returns the script `scripts/<name>.lua`, with its names in capitals replaced by their figures, and with what it
- * includes: functions from `scripts/include`, which come after `return` there, and these texts.
+ * Returns the script `scripts/<name>.lua`, with names in capitals replaced by `figures`, and each `include('<part>')` by
+ * the text of that name, or by the function that `scripts/include/<part>.lua` returns.
  */
 export function loadScript(name: string, figures: Figures = {}, texts: Readonly<Record<string, string>> = {}): Script {
   const all = { ...FIGURES, ...figures };

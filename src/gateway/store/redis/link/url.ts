@@ -37,7 +37,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   if (groups === undefined) {
     throw invalidUrl(
       'must look like redis://user:password@host:6379/0, redis+sentinel://host1:26379,host2:26379/mymaster or ' +
-        'redis+cluster://host1:6379,host2:6379 (percent-encode signs like @ and / in the password)',
+        'redis+cluster://host1:6379,host2:6379 (percent-encode characters like @ and / in the password)',
     );
   }
   const access = { ...readAccess(groups['access'] ?? ''), tls: groups['tls'] === 's' };
@@ -62,7 +62,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   return { kind: 'single', ...access, address, database: Number(rest) };
 }
 
-/** Returns why `parseRedisUrl` refuses it, without the leading `REDIS_URL`; null if it does not. */
+/** Returns why `parseRedisUrl` rejects the URL, without the leading `REDIS_URL`; null if it is valid. */
 export function redisUrlProblem(url: string): string | null {
   try {
     parseRedisUrl(url);

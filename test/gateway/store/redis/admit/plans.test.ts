@@ -80,5 +80,5 @@ t.test('what Redis refuses to load is told before it is in force, and what is in
 
 t.test('a start that Redis refuses says so', async (t) => {
   const engine = await open(t, TOO_MANY);
-  await t.rejects(engine.check(), /Redis refuses the admission script: fewer plans, or fewer prices, make it smaller/);
+  await t.rejects(engine.check(), /Redis refuses the admission script: fewer plans or operation costs make it smaller/);
 });

@@ -74,9 +74,9 @@ t.test('a Redis that never answered is waited for; only one that did is said to 
   const health = healths.of('');
   await until('it is waited for', () => lines.includes('waiting for Redis'));
   isThere = true;
-  await until('it is there', () => lines.includes('store is there'));
+  await until('it is there', () => lines.includes('store is available'));
   isThere = false;
   health.failed('gone', true);
   await until('it is unavailable', () => lines.includes('store is unavailable'));
-  t.strictSame(lines, ['waiting for Redis', 'store is there', 'store is unavailable']);
+  t.strictSame(lines, ['waiting for Redis', 'store is available', 'store is unavailable']);
 });
