@@ -36,7 +36,7 @@ export function upgrade(durable: Store, folder: string, bootId: string, log: Log
       );
     if (format === undefined && [...durable.getKeys({ limit: 1 })].length > 0)
       throw new StoreUnavailable(
-        `Version 0.2 wrote the embedded store in ${folder}: start 0.3 or 0.4 on it once, then this version.`,
+        `The embedded store in ${folder} is of version 0.2: start 0.3 or 0.4 on it once, then this version.`,
       );
     const path = join(folder, `recent-${bootId}.mdb`);
     moveDamaged(path, log);

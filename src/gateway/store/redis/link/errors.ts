@@ -78,7 +78,7 @@ export function reasonOf(error: unknown, lastError: string | undefined): string 
   if (code === 'TRYAGAIN' || code === 'ASK') return 'the key is being moved to another node of the Cluster';
   if (code === 'OOM') return 'Redis is out of memory (OOM): raise its maxmemory';
   if (code === 'NOAUTH' || code === 'WRONGPASS' || code === 'NOPERM')
-    return `Redis refuses the user in REDIS_URL (${code}): check its name, password and permissions`;
+    return `Redis refuses the user (${code}): check its name and password in REDIS_URL, and its permissions`;
   if (word === undefined) return `no connection to Redis (${code})`;
   return COMPILING.test((error as Error).message)
     ? `Redis refuses the admission script: fewer plans or operation costs make it smaller (${(error as Error).message})`

@@ -36,8 +36,8 @@ export function doneIn(answer: Buffer): Buffer | undefined {
 }
 
 /**
- * Returns the script `scripts/<name>.lua`, with names in capitals replaced by `figures`, and each `include('<part>')` by
- * the text of that name, or by the function that `scripts/include/<part>.lua` returns.
+ * Returns the script `scripts/<name>.lua`, with names in capitals replaced by `figures`, and each `include('<part>')`
+ * by the text of that name, or by the function that `scripts/include/<part>.lua` returns.
  */
 export function loadScript(name: string, figures: Figures = {}, texts: Readonly<Record<string, string>> = {}): Script {
   const all = { ...FIGURES, ...figures };
