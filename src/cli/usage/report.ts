@@ -100,11 +100,10 @@ function finalIn({ final, without }: Json): string {
 }
 
 const EXAMPLES = `
-Columns: the dimensions asked for, with the name of a key or a customer beside its id, then requests
-(admitted), units (what these cost, or held until their responses were known), returned (of these units, what came
-back), limited and banned (refused, free), failed (of the requests, those that ended in a 5xx), and with day whether
-that day is final, or final without the counts of a gateway. Of a whole month by customer also what is owed, where
-plans have prices: base, units included in it, overage (units beyond), amount.
+Columns: the dimensions, with the name of a key or customer next to its id; requests (admitted), units (their cost,
+or held for it), returned (held units that came back), limited and banned (refused, free), failed (requests that ended
+in a 5xx). By day also whether the day is final, or final without the counts of a gateway. For a whole month by
+customer also what is owed, if plans have prices: base, units included in it, overage (units beyond), amount.
 Examples:
   petgate usage report
   petgate usage report --month 2026-11 --by key,day --format csv > november.csv

@@ -13,10 +13,9 @@ import type { PendingEvent } from './pending.js';
  * that follows, number of bytes after this field, number of the record (a double), bytes of the subjects, the subjects,
  * and `Rare` as JSON.
  *
- * Of each subject: two bytes of length and the id, the state, two bytes that say how many counts changed, and of each
- * of these two bytes of length, the label, and the counts. The highest bit of a length marks an optional part: after an
- * id's state, two bytes of length and its other windows; after a label, counts that include units. The next bit says
- * of an id that it is an address, and of a label that its counts include returned units, too.
+ * A subject: length (2 bytes) and ID, state, number of changed counts (2); for each, length (2) and label, and counts.
+ * Flags in the length of an ID: 0x8000, the state is followed by length (2) and windows of operations; 0x4000, it is an
+ * address. In that of a label: 0x8000, the counts include units; 0x4000, also returned units.
  */
 const MARK = Buffer.from('PgJ1');
 const HEAD_BYTES = 24;
