@@ -1,5 +1,5 @@
 import type { Path } from '../config/files/yaml-file.js';
-import { readCost } from './cost.js';
+import { readCost, type Metered } from './cost.js';
 import type { Findings } from './document/findings.js';
 import { isMethod } from '../edge/method.js';
 import { ADDITIONAL, isSecured, operationsOf } from './document/operations.js';
@@ -95,16 +95,8 @@ function readOperation(
   const hasBody = source['requestBody'] !== undefined;
   // A handshake is a GET (RFC 6455 §4.1), and the gateway's own operations have no WebSocket.
   const maySwitch = method === 'GET' && upstream !== 'gateway';
-  const refuse = (field: string, message: string): void =>
+  for (const [field, message] of contradictionsIn(own, { ...policy, upstream }, metered, maySwitch))
     findings.problem([...at, 'x-petgate', field], 'value', message);
-  if (own.websocket === true && !maySwitch)
-    refuse('websocket', 'a WebSocket begins with a GET to an upstream; remove this');
-  for (const field of ['deadline', 'body_size', 'stream'] as const)
-    if (own[field] !== undefined && upstream === 'gateway')
-      refuse(field, 'the gateway serves this itself; remove this');
-  if (metered !== null && upstream === 'gateway') refuse('cost', 'the gateway serves this itself; give it a number');
-  if (metered !== null && policy.websocket === true && !('bytes' in metered.from))
-    refuse('cost', 'of a WebSocket only the bytes are known: set from: { bytes: 1024 }');
   const ownBase = sharedPath(source['servers'], [...at, 'servers'], findings) ?? base;
   const operation = {
     method,
@@ -129,6 +121,23 @@ function readOperation(
   };
   const [, template] = at.map(String) as [string, string];
   return { operation, operationId: source['operationId'], method: operation.method, template, upstream, at };
+}
+
+/** Yields what an operation's own policy says that cannot be. */
+function* contradictionsIn(
+  own: Policy,
+  { upstream, websocket }: Policy,
+  metered: Metered | null,
+  maySwitch: boolean,
+): Generator<readonly [field: string, message: string]> {
+  if (own.websocket === true && !maySwitch)
+    yield ['websocket', 'a WebSocket begins with a GET to an upstream; remove this'];
+  if (metered !== null && websocket === true && !('bytes' in metered.from))
+    yield ['cost', 'of a WebSocket only the bytes are known: set from: { bytes: 1024 }'];
+  if (upstream !== 'gateway') return;
+  for (const field of ['deadline', 'body_size', 'stream'] as const)
+    if (own[field] !== undefined) yield [field, 'the gateway serves this itself; remove this'];
+  if (metered !== null) yield ['cost', 'the gateway serves this itself; give it a number'];
 }
 
 /** Returns the path parameters that the path and the operation declare, with references resolved. */

@@ -95,7 +95,7 @@ export function createForward(
 
   // No `await` for most requests: each costs as much as the rest of this step.
   return (exchange) => {
-    const { operation, client, logEntry } = exchange;
+    const { operation, client } = exchange;
     if (operation.upstream === 'gateway') {
       const isEmpty = !exchange.hasBody || operation.hasBody || exchange.requirements.match?.kind !== 'operation';
       return isEmpty ? respondItself(exchange) : sendWithoutBody(exchange, null);
@@ -104,8 +104,7 @@ export function createForward(
     exchange.slot?.free();
     const rules = rulesOf.get(operation.upstream)!;
     const { upstream, credentials } = rules;
-    logEntry.upstream = upstream.name;
-    if (operation.metered !== null) logEntry.meter = meterOf(operation.metered.from);
+    noteUpstream(exchange, upstream.name);
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
       const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);
@@ -114,6 +113,12 @@ export function createForward(
     }
     return exchange.hasBody ? sendWithBody(exchange, rules) : send(exchange, rules, null);
   };
+}
+
+/** From here on, the response says what a request cost. */
+function noteUpstream({ logEntry, operation: { metered } }: Admitted, name: string): void {
+  logEntry.upstream = name;
+  if (metered !== null) logEntry.meter = meterOf(metered.from);
 }
 
 /** Returns what its slot was reserved for, if it had one. */

@@ -150,7 +150,8 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
     (await piecesOf(reportAsCsv({ ...RANGE, by }, tableOf({ ...RANGE, by }, ledger(rows))))).join('');
   t.equal(
     await csv(['plan']),
-    'plan,requests,units,returned,limited,banned,failed\r\nfree,2,10,0,4,6,8\r\npro,1,5,0,2,3,4\r\ntotal,3,15,0,6,9,12\r\n',
+    'plan,requests,units,returned,limited,banned,failed\r\n' +
+      'free,2,10,0,4,6,8\r\npro,1,5,0,2,3,4\r\ntotal,3,15,0,6,9,12\r\n',
   );
   t.equal(
     await csv(['operation', 'day']),

@@ -80,12 +80,16 @@ export function decisionIn(line: Fields): LoggedDecision | Unusable {
     operation,
     cost,
     contractCost: key === null ? cost : contractCost,
-    settled: isCount(line['settled']) ? line['settled'] : null,
+    settled: settledIn(line),
     windows,
     ban: isBan(ban) ? ban : null,
     local: line['local'] === true,
     sampled: line['sampled'] !== undefined,
   };
+}
+
+function settledIn({ settled }: Fields): number | null {
+  return isCount(settled) ? settled : null;
 }
 
 function isCount(value: unknown): value is number {
