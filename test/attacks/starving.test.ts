@@ -68,7 +68,7 @@ t.test('a service that hangs does not starve the others, and is served again soo
   t.strictSame((await Promise.all(hung)).map(codeOf), Array<string>(EXCHANGES).fill('upstream_timeout'));
 
   const opened = await gateway.program.logged(
-    'requests to this address fail: it is passed over, but for a trial from time to time',
+    'requests to this address fail: it is passed over, except for occasional trials',
   );
   t.match(opened, { upstream: 'pets', address: pets.url, failure: 'timeout' });
   const before = pets.seen.length;
@@ -110,7 +110,7 @@ async function recovers(t: Test, { gateway, pets, ask }: Pick<Stage, 'gateway' |
   });
   const servedMs = performance.now();
   t.ok(servedMs > endMs - last.tookMs + toldMs - 1000, 'which was no later than need be, in whole seconds');
-  t.match(await gateway.program.logged('this address answers again'), {
+  t.match(await gateway.program.logged('this address responds again'), {
     level: 'info',
     upstream: 'pets',
     address: pets.url,

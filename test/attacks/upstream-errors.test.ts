@@ -145,7 +145,7 @@ t.test('what was replaced stands in the log, cut and without secrets', async (t)
   answer(upstream, '500', ['Content-Type: text/plain; charset=utf-8', 'Content-Encoding: gzip'], gzipSync(echo));
   await ask(front, 'GET /v1/pets', 'X-Request-Id: mine');
   const line = await front.gateway.program.logged(
-    'the upstream answered with an error that is no Error: the client got one of ours',
+    'the upstream sent an error that is not an Error of the contract: the gateway replaced it',
   );
   t.match(line, {
     level: 'warn',

@@ -4,15 +4,14 @@ import { decisionText, nameText, UNDECIDED } from './decision-text.js';
 
 const PROGRAM = `","program":"gateway","pid":${process.pid},"request":"`;
 
-// Two: a batch is admitted in one millisecond, and its exchanges end in others.
+// Two caches: a batch is admitted in one millisecond, and its exchanges end in others.
 const decidedIso = isoClock();
 const endedIso = isoClock();
 
 /**
- * The line of one exchange in the access log, put together by hand at a quarter of what a general writer of JSON costs:
- * every text in it but names of operations and windows comes from a closed set or has been read by a pattern that
- * leaves nothing to be escaped. Written with the others when the turn ends (shared/log-lines.ts): a tenth of a
- * request's time, where pino took a sixth.
+ * One exchange's line in the access log, concatenated by hand at a quarter of the cost of a general JSON serializer.
+ * Names of operations and windows are escaped. All other texts come from a closed set or have matched a pattern that
+ * allows nothing to escape. Lines are written together when the turn ends (shared/log-lines.ts).
  */
 export class AccessLine {
   readonly #exchange: Exchange;
@@ -22,7 +21,7 @@ export class AccessLine {
   readonly #endedMs = Date.now();
   readonly #bytes: number;
 
-  /** @param mark what the line says of lines left out, as it is written */
+  /** @param mark JSON that says that lines are left out; empty without sampling */
   constructor(exchange: Exchange, status: number, totalMs: number, mark: string) {
     this.#exchange = exchange;
     this.#status = status;
@@ -34,7 +33,7 @@ export class AccessLine {
   toString(): string {
     const { id, traceparent, version, method, address, logEntry } = this.#exchange;
     const { verdict } = logEntry;
-    // By the store's clock: says on which UTC day the ledger counted it.
+    // By the store's clock, which determines the ledger's UTC day.
     const decidedAt = verdict === null ? null : decidedIso(verdict.atMs);
     const admittedAt = logEntry.counted === true ? decidedAt : null;
     const keyId = verdict?.keyId ?? logEntry.keyId;
@@ -68,7 +67,7 @@ function bytesInPart({ tunnel, rest }: ExchangeLog): string {
   return tunnel === null ? '' : `,"bytesIn":${tunnel.bytesIn},"closedBy":${quoted(tunnel.closedBy)}`;
 }
 
-/** Of a 502: what was wrong with the upstream's response. */
+/** Returns what was wrong with the upstream's response, for a 502. */
 function reasonIn({ refusal }: ExchangeLog): string {
   return refusal?.reason === undefined ? '' : `,"reason":"${refusal.reason}"`;
 }
@@ -77,7 +76,7 @@ function quoted(text: string | null | undefined): string {
   return text === null || text === undefined ? 'null' : `"${text}"`;
 }
 
-/** Remembers the last it gave: many lines fall into one millisecond. */
+/** Caches the last result: many lines share a millisecond. */
 function isoClock(): (atMs: number) => string {
   let lastMs = NaN;
   let last = '';
@@ -92,7 +91,7 @@ function isoClock(): (atMs: number) => string {
 
 const THOUSANDTHS: readonly string[] = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'));
 
-/** To the microsecond, from two whole numbers: text of a fraction costs several times as much. */
+/** Formats to the microsecond from two integers: formatting a fraction costs several times as much. */
 function round(ms: number): string {
   const us = Math.max(0, Math.round(ms * 1000));
   const whole = Math.floor(us / 1000);

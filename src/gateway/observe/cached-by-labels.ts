@@ -1,4 +1,4 @@
-/** Keeps each labelled child once made: finding it by labels costs more than counting. */
+/** Returns a cached `make`: finding a child by its labels in prom-client costs more than counting. */
 export function cachedByLabels<Child>(
   make: (first: string, second: string) => Child,
 ): (first: string, second: string) => Child {

@@ -9,11 +9,11 @@ interface Pending<Label extends string> {
   count: number;
 }
 
-/** A counter whose series are set at each scrape, because prom-client looks up the labels for each count. */
+/** A counter whose series are updated at each scrape, because prom-client looks up labels at each increment. */
 export class QuickCounter<Label extends string> extends Counter<Label> {
   readonly #pending: Pending<Label>[] = [];
 
-  /** A series, at 0 if it is new; once for each combination of labels. */
+  /** Adds a series, at 0 if it is new. Call once per combination of labels. */
   series(labels: Readonly<Record<Label, string>>): CountSeries {
     this.inc(labels, 0);
     const pending = { labels, count: 0 };

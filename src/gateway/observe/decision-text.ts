@@ -1,11 +1,11 @@
 import type { StandingVerdict } from '../admission/verdict.js';
 
-/** Of one that only looks at the windows of every operation there may be thousands. */
+/** A request that reads the windows of every operation may have thousands. */
 const MAX_WINDOWS = 8;
 
 const names = new Map<string, string>();
 
-/** As JSON, and in ASCII: one wider character would make the whole line cost twice as much. */
+/** Returns JSON in ASCII: one wider character would double the cost of the whole line. */
 export function nameText(name: string): string {
   let text = names.get(name);
   if (text === undefined) {
@@ -13,15 +13,15 @@ export function nameText(name: string): string {
       /[^\0-\x7f]/g,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
-    // A contract's operations may have any name, and plans name their windows by them: there are as many as they have.
+    // Grows only with the names in contract and plans.
     names.set(name, text);
   }
   return text;
 }
 
 /**
- * What of a decision is needed to decide it again: of each window limit, remaining and ms until it is whole, and where
- * some of the limit is granted, how much and for how long yet; the ban in force; and whether it was this gateway's own.
+ * Returns what is needed to replay a decision: each window's limit, remaining and ms to its reset, with a grant also
+ * the granted units and the ms they remain; the ban in force; and whether this gateway decided by itself.
  */
 export function decisionText(verdict: StandingVerdict): string {
   const { windows, atMs } = verdict;
@@ -36,7 +36,7 @@ export function decisionText(verdict: StandingVerdict): string {
   return `${text}},"ban":${banText(verdict)},"local":${verdict.local === true}`;
 }
 
-/** Of a line without a decision. */
+/** The same for a line without a decision. */
 export const UNDECIDED = '"windows":null,"ban":null,"local":false';
 
 function banText(verdict: StandingVerdict): string {

@@ -7,11 +7,11 @@ import type { Metrics } from './metrics.js';
 import type { RecentExchanges } from './recent/memory.js';
 import type { TextLine } from './text-line.js';
 
-/** Status logged for an exchange whose client left before its answer; it is never sent. */
+/** Status logged for an exchange whose client left before its response; never sent. */
 const CLIENT_GONE = 499;
 const SWITCHED = 101;
 
-/** For programs, or for people. */
+/** JSON for programs, or text for people. */
 type Line = AccessLine | TextLine;
 
 export interface AccessLog {
@@ -21,7 +21,7 @@ export interface AccessLog {
   readonly sampled: number;
 }
 
-/** From here on an exchange is worth a line however few are asked for, and remembered as refused or failed. */
+/** From this status on, an exchange is always logged, and remembered as refused or failed. */
 const REFUSED = 400;
 
 /**
@@ -35,7 +35,7 @@ export function createFinish(
   recent: RecentExchanges,
   plans: Plans,
 ): (exchange: Exchange, status: number) => void {
-  // A line says that others are missing, so that nobody counts a sample as the whole.
+  // Each line says that others are missing, so that nobody takes a sample for the whole.
   const mark = access === null || access.sampled === 1 ? '' : `,"sampled":${access.sampled}`;
   const end = (exchange: Exchange, status: number, totalMs: number, line: Line | null): void => {
     const ended = endedRequest(exchange.logEntry, status, plans);
@@ -45,25 +45,25 @@ export function createFinish(
     if (line !== null) access?.write(line);
     recent.note(exchange, status, totalMs, refusal !== null || status >= REFUSED);
   };
-  return (exchange, answered) => {
+  return (exchange, sentStatus) => {
     const { logEntry, client } = exchange;
-    // A refusal after the answer began could only cut it; what the client then holds is no success.
-    const status = client.gone && !client.started ? CLIENT_GONE : (logEntry.refusal?.status ?? answered);
+    // A refusal after the response began could only cut it short: the client did not get a success.
+    const status = client.gone && !client.started ? CLIENT_GONE : (logEntry.refusal?.status ?? sentStatus);
     const totalMs = performance.now() - exchange.startedMs;
-    // Those of a tunnel were counted when it opened.
+    // A tunnel was counted when it opened.
     if (logEntry.tunnel === null) count(metrics, logEntry, status, totalMs);
     const { refusal, upstream } = logEntry;
     if (refusal !== null) metrics.refusal(refusal.code);
     if (refusal?.reason !== undefined && upstream !== null) metrics.unusable(upstream, refusal.reason);
     const isLogged = access !== null && (mark === '' || status >= REFUSED || Math.random() < access.sampled);
     const line = isLogged ? new access.Line(exchange, status, totalMs, mark) : null;
-    // Only then it is known what the ledger holds.
+    // Until `late` resolves, it is unknown whether the ledger counted the request.
     if (logEntry.late === null) end(exchange, status, totalMs, line);
     else void logEntry.late.then(() => end(exchange, status, totalMs, line));
   };
 }
 
-/** Tells metrics of a tunnel when its client is answered: they time the handshake, not what follows. */
+/** Creates the step that counts a tunnel when it opens: metrics time the handshake, not what follows. */
 export function createTunnelOpened(metrics: Metrics): (exchange: Exchange) => void {
   return ({ logEntry, startedMs }) => count(metrics, logEntry, SWITCHED, performance.now() - startedMs);
 }

@@ -28,9 +28,9 @@ export function watchHealth(
 ) {
   let storeOk = false;
   let storeDetail = 'not checked yet';
-  /** True once the store was seen to keep its data: if it evicts later, the gateway reports it and stays ready. */
+  /** True once a check found that the store keeps its data: if it evicts later, the gateway stays ready. */
   let keepsData = false;
-  /** The gateway started without Redis and decides by itself; it stays ready until Redis was checked. */
+  /** The gateway started without Redis and decides by itself; it stays ready until Redis has been checked. */
   let beganAlone = false;
   let serving = false;
   let draining = false;
@@ -90,8 +90,8 @@ export function watchHealth(
 }
 
 /**
- * Admission works. Degraded: the shared store is unavailable, and this gateway decides by itself. One that knows no
- * keys cannot, and must not replace others that do, as in a roll-out with a wrong password.
+ * Returns whether admission works. Degraded: the shared store is unavailable, and this gateway decides by itself. A
+ * gateway that knows no keys cannot, and must not replace ones that do, as in a rollout with a wrong password.
  */
 function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?: true; detail: string } {
   const reason = failover?.degraded() ?? null;
@@ -100,7 +100,7 @@ function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?:
     return {
       ok: false,
       degraded: true,
-      detail: `${name} is unavailable (${reason}), and this gateway has met no key yet: it refuses them all`,
+      detail: `${name} is unavailable (${reason}), and this gateway knows no keys yet: it refuses all of them`,
     };
   return {
     ok: true,

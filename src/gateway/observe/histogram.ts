@@ -6,12 +6,12 @@ interface Series {
 
 interface Counted {
   readonly labels: Readonly<Record<string, string>>;
-  /** By bucket, not cumulated; the last is for what is above all bounds. */
+  /** Per bucket, not cumulative; the last is for values above all bounds. */
   readonly counts: number[];
   sum: number;
 }
 
-/** A histogram with its own counters: prom-client looks up labels and bucket for each observation. */
+/** A histogram with its own counters, because prom-client looks up labels and bucket at each observation. */
 export class QuickHistogram<Label extends string> extends Histogram<Label> {
   readonly #name: string;
   readonly #help: string;
@@ -25,7 +25,7 @@ export class QuickHistogram<Label extends string> extends Histogram<Label> {
     this.#bounds = configuration.buckets;
   }
 
-  /** A new series, at 0; once for each combination of labels. */
+  /** Adds a series at 0. Call once per combination of labels. */
   series(labels: Readonly<Partial<Record<Label, string>>>): Series {
     const bounds = this.#bounds;
     const counted: Counted = {
@@ -44,7 +44,7 @@ export class QuickHistogram<Label extends string> extends Histogram<Label> {
     };
   }
 
-  /** What prom-client makes both of its forms from, text and JSON. */
+  /** prom-client builds both of its formats, text and JSON, from this. */
   getForPromString(): Promise<object> {
     const values = this.#series.flatMap((counted) => this.#valuesOf(counted));
     return Promise.resolve({ name: this.#name, help: this.#help, type: 'histogram', values, aggregator: 'sum' });

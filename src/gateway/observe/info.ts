@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.js';
 import type { Running } from '../store/port.js';
 import { packageRoot } from '../../shared/package-root.js';
 
-/** What runs here, with hashes of settings and contract, which are computed only when these change. */
+/** Returns a reader of what runs here. It hashes settings and contract only when they change. */
 export function runningBy(settings: () => Settings, contract: () => string): () => Running {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   let known = [settings(), contract()] as const;
@@ -19,13 +19,13 @@ export function runningBy(settings: () => Settings, contract: () => string): () 
   };
 }
 
-/** The same as labels. Once, in the process that reads the files. */
+/** Adds the same as labels of a metric. Call once, in the process that reads the files. */
 export function watchInfo(registry: Registry, environment: string, running: () => Running): void {
   new Gauge({
     name: 'petgate_info',
     help:
-      'Always 1: version, Node, environment, and short hashes of plans, contract and settings in force are in the ' +
-      'labels.',
+      'Always 1; labels: version, Node, environment, and short hashes of the plans, contract and settings in ' +
+      'force.',
     labelNames: ['version', 'node', 'environment', 'plans', 'contract', 'settings'],
     registers: [registry],
     collect() {

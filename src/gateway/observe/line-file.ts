@@ -4,21 +4,21 @@ import { dirname } from 'node:path';
 import type { z } from 'zod';
 
 /**
- * The last items of a kind, in memory and in a file with a line of JSON for each. What cannot be written or read is
- * missing after a restart, and nothing else: the gateway does not depend on it.
+ * Keeps the last `max` items in memory and in a file of JSON lines. Ignores errors of the file: items that cannot be
+ * written or read are only missing after a restart.
  */
 export class LineFile<T extends object> {
   readonly #path: string | null;
   readonly #max: number;
   #items: T[] = [];
-  /** In the file: fewer than twice as many as are kept. */
+  /** Lines in the file: fewer than 2 × `max`. */
   #lines = 0;
-  /** One after the other; a disk that hangs holds up nothing but this file. */
+  /** Writes run one after the other; a disk that hangs delays only this file. */
   #written = Promise.resolve();
 
   /**
-   * @param path null: nothing is written
-   * @param form what a line must be: one that broke off, or that somebody else wrote, is left out
+   * @param path null: items are only in memory
+   * @param form lines that do not match, such as incomplete ones, are skipped
    */
   constructor(path: string | null, form: z.ZodType<T>, max: number) {
     this.#path = path;
@@ -27,14 +27,14 @@ export class LineFile<T extends object> {
     const text = textIn(path);
     const lines = text.split('\n');
     this.#lines = lines.length - 1;
-    // From the end: the file may have twice as many as are kept.
+    // From the end: the file may have more than `max` lines.
     for (const line of lines.toReversed()) if (this.#items.length < max) this.#items.push(...itemIn(line, form));
     this.#items.reverse();
-    // No file yet, or its last line broke off: what is appended needs a line of its own.
+    // No file yet, or its last line is incomplete: appending would continue that line.
     if (!text.endsWith('\n')) this.#rewrite(path);
   }
 
-  /** The oldest first, `max` at most. */
+  /** At most `max`, the oldest first. */
   get items(): readonly T[] {
     return this.#items;
   }
@@ -45,7 +45,7 @@ export class LineFile<T extends object> {
     if (this.#path === null) return;
     this.#lines += 1;
     const path = this.#path;
-    // Or the file would grow without end.
+    // Otherwise the file would grow without limit.
     if (this.#lines >= 2 * this.#max) this.#rewrite(path);
     else this.#write(() => appendFile(path, lineOf(item), { mode: 0o600 }));
   }
@@ -68,7 +68,7 @@ export class LineFile<T extends object> {
   }
 }
 
-/** Empty if there is no file, or it cannot be read. */
+/** Returns the file's text; empty if there is no file or it cannot be read. */
 function textIn(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -11,10 +11,14 @@ export function watchListener(registry: Registry, listener: Listener, limits: ()
   const { server } = listener;
   const gauge = (name: string, help: string, read: () => number | Promise<number>): void =>
     gaugeOf(registry, name, help, read);
-  gauge('petgate_exchanges_in_flight', 'Exchanges that are worked on.', () => listener.inFlight() - listener.waiting());
+  gauge(
+    'petgate_exchanges_in_flight',
+    'Exchanges in progress, without those that wait for their client.',
+    () => listener.inFlight() - listener.waiting(),
+  );
   gauge(
     'petgate_exchanges_limit',
-    'Exchanges at which further ones are refused as overloaded.',
+    'Limit of exchanges in progress; further ones are refused as overloaded.',
     () => limits().exchanges,
   );
   gauge(
@@ -24,23 +28,23 @@ export function watchListener(registry: Registry, listener: Listener, limits: ()
   );
   gauge(
     'petgate_exchanges_waiting_limit',
-    'Waiting exchanges at which further ones are refused as overloaded, or cut.',
+    'Limit of waiting exchanges; further ones are refused as overloaded, or cut.',
     () => limits().waiting,
   );
-  gauge('petgate_tunnels', 'WebSocket tunnels, handshakes under way included.', () => listener.tunnels());
+  gauge('petgate_tunnels', 'WebSocket tunnels, including handshakes in progress.', () => listener.tunnels());
   gauge(
     'petgate_tunnels_limit',
-    'WebSocket tunnels at which further ones are refused as overloaded.',
+    'Limit of WebSocket tunnels; further ones are refused as overloaded.',
     () => limits().tunnels,
   );
   gauge(
     'petgate_connections',
-    'Client connections open.',
+    'Open client connections.',
     () => new Promise((resolve) => server.getConnections((error, count) => resolve(error === null ? count : 0))),
   );
   gauge(
     'petgate_connections_limit',
-    'Client connections at which further ones are dropped.',
+    'Limit of client connections; further ones are dropped.',
     () => limits().connections,
   );
   const dropped = new Counter({
@@ -51,7 +55,7 @@ export function watchListener(registry: Registry, listener: Listener, limits: ()
   server.on('drop', () => dropped.inc());
 }
 
-/** Until when the certificate holds, and which handshakes fail. Only where TLS is spoken. */
+/** Adds metrics of the certificate's expiry and of failed handshakes. Call only with TLS. */
 export function watchTls(registry: Registry, server: Server, certificate: () => Certificate): void {
   gaugeOf(
     registry,
@@ -63,13 +67,13 @@ export function watchTls(registry: Registry, server: Server, certificate: () => 
   const count = countReasons(
     registry,
     'petgate_tls_handshake_failures_total',
-    'Connections that never became TLS, by reason. Only with TLS.',
+    'Failed TLS handshakes, by reason. Only with TLS.',
     HANDSHAKE_FAILURES,
   );
   server.on('tlsClientError', (error: NodeJS.ErrnoException) => count(handshakeFailureOf(error)));
 }
 
-/** Counts the connections that the PROXY protocol kept out. Only where it is spoken. */
+/** Counts connections closed for lack of a valid PROXY header. Call only with `listen.proxy_protocol`. */
 export function countUnproxied(registry: Registry): (why: ProxyRefusal) => void {
   return countReasons(
     registry,

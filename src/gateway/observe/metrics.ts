@@ -16,18 +16,18 @@ const EXCHANGE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const CLASSES = ['2xx', '4xx', '5xx'];
 
-/** The label values there are. Nothing a client sends becomes one. */
+/** All label values. Nothing a client sends becomes one. */
 interface MetricLabels {
   readonly engine: string;
   readonly plans: Iterable<string>;
   readonly upstreams: Iterable<string>;
-  /** How many operations of the contract have a value of their own. */
+  /** How many operations of the contract have their own label value; all others are `other`. */
   readonly maxOperations: number;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What the gateway counts as requests pass; the rest is read at each scrape (`gauge.ts`). */
+/** Creates the metrics counted per request; all others are read at each scrape (`gauge.ts`). */
 export function createMetrics({ engine, plans, upstreams, maxOperations }: MetricLabels) {
   const registry = new Registry();
   const named = new Set([UNMATCHED, MALFORMED, OPTIONS]);
@@ -38,21 +38,21 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
     engine,
   );
 
-  // Of an operation, what its requests are counted by; those of all others share one.
+  // One child per named operation; all others share one.
   const requestChildren = cachedByLabels((label) => ({
     duration: duration.series({ operation: label }),
     byClass: cachedByLabels((group) => requests.series({ operation: label, class: group })),
   }));
   const requestChild = cachedByLabels((operation) => {
     const child = requestChildren(labelOf(operation), '');
-    // A rate can't see a series' first count, so an operation that is used has its failures at 0.
+    // A rate can't see a series' first count, so an operation's failures start at 0 with its first use.
     for (const group of CLASSES) child.byClass(group, '');
     return child;
   });
   const refusalChild = cachedByLabels((code) => refusals.series({ code }));
   const upstreamChild = cachedByLabels((name) => upstream.series({ upstream: name }));
 
-  // A rate does not see the first count of a series, so series that are known in advance start at 0.
+  // Series that are known in advance start at 0 for the same reason.
   for (const operation of [UNMATCHED, MALFORMED, OPTIONS]) requestChild(operation, '');
   for (const code of Object.keys(REFUSALS)) refusalChild(code, '');
   for (const name of upstreams) {
@@ -63,17 +63,16 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
 
   return {
     registry,
-    /** Gives the first of them, in this order, a value of their own; once given, it stays. */
+    /** Gives operations their own label value, in this order, until the maximum is reached. A value stays. */
     nameOperations: (operations: readonly string[]): void => {
       for (const operation of operations) if (named.size < maxNamed) named.add(operation);
     },
-    /** An exchange ended. Durations in seconds. */
+    /** Counts an exchange that ended. Durations are in seconds. */
     exchange: (operation: string, status: number, seconds: number): void => {
       const child = requestChild(operation, '');
       child.byClass(statusClass(status), '').inc();
       child.duration.observe(seconds);
     },
-    /** A verdict that took or refused a token. */
     verdict: countVerdicts(registry, plans, labelOf),
     /** A hold was settled. @param units that its response cost beyond the hold; below 0, that came back */
     settled: countSettlements(registry, labelOf),
@@ -81,7 +80,7 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
     admission: (seconds: number): void => admission.observe(seconds),
     batch: (size: number): void => batch.observe(size),
     upstream: (name: string, seconds: number): void => upstreamChild(name, '').observe(seconds),
-    /** A client got 502 in place of the upstream's response. */
+    /** Counts a 502 sent in place of the upstream's response. */
     unusable: (name: string, reason: UpstreamReason): void => unusable.labels(name, reason).inc(),
     upstreamFailed: (name: string, kind: UpstreamFailure): void => failures.labels(name, kind).inc(),
   };
@@ -96,7 +95,7 @@ function registerAll(registry: Registry, engine: string) {
   return {
     requests: counter(
       'petgate_requests_total',
-      'Exchanges ended, by operation and status class.',
+      'Ended exchanges, by operation and status class.',
       'operation',
       'class',
     ),
@@ -106,7 +105,7 @@ function registerAll(registry: Registry, engine: string) {
       EXCHANGE_BUCKETS,
       'operation',
     ),
-    refusals: counter('petgate_refusals_total', 'Refusals given by the gateway, by code.', 'code'),
+    refusals: counter('petgate_refusals_total', 'Refusals by the gateway, by code.', 'code'),
     admission: histogram(
       'petgate_admission_duration_seconds',
       'From asking the store to its verdict.',
@@ -131,8 +130,8 @@ function registerAll(registry: Registry, engine: string) {
     failures: new Counter({
       name: 'petgate_upstream_failures_total',
       help:
-        'Attempts at an upstream that failed, or that could not be made, by kind; one that was repeated with ' +
-        'success is among them.',
+        'Attempts at an upstream that failed or could not be made, by kind, including those that were repeated ' +
+        'successfully.',
       labelNames: ['upstream', 'kind'],
       registers,
     }),

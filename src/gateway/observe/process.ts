@@ -5,16 +5,16 @@ import type { Health } from './health.js';
 import { addProcessMetrics, totalOf } from '../../shared/metrics/process.js';
 import { gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
 
-/** What it takes of the machine, and whether it decides without Redis. Once in each process. */
+/** Adds metrics of this process: its resources, and whether it decides without Redis. Call once per process. */
 export function watchProcess(
   registry: Registry,
   { failover, trust, reopenings }: Pick<AdmissionEngine, 'failover' | 'trust' | 'reopenings'>,
 ): void {
-  // The counts of workers that died are kept, so those of the whole begin with the first process.
+  // The counts of dead workers are kept, so the totals begin with the oldest process.
   gaugeOf(
     registry,
     'petgate_start_time_seconds',
-    'Unix time since which these figures count.',
+    'Unix time since which these metrics count.',
     () => Math.round(performance.timeOrigin) / 1000,
     'min',
   );
@@ -24,7 +24,7 @@ export function watchProcess(
       registry,
       'petgate_store_replaced',
       '1 while Redis counts as unavailable because it has lost data, is another one or belongs to another ' +
-        'environment, until an operator accepts it; of all processes the worst.',
+        'environment, until an operator accepts it; the maximum over processes.',
       () => (trust.replaced() === null ? 0 : 1),
       'max',
     );
@@ -32,21 +32,21 @@ export function watchProcess(
     totalOf(
       registry,
       'petgate_store_reopened_total',
-      'How often files of the embedded store failed and were reopened.',
+      'Times that files of the embedded store failed and were reopened.',
       reopenings,
     );
   if (failover === undefined) return;
   gaugeOf(
     registry,
     'petgate_store_degraded',
-    '1 while Redis is unavailable and requests are decided here, from a share of each limit; of all processes ' +
-      'the worst.',
+    '1 while Redis is unavailable and this gateway decides by itself, from a share of each limit; the maximum ' +
+      'over processes.',
     () => (failover.degraded() === null ? 0 : 1),
     'max',
   );
 }
 
-/** Store, settings and bans of the whole gateway. Once, in the process that reads the files and checks the store. */
+/** Adds metrics of store, settings and bans. Call once, in the process that reads files and checks the store. */
 export function watchGateway(
   registry: Registry,
   { name: engine, failover, trust, bans }: AdmissionEngine,
@@ -62,21 +62,21 @@ export function watchGateway(
   gaugeOf(
     registry,
     'petgate_config_ok',
-    '0 while the files hold settings, or a certificate, that were refused: those before stay in force; or while ' +
-      "plans don't serve keys that are on them.",
+    '0 while invalid settings or an invalid certificate were refused and the previous ones stay in force, or ' +
+      "while plans don't serve keys that are on them.",
     () => (config().ok ? 1 : 0),
   );
   gaugesOf(
     registry,
     'petgate_store_up',
-    '1 while the last check, a real admission that costs nothing, went through; else 0.',
+    '1 if the last check, a real admission at cost 0, succeeded; else 0.',
     'engine',
     () => [[engine, health.storeOk() ? 1 : 0]],
   );
   gaugesOf(
     registry,
     'petgate_bans_active',
-    'Bans in force in the whole store, of keys and of addresses; absent while it is unavailable.',
+    'Bans in force in the whole store, of keys and of addresses; absent while the store is unavailable.',
     'subject',
     async () => {
       const inForce = await bans.inForce().catch(() => null);
@@ -99,7 +99,7 @@ export function watchGateway(
     gaugeOf(
       registry,
       'petgate_store_evicted_keys',
-      'Keys that Redis dropped since it started, because its memory was full; of all masters.',
+      'Keys that all Redis masters dropped since their start because memory was full.',
       () => trust.evictedKeys(),
     );
   }
@@ -107,8 +107,8 @@ export function watchGateway(
   gaugeOf(
     registry,
     'petgate_spool_requests',
-    'Requests admitted here while Redis was unavailable that its ledger does not have yet; of the whole ' +
-      'gateway, as one process counts them.',
+    'Requests that all processes of this gateway admitted while Redis was unavailable and that its ledger ' +
+      'does not have yet.',
     () => failover.spooled(),
     'max',
   );

@@ -1,17 +1,17 @@
 import type { Log } from '../../shared/log.js';
 import type { OnReplaced } from '../upstream/attempt.js';
 
-/** Characters of a body, and of its Content-Type, that are worth a line. */
+/** Maximum characters logged of a body, and of its Content-Type. */
 const SHOWN = 256;
-/** Bytes that are looked at for them. */
+/** Maximum bytes read for them. */
 const READ_BYTES = 4096;
-/** What could be a credential: a long word of the characters of tokens (RFC 6750 §2.1), without those of paths. */
+/** A possible credential: a long word of token characters (RFC 6750 §2.1), except `.` and `/`. */
 const TOKEN = /[A-Za-z0-9_~+=-]{20,}/g;
 const UNPRINTABLE = /[^\x20-\x7e]/g;
-/** An upstream in trouble may fail each request: the access log names them all, this one some. */
+/** A broken upstream may fail every request: the access log lists them all, this log a few. */
 const LINES_PER_SECOND = 10;
 
-/** Logs what upstreams answered in place of an Error: cut, printable, and without credentials it may echo. */
+/** Logs error responses that the gateway replaced: shortened, printable, and without credentials they may echo. */
 export function logReplaced(
   log: Log,
   now: () => number = () => performance.now(),
@@ -44,13 +44,13 @@ export function logReplaced(
           body: shown(beginning(body)),
           leftOut,
         },
-        'the upstream answered with an error that is no Error: the client got one of ours',
+        'the upstream sent an error that is not an Error of the contract: the gateway replaced it',
       );
       leftOut = 0;
     };
 }
 
-/** Without the word at the end, if it was cut: half a token would not be known for one. */
+/** Drops the last word if it was cut: half a token might not be recognized as one. */
 function beginning(body: Buffer): string {
   const text = body.toString('latin1', 0, READ_BYTES);
   return body.length > READ_BYTES ? text.slice(0, text.search(/(?:^|(?<=\s))\S*$/)) : text;

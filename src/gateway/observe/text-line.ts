@@ -4,10 +4,10 @@ import { REASONS } from '../refusals/reasons.js';
 
 /** Longer paths are cut. */
 const MAX_PATH = 80;
-/** A segment that may be a key, sent in the path by mistake: of our form, or long and not just words or a number. */
+/** May be a key, sent in the path by mistake: our prefix, 16 characters that mix digits with others, or any 32. */
 const KEY_LIKE = /pt[ga]_|^(?=.*\d)(?=.*[^\d-]).{16}|^.{32}/;
 
-/** The line of one exchange for a person who watches: what was asked, how it ended, and why it was refused. */
+/** One exchange's log line for people: the request, its status, and why it was refused. */
 export class TextLine {
   readonly #exchange: Exchange;
   readonly #status: number;
@@ -39,14 +39,14 @@ function styled(style: Parameters<typeof styleText>[0], text: string): string {
   return process.stdout.isTTY ? styleText(style, text) : text;
 }
 
-/** A path without what may be a key; queries are never shown. */
+/** Masks possible keys in a path; queries are never shown. */
 function shown(path: string): string {
   const segments = path.split('/').map((segment) => (KEY_LIKE.test(segment) ? `${segment.slice(0, 3)}…` : segment));
   const whole = segments.join('/') || '-';
   return whole.length > MAX_PATH ? `${whole.slice(0, MAX_PATH - 1)}…` : whole;
 }
 
-/** The refusal's code, what was wrong with the credential, and the first sentence that the client read. */
+/** Returns the refusal's code, what was wrong with the credential, and the first sentence of its message. */
 function reasonOf({ logEntry: { refusal, credential, upstream } }: Exchange, status: number): string {
   if (refusal === null) return status >= 400 && upstream !== null ? `answered by ${upstream}` : '';
   const { message } = JSON.parse(refusal.body) as { message: string };

@@ -4,16 +4,16 @@ import type { UpstreamEvents, Upstreams } from '../upstream/pools.js';
 import type { Log } from '../../shared/log.js';
 import { gaugesOf } from '../../shared/metrics/gauge.js';
 
-/** Counts the breakers of upstreams that open; logs them, and what keeps TLS and names from working. */
+/** Counts breakers that open. Logs breakers, TLS failures, unresolved names and refused internal tokens. */
 export function watchAddresses(registry: Registry, upstreams: Iterable<string>, log: Log): UpstreamEvents {
   const opened = new Counter({
     name: 'petgate_upstream_breaker_opened_total',
-    help: 'Times that an address was passed over because its requests failed.',
+    help: 'Times an address was passed over because its requests failed.',
     labelNames: ['upstream'],
     registers: [registry],
   });
   for (const upstream of upstreams) opened.inc({ upstream }, 0);
-  // Of several addresses, one may accept the token and another refuse it, in turns.
+  // Two addresses, one that accepts the token and one that refuses it, would log at every request.
   let refusalLoggedMs = -Infinity;
   return {
     breakerChanged: (upstream, { url: address }, change) => {
@@ -21,9 +21,9 @@ export function watchAddresses(registry: Registry, upstreams: Iterable<string>, 
         opened.inc({ upstream });
         log.warn(
           { upstream, address, failure: change.failure },
-          'requests to this address fail: it is passed over, but for a trial from time to time',
+          'requests to this address fail: it is passed over, except for occasional trials',
         );
-      } else log.info({ upstream, address, openMs: Math.round(change.openedForMs) }, 'this address answers again');
+      } else log.info({ upstream, address, openMs: Math.round(change.openedForMs) }, 'this address responds again');
     },
     tlsFailed: (upstream, { url: address }, code) =>
       log.error(
@@ -31,8 +31,8 @@ export function watchAddresses(registry: Registry, upstreams: Iterable<string>, 
         'no TLS with this address: nothing is sent to it',
       ),
     unresolved: (upstream, name, code) => {
-      if (code === null) log.info({ upstream, name }, 'this name can be resolved again');
-      else log.warn({ upstream, name, code }, "this name can't be resolved: its addresses stay as they were");
+      if (code === null) log.info({ upstream, name }, 'this name resolves again');
+      else log.warn({ upstream, name, code }, "this name can't be resolved: its last known addresses stay in use");
     },
     tokenRefused: (upstream, refused) => {
       if (performance.now() - refusalLoggedMs < REFUSAL_EVERY_MS) return;
@@ -50,30 +50,27 @@ export function watchAddresses(registry: Registry, upstreams: Iterable<string>, 
 
 const REFUSAL_EVERY_MS = 1_000;
 const NOT_TRUSTED = "its certificate has no trusted issuer; name the issuer's certificate file in ca";
-/** By the codes of Node and OpenSSL. */
+/** Keyed by the error codes of Node and OpenSSL. */
 const TLS_REASONS: ReadonlyMap<string, string> = new Map([
-  ['CERT_HAS_EXPIRED', 'its certificate has ended; have it renewed'],
+  ['CERT_HAS_EXPIRED', 'its certificate has expired; renew it'],
   ['CERT_NOT_YET_VALID', 'its certificate is not valid yet; correct the clock on one of the two machines'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', NOT_TRUSTED],
   ['SELF_SIGNED_CERT_IN_CHAIN', NOT_TRUSTED],
   ['UNABLE_TO_GET_ISSUER_CERT', NOT_TRUSTED],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', NOT_TRUSTED],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NOT_TRUSTED],
-  [
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'its certificate is for other names; correct the address, or say the name in servername',
-  ],
-  ['ECONNRESET', 'it closed the connection before; it may speak no TLS, or want a certificate of ours (cert, key)'],
-  ['ETIMEDOUT', 'it took the connection and did not agree on TLS within the deadline (connect)'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for other names; correct the address, or set servername'],
+  ['ECONNRESET', 'it closed the connection; it may not speak TLS, or may require a client certificate (cert, key)'],
+  ['ETIMEDOUT', 'it accepted the connection but did not complete TLS within the deadline (connect)'],
 ]);
 
 function tlsReason(code: string): string {
   if (code.includes('_ALERT_') && /CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE/.test(code))
-    return 'it does not accept our certificate, or wants one (cert, key)';
-  return TLS_REASONS.get(code) ?? 'it speaks no TLS, or another one than we do (1.2 and 1.3)';
+    return 'it does not accept our certificate, or requires one (cert, key)';
+  return TLS_REASONS.get(code) ?? 'it does not speak TLS, or only versions other than 1.2 and 1.3';
 }
 
-/** How full upstreams are, and which of their addresses are up. */
+/** Adds gauges for the load of upstreams, and for which of their addresses are up. */
 export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): void {
   const gauge = (
     name: string,
@@ -95,23 +92,23 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
     gauge(name, help, (addresses) => addresses.reduce((sum, address) => sum + of(address), 0), 'sum');
   share(
     'petgate_upstream_up_ratio',
-    'Share of the addresses that the last attempt could reach, that are not passed over because requests to ' +
-      'them fail, and that want requests where they are asked; the mean over workers.',
+    'Share of the addresses that the last attempt reached, that are not passed over because their requests ' +
+      'fail, and whose last health check, if any, succeeded; the mean over workers.',
     (address) => address.reached !== false && !isDown(address),
   );
   share(
     'petgate_upstream_checked_ratio',
-    'Share of the addresses that a request, or a health check, has tried to reach; the mean over workers.',
+    'Share of the addresses that a request or a health check has tried to reach; the mean over workers.',
     ({ reached }) => reached !== null,
   );
   share(
     'petgate_upstream_open_ratio',
-    'Share of the addresses that callers pass over because their requests to them fail; the mean over workers.',
+    'Share of the addresses that are passed over because their requests fail; the mean over workers.',
     ({ breaker }) => breaker.isOpen,
   );
   total(
     'petgate_upstream_in_flight',
-    'Requests handed to an upstream and not ended, those that wait for a connection included.',
+    'Requests in flight to an upstream, including those that wait for a connection.',
     ({ underWay }) => underWay.size,
   );
   total(
@@ -122,10 +119,10 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
   gaugesOf(
     registry,
     'petgate_upstream_uploads_waiting',
-    'Long bodies that wait, unread, until others on their way to the same upstream have ended.',
+    'Long request bodies that wait, unread, for others to the same upstream to end.',
     'upstream',
     () => [...upstreams()].map(([upstream, { uploads }]) => [upstream, uploads.waiting]),
     'sum',
   );
-  total('petgate_upstream_connections', 'Connections open to an upstream.', ({ pool }) => pool.stats.connected);
+  total('petgate_upstream_connections', 'Open connections to an upstream.', ({ pool }) => pool.stats.connected);
 }

@@ -15,9 +15,9 @@ const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
 const NEAR_SHARE = 0.2;
 
 /**
- * Counts what admission decides. Every series of a known plan stands at 0 from the start, for a rate can't see a
- * series' first count; those of its operations come with their first use.
- * @param nameOf what an operation is called in labels
+ * Counts verdicts. Every series of a known plan starts at 0, because a rate can't see a series' first count; series of
+ * single operations are added at their first use.
+ * @param nameOf returns the label of an operation
  */
 export function countVerdicts(
   registry: Registry,
@@ -82,14 +82,14 @@ function countersOn(registry: Registry) {
     banned: counter('petgate_banned_total', 'Requests refused by a ban.', 'plan'),
     started: counter(
       'petgate_bans_started_total',
-      'Bans started by refusals; those an operator starts are not among them.',
+      'Bans started by refusals, without those that operators start.',
       'plan',
     ),
     used: new QuickHistogram({
       name: 'petgate_day_quota_used_ratio',
       help:
-        'Share of its day limit that a key, or its customer, had used at each admission; keys without one are ' +
-        'left out.',
+        'Share of its day limit that a key, or its customer, had used at each admission; without keys that ' +
+        'have no day limit.',
       labelNames: ['plan'],
       buckets: USED_BUCKETS,
       registers,

@@ -119,7 +119,7 @@ t.test('a gateway that never met a key is not ready while Redis is down, and is 
   const readyz = async (): Promise<Response> => fetch(`${gateway.adminUrl}/readyz`);
   await until('it says why', async () => {
     const answer = await readyz();
-    return answer.status === 503 && /has met no key yet/.test(await answer.text());
+    return answer.status === 503 && /knows no keys yet/.test(await answer.text());
   });
   const answer = await openClient(t, gateway.url, 1).send(null);
   t.equal(kindOf(answer), 'missing_api_key', 'but it listens, and answers honestly');

@@ -199,7 +199,7 @@ async function saysSo(t: Test, { gateway }: Front): Promise<void> {
     parts: { 'upstream:pets': { ok: true, detail: '1 of 2 addresses up' } },
   });
   const line = await gateway.program.logged(
-    'requests to this address fail: it is passed over, but for a trial from time to time',
+    'requests to this address fail: it is passed over, except for occasional trials',
   );
   t.match(line, { level: 'warn', upstream: 'pets', address: 'http://127.0.0.1:1', failure: 'unreachable' });
 }

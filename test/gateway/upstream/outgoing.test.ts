@@ -117,7 +117,7 @@ t.test('a secret of a file is taken over when it changes, replaces the client’
   await until('the new one is sent', async () => (await ask()) === 'short-2');
   t.match(
     await front.gateway.program.logged(
-      'the upstream answered with an error that is no Error: the client got one of ours',
+      'the upstream sent an error that is not an Error of the contract: the gateway replaced it',
     ),
     { body: 'no good: ***' },
   );

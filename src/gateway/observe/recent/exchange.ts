@@ -2,25 +2,25 @@ import type { StandingVerdict } from '../../admission/verdict.js';
 import type { Exchange } from '../../exchange.js';
 import type { UpstreamReason } from '../../refusals/reasons.js';
 
-/** Windows of one exchange that are remembered: own usage may show those of every operation. */
+/** Windows kept per exchange: a request for a key's own usage may have those of every operation. */
 const MAX_WINDOWS = 8;
 
-/** What is remembered of one exchange: no more than the access log says of it, with the figures that were decided. */
+/** A remembered exchange. Like the access log, it contains no path, query or secret. */
 export interface RecentExchange {
   readonly id: string;
   readonly traceparent: string;
   readonly method: string;
   readonly operation: string;
   readonly address: string;
-  /** The key, as far as one was known. */
+  /** Null if no key was known. */
   readonly keyId: string | null;
   readonly verdict: StandingVerdict | null;
   readonly code: string | null;
-  /** The body of the refusal, which holds its message. */
+  /** The body of the refusal: JSON with its message. */
   readonly refusal: string | null;
-  /** What was wrong with its upstream's response. */
+  /** What was wrong with the upstream's response. */
   readonly reason: UpstreamReason | null;
-  /** That ended it, where only this occurrence knows which. */
+  /** The setting behind this outcome, if the catalogue names none or another one for `code`. */
   readonly setting: string | null;
   readonly credential: string | null;
   readonly status: number;
@@ -37,7 +37,7 @@ export interface RecentExchange {
 export function recentOf(exchange: Exchange, status: number, totalMs: number): RecentExchange {
   const { id, traceparent, method, address, client, logEntry } = exchange;
   const { operation, verdict, keyId, refusal, credential, counted, upstream, admissionMs, upstreamMs } = logEntry;
-  // Makes it one text for good, which else keeps all of the field that a client may have sent.
+  // Flattens the string, which otherwise keeps the client's whole header field in memory.
   traceparent.charCodeAt(0);
   return {
     id,

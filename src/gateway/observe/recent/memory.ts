@@ -2,39 +2,39 @@ import type { Exchange } from '../../exchange.js';
 import { recentOf, type RecentExchange } from './exchange.js';
 import { TopRefused, type RefusedCount } from './top-refused.js';
 
-/** Refused or failed. */
+/** Maximum number of refused or failed exchanges. */
 const MAX_REFUSED = 20_000;
-/** … of these, of one key or address. */
+/** Maximum number of these per key or address. */
 const MAX_OF_ONE = 50;
-/** All others. */
+/** Maximum number of other exchanges. */
 const MAX_OTHERS = 1_000;
-/** … as many in a second: to keep each under load until a thousand came after it would double garbage collection. */
+/** Others recorded per second: recording all of them under load would double the cost of garbage collection. */
 const OTHERS_A_SECOND = 100;
-/** An id may be a client's own, and the same for all that it asks. */
+/** Maximum per lookup: a client may send the same X-Request-Id with every request. */
 const MAX_FOUND = 50;
 
-/** By the id that a client saw; the refused and failed of one key; or who was refused most. */
+/** Asks for one X-Request-Id, for the refused and failed exchanges of one key, or for the callers refused most. */
 export type Question = { readonly request: string } | { readonly key: string } | { readonly topRefused: true };
 
-/** What answers a question: exchanges, the last first, or counts, the largest first. */
+/** The result of a `Question`: exchanges, latest first, or counts, largest first. */
 export interface Remembered {
   readonly exchanges: readonly RecentExchange[];
   readonly refused: readonly RefusedCount[];
 }
 
-/** The last of them. */
+/** The last `max` exchanges, in no particular order. */
 class Ring {
   readonly #exchanges: RecentExchange[] = [];
   readonly #max: number;
   #next = 0;
-  /** Since it was looked at last. */
+  /** Whether the caller came again since `forget` last considered it. */
   cameAgain = false;
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** True: there is one more than before. */
+  /** Returns true if the ring has grown, false if the oldest exchange was overwritten. */
   add(exchange: RecentExchange): boolean {
     const isMore = this.#exchanges.length < this.#max;
     this.#exchanges[this.#next] = exchange;
@@ -47,10 +47,10 @@ class Ring {
   }
 }
 
-/** Those of keys, or of addresses. */
+/** One ring per key, or per address. */
 class Callers {
   readonly #rings = new Map<string, Ring>();
-  /** Goes on where it stopped: from the beginning, it would have to pass all that were ever forgotten. */
+  /** Continues where it stopped: a new iterator would have to skip all deleted entries. */
   #oldest = this.#rings.entries();
   count = 0;
 
@@ -69,7 +69,7 @@ class Callers {
     return [...this.#rings.values()];
   }
 
-  /** Forgets the one that has not come again for longest; those that did have a second round before them. */
+  /** Forgets the oldest caller that has not come again; those that have get a second round. */
   forget(): void {
     for (;;) {
       const { value: next } = this.#oldest.next();
@@ -90,8 +90,8 @@ class Callers {
 }
 
 /**
- * The last exchanges of this process, so that somebody can ask why a request was refused. Whoever hammers pushes out
- * own ones alone, and a flood of addresses those of no key.
+ * Keeps the last exchanges of this process, to explain why a request was refused. A busy caller pushes out only its
+ * own. When full, the larger group (keys or addresses) loses a caller: neither pushes the other below half.
  */
 export class RecentExchanges {
   readonly #keys = new Callers();
@@ -106,7 +106,7 @@ export class RecentExchanges {
     this.#now = now;
   }
 
-  /** @param isRefused or failed */
+  /** @param isRefused true also if it failed */
   note(exchange: Exchange, status: number, totalMs: number, isRefused: boolean): void {
     if (!isRefused && !this.#hasRoom()) return;
     const recent = recentOf(exchange, status, totalMs);
@@ -145,7 +145,7 @@ export class RecentExchanges {
   }
 }
 
-/** The last of them first, as many as one answer holds. */
+/** Returns the latest exchanges first, at most 50. */
 export function newest(exchanges: readonly RecentExchange[]): readonly RecentExchange[] {
   return [...exchanges].sort((one, other) => other.endedMs - one.endedMs).slice(0, MAX_FOUND);
 }

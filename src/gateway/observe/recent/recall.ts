@@ -9,7 +9,7 @@ export interface Recalled extends Remembered {
 /** Asks all processes of this gateway. Never rejects. */
 export type Recall = (question: Question) => Promise<Recalled>;
 
-/** Of a gateway that is one process. */
+/** Returns the recall of a gateway with one process. */
 export function recallHere(recent: RecentExchanges): Recall {
   return (question) => Promise.resolve({ ...recent.answer(question), silent: 0 });
 }

@@ -1,10 +1,10 @@
-/** A count for each minute of the last hour. */
+/** Counts are kept per minute, for one hour. */
 const SLOT_MS = 60_000;
 const SLOTS = 60;
 const LATEST_SLOTS = 5;
 /** Counters per minute. With more callers, a new one replaces the one with the smallest count. */
 const COUNTERS = 100;
-/** Rows that a process gives, and a gateway shows. */
+/** Maximum number of rows that a process returns and the gateway shows. */
 const ROWS = 100;
 
 /** Whose exchanges were refused or failed, with which response, and how often. */
@@ -16,7 +16,7 @@ export interface RefusedCount {
   readonly status: number;
   /** Null: the response was the upstream's own. */
   readonly code: string | null;
-  /** At least as many, in the last five minutes and in the last hour. */
+  /** Lower bounds: in the last five minutes, and in the last hour. */
   readonly latest: number;
   readonly hour: number;
 }
@@ -26,7 +26,7 @@ type Refused = Omit<RefusedCount, 'latest' | 'hour'>;
 interface Counter {
   readonly refused: Refused;
   count: number;
-  /** What it took over from others: so much of the count may be theirs. */
+  /** The part of the count taken over from replaced callers: it may be theirs. */
   foreign: number;
 }
 
@@ -36,8 +36,8 @@ interface Slot {
 }
 
 /**
- * The callers that one process refused most, in at most 60 × 100 counters. Metwally et al., "Efficient computation of
- * frequent and top-k elements in data streams" (Space-Saving): it finds every caller with more than 1 % of a minute.
+ * Finds the callers that one process refused most, with at most 60 × 100 counters: everyone above 1 % of a minute.
+ * Space-Saving: Metwally et al., "Efficient computation of frequent and top-k elements in data streams".
  */
 export class TopRefused {
   #slots: Slot[] = [];
@@ -51,7 +51,7 @@ export class TopRefused {
     else replaceSmallest(counters, name, refused);
   }
 
-  /** The most frequent first. */
+  /** Returns the most frequent first. */
   counts(nowMs: number): readonly RefusedCount[] {
     const current = Math.floor(nowMs / SLOT_MS);
     return mergeRefused(
@@ -66,7 +66,7 @@ export class TopRefused {
     );
   }
 
-  /** A clock that steps back counts into the last minute; by more than five, later ones were never true. */
+  /** After a clock steps back, the last slot goes on counting; after five minutes or more, later slots are dropped. */
   #slotAt(nowMs: number): Slot {
     const number = Math.floor(nowMs / SLOT_MS);
     const last = this.#slots.at(-1);
@@ -84,7 +84,7 @@ function replaceSmallest(counters: Map<string, Counter>, name: string, refused: 
   counters.set(name, { refused, count: smallest + 1, foreign: smallest });
 }
 
-/** Counts of several minutes or processes, added up. The most frequent in the last five minutes first. */
+/** Adds up the counts of several minutes or processes; the most frequent in the last five minutes come first. */
 export function mergeRefused(counts: readonly RefusedCount[]): readonly RefusedCount[] {
   const merged = new Map<string, RefusedCount>();
   for (const one of counts) {

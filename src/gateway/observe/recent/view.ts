@@ -6,14 +6,14 @@ import { REASONS } from '../../refusals/reasons.js';
 import type { RefusalCode } from '../../refusal.js';
 import type { RecentExchange } from './exchange.js';
 
-/** A remembered exchange as people and programs are shown it. Moments are ISO 8601. */
+/** Returns a remembered exchange as operators see it. Times are ISO 8601. */
 export function exchangeView(exchange: RecentExchange) {
   const { id, traceparent, keyId, verdict, refusal, endedMs } = exchange;
   const { method, operation, address, credential, status, code, counted, bytes, upstream } = exchange;
   return {
     request: id,
     trace: traceparent.slice(3, 35),
-    /** By the store's clock; null where it decided nothing. */
+    /** By the store's clock; null if it decided nothing. */
     decided: isoOf(verdict?.atMs),
     /** By the clock of the gateway's machine. */
     ended: new Date(endedMs).toISOString(),
@@ -24,7 +24,7 @@ export function exchangeView(exchange: RecentExchange) {
     ...{ status, code, message: refusal === null ? null : messageIn(refusal), credential },
     /** What was wrong with the upstream's response. */
     reason: exchange.reason === null ? null : REASONS[exchange.reason],
-    /** That would change it. */
+    /** The setting that would change the outcome. */
     setting: settingOf(exchange),
     ...refusedBy(verdict),
     windows: (verdict?.windows ?? []).map(windowView),
@@ -35,11 +35,11 @@ export function exchangeView(exchange: RecentExchange) {
 
 function settingOf({ setting, code, status, upstream }: RecentExchange): string | null {
   if (setting !== null || code !== null) return setting ?? CATALOGUE[code as RefusalCode].setting;
-  // It is the upstream's own response, which the gateway passed on.
+  // The gateway passed on the upstream's own response.
   return status >= 400 && upstream !== null ? `errors of the upstream ${upstream}, which sent this response` : null;
 }
 
-/** Why the store said no, and until when. */
+/** Returns why the store refused, and until when. */
 function refusedBy(verdict: StandingVerdict | null) {
   const isLimited = verdict?.outcome === 'limited';
   return {
@@ -48,7 +48,7 @@ function refusedBy(verdict: StandingVerdict | null) {
       verdict?.outcome === 'banned'
         ? { until: new Date(verdict.bannedUntilMs).toISOString(), level: verdict.level, started: verdict.started }
         : null,
-    /** When the same could have passed; null too of what costs more than a window ever holds. */
+    /** The earliest time a retry can succeed; null also if none can, because a window's limit is below the cost. */
     retryAt:
       verdict === null || verdict.outcome === 'admitted' || (isLimited && verdict.exceeds)
         ? null
@@ -56,7 +56,7 @@ function refusedBy(verdict: StandingVerdict | null) {
   };
 }
 
-/** What was left of a window after a decision. */
+/** Returns a window's figures after a decision. */
 export function windowView({ name, limit, remaining, resetAtMs }: WindowFigures) {
   return { window: name, limit, remaining: limit === 'unlimited' ? null : remaining, reset: isoOf(resetAtMs)! };
 }
