@@ -21,7 +21,7 @@ export interface AttemptParts {
 const CLAIM_SPARE_MS = 5_000;
 const LEARN_SPARE_MS = 5_000;
 const LEARN_AGAIN_MS = 250;
-/** Interval of checks whether delivery to a receiver that refused (410) resumes, through a newly started gateway. */
+/** Pause of an event after a 410: a gateway started since then may deliver it. */
 const GONE_MS = 60_000;
 const LONGEST_PAUSE_MS = 24 * 3_600_000;
 
@@ -42,7 +42,7 @@ export class Attempts {
     return this.#gone;
   }
 
-  /** Attempts from now on are due again immediately. */
+  /** Makes no more attempts: events claimed from now on are due again immediately. */
   end(): void {
     this.#ended = true;
   }
@@ -101,7 +101,7 @@ export class Attempts {
   async #goneAt(entry: OutboxEntry): Promise<void> {
     if (!this.#gone)
       this.#parts.log.error(
-        'the receiver of events answered 410 Gone: nothing is sent to it until this gateway starts again',
+        'the receiver of events returned 410 Gone: nothing is sent to it until this gateway restarts',
       );
     this.#gone = true;
     await this.#parts.outbox.postpone({ ...entry, failure: 'it answered 410: sending has stopped' }, GONE_MS);

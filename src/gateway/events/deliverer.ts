@@ -40,7 +40,7 @@ export class Deliverer {
   constructor(parts: DelivererParts) {
     this.#parts = parts;
     this.#onError = (error) => {
-      if (!(error instanceof StoreUnavailable)) parts.log.error({ err: error }, 'the delivery of events met a fault');
+      if (!(error instanceof StoreUnavailable)) parts.log.error({ err: error }, 'event delivery failed unexpectedly');
     };
     this.#attempts = new Attempts(parts);
     this.#stops = [
@@ -90,7 +90,7 @@ export class Deliverer {
     this.#underWay.add(attempt);
   }
 
-  /** Runs in parallel with the rounds: it takes long for many keys. */
+  /** Runs separately from delivery, because it takes long with many keys. */
   async #collect(): Promise<void> {
     if (performance.now() < this.#collectAtMs) return;
     if (!(await this.#parts.outbox.collect(COLLECT_EVERY_MS, !this.#hasCollected))) return;

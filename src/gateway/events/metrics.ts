@@ -4,14 +4,14 @@ import { gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;
 
-/** Counts attempts, and shows what waits in the store. Returns the function that counts an attempt. */
+/** Adds metrics of the events in the store. Returns the function that counts an attempt. */
 export function watchEvents(
   registry: Registry,
   outbox: Pick<Outbox, 'figures'>,
 ): (type: EventType, outcome: (typeof OUTCOMES)[number]) => void {
   const attempts = new Counter({
     name: 'petgate_event_attempts_total',
-    help: 'Attempts of this gateway to deliver an event, by type and outcome. Only with events.',
+    help: "This gateway's attempts to deliver an event, by type and outcome. Only with events.",
     labelNames: ['type', 'outcome'],
     registers: [registry],
   });
@@ -29,7 +29,7 @@ export function watchEvents(
   gaugesOf(
     registry,
     'petgate_events',
-    'Events in the whole store that wait for delivery, or that are not tried again; no value while it is ' +
+    'Events in the whole store that wait for delivery or are no longer tried; absent while the store is ' +
       'unavailable. Only with events.',
     'state',
     async () => {
@@ -45,8 +45,8 @@ export function watchEvents(
   gaugeOf(
     registry,
     'petgate_events_oldest_age_seconds',
-    'Age of the oldest event that waits for the webhook, as last read from the store; 0 while ' +
-      'none does. Only with events.',
+    'Age of the oldest event that waits for the webhook, as last read from the store; 0 if none ' +
+      'waits. Only with events.',
     async () => ((await figures()) ?? last).oldestMs / 1000,
   );
   return (type, outcome) => attempts.inc({ type, outcome });

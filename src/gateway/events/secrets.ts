@@ -12,7 +12,7 @@ const ADVICE =
  * Reads the keys that sign events, from the variable or else the file in the data folder: one, or two during a
  * rotation, separated by spaces or a comma. Never creates one, because all gateways and the receiver must have the
  * same.
- * @throws InvalidSecret, without any part of them
+ * @throws InvalidSecret, whose message contains no part of them
  */
 export function readEventSecrets(environment: NodeJS.ProcessEnv, dataFolder: string): readonly Buffer[] {
   const given = wordsOf(environment[VARIABLE] ?? '');

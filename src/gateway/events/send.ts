@@ -4,12 +4,12 @@ import { Agent, buildConnector } from 'undici';
 import { isLocalAddress } from '../../shared/addresses.js';
 import type { Message } from './message.js';
 
-/** The result of an attempt. `gone`: 410, the receiver wants no more. `stopped`: by us. */
+/** The result of an attempt. `gone`: 410, the receiver wants no more. `stopped`: by this gateway. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'stopped' }
-  /** `reason` is for people: shows only what the address resolved to, and nothing of the response body. */
+  /** `reason` is for people. It may show what the name resolved to, but nothing of the response body. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 interface Sender {
@@ -38,7 +38,7 @@ class Unreachable extends Error {
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
 
-/** Connects only to allowed addresses: checked when connecting, whatever the name resolved to before. */
+/** Connects only to allowed addresses. The check is made on each connect: a name may resolve to others later. */
 function guarded({ allowLocal, timeoutMs, resolve = lookup }: SenderOptions): buildConnector.connector {
   const isRefused = (address: string): boolean => !allowLocal && isLocalAddress(address);
   const dial = buildConnector({
