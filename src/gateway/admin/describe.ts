@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 const JSON_TYPE = 'application/json';
 const ERROR = { description: 'An error that says what to do', content: contentOf(ErrorBody) };
 
-/** The OpenAPI 3.1 description of the admin API, made from its table of routes. */
+/** Returns the OpenAPI 3.1 description of the admin API. */
 export function describe(routes: readonly Action[]): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
@@ -88,7 +88,7 @@ function jsonSchema(schema: z.ZodType): Json {
   return plain(z.toJSONSchema(schema, { io: 'input' }));
 }
 
-/** Without `$id` and `$schema`, which belong to the whole document. */
+/** Drops `$id` and `$schema`, which belong to the whole document. */
 function plain(schema: object): Json {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !key.startsWith('$')));
 }

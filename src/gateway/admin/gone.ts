@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { AdminParts } from '../actions/action.js';
 
-/** Aborted once nobody waits for this response any more. */
+/** Returns a signal that is aborted when the response closes. */
 export function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   return gone.signal;
 }
 
-/** The parts, of which processes for reports and the archive end when the client that asked for them is gone. */
+/** Returns the parts, with reports, rehearsals and archive tasks that end when the client is gone. */
 export function forClient(parts: AdminParts, gone: AbortSignal): AdminParts {
   const { report, rehearsal, archive } = parts;
   return {
@@ -19,7 +19,7 @@ export function forClient(parts: AdminParts, gone: AbortSignal): AdminParts {
   };
 }
 
-/** Ends all of these when `gone` is aborted, also while somebody waits for their next piece. */
+/** Ends the task when `gone` is aborted, even while its reader waits for the next piece. */
 function endedBy<Pieces extends AsyncGenerator<unknown, void>>(gone: AbortSignal, pieces: Pieces): Pieces {
   const end = (): void => void pieces.return().catch(() => undefined);
   if (gone.aborted) end();

@@ -5,7 +5,7 @@ import type { AdminRefusal } from '../actions/answer.js';
 import type { MountedAnswer } from './send.js';
 import type { AdminParts } from '../actions/action.js';
 
-/** What the admin listener shares with what else it serves. */
+/** What the admin listener shares with a mount. */
 export interface AdminCore {
   readonly parts: AdminParts;
   readonly tokens: AdminTokens;
@@ -14,11 +14,11 @@ export interface AdminCore {
 
 /** Something mounted next to the admin API: it serves everything at and below its path, and checks access itself. */
 export interface Mount {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly path: string;
   /** @param gone aborted once the client is gone */
   handle(request: IncomingMessage, body: Buffer, gone: AbortSignal): Promise<MountedAnswer>;
-  /** The page for what was refused before it was asked, or that `handle` threw. */
+  /** Returns the page for a refusal, made before `handle` or thrown by it. */
   refuse(request: IncomingMessage, refusal: AdminRefusal): Promise<MountedAnswer>;
 }
 

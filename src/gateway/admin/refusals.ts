@@ -8,7 +8,7 @@ import type { Log } from '../../shared/log.js';
 import { AdminRefusal } from '../actions/answer.js';
 import { nameOf } from './send.js';
 
-/** Of a body that isn't streamed. */
+/** Maximum size of a body that isn't streamed. */
 export const BODY_BYTES = 65_536;
 
 const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: string]>> = {
@@ -20,7 +20,7 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
   correction_exists: [409, 'correction_exists'],
 };
 
-/** What went wrong, as a refusal. A fault of ours goes to the log, unless the client went away in its midst. */
+/** Returns the refusal for an error. Logs unexpected errors, unless the request itself broke off. */
 export function refusalOf(error: unknown, { errored }: Pick<IncomingMessage, 'errored'>, log: Log): AdminRefusal {
   if (error instanceof AdminRefusal) return error;
   if (error instanceof KeyRefused) {
@@ -43,5 +43,5 @@ export function refusalOf(error: unknown, { errored }: Pick<IncomingMessage, 'er
     return new AdminRefusal(413, 'body_too_large', `The body is larger than ${BODY_BYTES} bytes.`);
   if (statusCode < 500) return new AdminRefusal(statusCode, 'bad_request', message ?? '');
   if (errored === null) log.error({ err: nameOf(error) }, 'an admin request failed');
-  return new AdminRefusal(500, 'internal_error', 'Something went wrong here; the log has the details.');
+  return new AdminRefusal(500, 'internal_error', 'The gateway failed on this request; its log has the details.');
 }

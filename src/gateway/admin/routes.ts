@@ -2,7 +2,7 @@ import { action, type Action } from '../actions/action.js';
 import { ACTIONS } from '../actions/table.js';
 import { describe } from './describe.js';
 
-/** Everything that the admin port answers. */
+/** All routes of the admin API. */
 export const ROUTES: readonly Action[] = [
   ...ACTIONS,
   action('GET /admin/v1/openapi.json', 'any', 'This description of the admin API', {

@@ -11,10 +11,10 @@ export interface MountedAnswer {
   readonly body: string | AsyncIterable<string | Buffer>;
 }
 
-// Answers hold secrets and figures of this very moment: nobody may keep or interpret them.
+// Responses contain secrets and current figures: they must not be cached, nor their type guessed.
 const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-/** Sends `answer`; fastify cuts a stream that fails after its first bytes, so that nobody takes it for the whole. */
+/** Sends `answer`. Fastify aborts a stream that fails after its first bytes, so that it can't look complete. */
 export async function send(reply: FastifyReply, answer: Answer, log: Log): Promise<void> {
   reply.headers(COMMON_HEADERS);
   if (answer === undefined) reply.send();
@@ -39,7 +39,7 @@ export async function sendMounted(
   reply.code(status).headers(headers).send(sent);
 }
 
-/** The store is asked before the head is out: if it is unavailable, a 503 can still be sent. */
+/** Waits for the first chunk before the head is sent: if the store is unavailable, a 503 is still possible. */
 async function begun(chunks: AsyncIterable<string | Buffer>, log: Log): Promise<Readable> {
   const stream = Readable.from(chunks);
   await once(stream, 'readable');
@@ -47,12 +47,12 @@ async function begun(chunks: AsyncIterable<string | Buffer>, log: Log): Promise<
   return stream;
 }
 
-/** The one form of an error (contract, section 7). */
+/** Sends an error in its only form (contract, section 7). */
 export function sendRefusal(reply: FastifyReply, { status, code, message, headers }: AdminRefusal): void {
   reply.code(status).headers(COMMON_HEADERS).headers(headers).send({ code, message, status });
 }
 
-/** An error for the log: where it came from, not what was sent. */
+/** Returns an error for the log: where it came from, not what was sent. */
 export function nameOf(error: unknown): Record<string, unknown> {
   return error instanceof Error
     ? { type: error.name, message: error.message, stack: error.stack }

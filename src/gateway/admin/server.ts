@@ -19,18 +19,18 @@ import { ROUTES } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The entry of the table that a request is for; absent where there is none. */
+    /** The matching entry of `ROUTES`; absent if there is none. */
     readonly route?: Action;
     /** Whether it is mounted next to the admin API, and checks access itself. */
     readonly mounted?: boolean;
   }
   interface FastifyRequest {
-    /** Whose token it was; null where none is asked for. */
+    /** The holder of the token; null if none is required. */
     caller: Caller | null;
   }
 }
 
-/** How long a refused body may go on. */
+/** How long the rest of a refused body is read. */
 const DRAIN_MS = 10_000;
 
 const MALFORMED_BODY = JSON.stringify({ code: 'bad_request', message: 'This is not valid HTTP/1.1.', status: 400 });
@@ -38,14 +38,14 @@ const MALFORMED =
   'HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ' +
   `${MALFORMED_BODY.length}\r\nConnection: close\r\n\r\n${MALFORMED_BODY}`;
 
-/** No route has a schema for fastify, whose compilers would take longer to load than all else of it. */
+/** No route has a fastify schema: the compilers would take longer to load than the rest of fastify. */
 const noSchemas = (): never => {
   throw new Error('routes of the admin API have no fastify schema');
 };
 
 /**
- * The operators' listener: metrics, health and the admin API. Ready, not yet listening.
- * @param mountOf makes what else is served here, to browsers
+ * Creates the operators' server: metrics, health and the admin API. It does not listen yet.
+ * @param mountOf creates what is also served here, for browsers
  */
 export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise<Server> {
   const tokens = new AdminTokens(parts.engine.tokens, () => parts.registry.nowMs());
@@ -66,9 +66,9 @@ export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise
     const credentials = { header: raw.headers.authorization, address: raw.socket.remoteAddress };
     if (access !== 'open') request.caller = await authorize({ ...credentials, access });
     if (route === undefined) throw unmatched(ROUTES, method, url);
-    // All bodies are read in one way: fastify would refuse a type that it can't read.
+    // All bodies are read the same way: fastify would refuse types it does not know.
     delete raw.headers['content-type'];
-    // A report may be silent for longer, and an import watches over its own body.
+    // Reports (GET) may be silent for longer, and streamed bodies have their own deadline.
     if (route.method !== 'GET' && streams !== true) raw.setTimeout(PATIENCE_MS);
   };
   const refuse = async (error: unknown, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -80,16 +80,16 @@ export async function createAdmin(parts: AdminParts, mountOf?: MountOf): Promise
   };
   const app: FastifyInstance = fastify({
     bodyLimit: BODY_BYTES,
-    // A request id has up to 128 characters, of which some are written as three.
+    // A request ID has up to 128 characters, some of them percent-encoded as three.
     routerOptions: { maxParamLength: 512 },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    // Node's own answer to bytes that are no HTTP has no body a client could read.
+    // Node's own response to invalid HTTP has no body.
     clientErrorHandler: (_error, socket) => {
       if (socket.writable) socket.end(MALFORMED);
       else socket.destroy();
     },
-    // A path that fastify can't read is none of ours.
+    // A path that fastify can't parse matches no route.
     frameworkErrors: (_error, request, reply) =>
       void admit(request).catch((error: unknown) => refuse(error, request, reply)),
   });
@@ -137,7 +137,7 @@ function serve(app: FastifyInstance, route: Action, parts: AdminParts, tokens: A
 function serveMount(app: FastifyInstance, mount: Mount, { log }: AdminParts): void {
   for (const url of [mount.path, `${mount.path}/*`])
     app.all(url, { config: { mounted: true } }, async ({ raw, body }, reply) => {
-      // What is made of the body may take longer, as a rehearsal does.
+      // Handling the body may take longer, for example a rehearsal.
       raw.setTimeout(0);
       const bytes: Buffer = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
       await sendMounted(reply, await mount.handle(raw, bytes, goneOf(reply.raw)), log);
@@ -154,7 +154,7 @@ function searchOf(url: string): URLSearchParams {
   return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }
 
-/** Reads what is left of a refused body: a client still sending would meet a reset where it should read the answer. */
+/** Reads the rest of a refused body: a client still sending would get a reset instead of the response. */
 async function drain(req: IncomingMessage): Promise<void> {
   const signal = AbortSignal.timeout(DRAIN_MS);
   await finished(req.resume(), { signal, cleanup: true }).catch(() => undefined);

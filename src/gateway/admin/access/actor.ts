@@ -5,7 +5,7 @@ import { AdminRefusal } from '../../actions/answer.js';
 const ROOT = 'admin-api';
 const LENGTH = 64;
 
-/** For the history: the token's name, and in brackets what `X-Petgate-Actor` claims; of the root token the claim. */
+/** Returns who acts, for the history: `name (X-Petgate-Actor)`; for the root token only X-Petgate-Actor. */
 export function readActor(req: IncomingMessage, caller: Caller | null): string {
   const claimed = readClaim(req.headers['x-petgate-actor']);
   const name = caller?.name ?? null;

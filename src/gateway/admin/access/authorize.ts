@@ -9,40 +9,40 @@ import type { AdminTokens } from '../../actions/access/tokens.js';
 
 const BEARER = 'Bearer realm="petgate-admin"';
 const HELP =
-  'It is one that "petgate tokens create" made, PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';
+  'Create one with "petgate tokens create", or use PETGATE_ADMIN_TOKEN or the file admin-token in the data folder.';
 
-/** Wrong tokens that are called wrong to one address: so many at once, then one in so many seconds. */
+/** Wrong tokens per address that get a 401: 10 in a burst, then one every 2 seconds. All others get a 429. */
 const BURST = 10;
 const PER_SECOND = 0.5;
-/** Beyond it the address that began longest ago is forgotten. */
+/** With more addresses, the oldest one is forgotten. */
 const MAX_ADDRESSES = 10_000;
 
-/** What one request shows, and what it asks for. */
+/** The credentials of a request, and the access it needs. */
 export interface Credentials {
   /** The field `Authorization`. */
   readonly header: string | undefined;
-  /** The peer's address, as its socket has it; IPv6 counts by its /64. */
+  /** The peer's address from the socket; IPv6 addresses count by their /64. */
   readonly address: string | undefined;
   readonly access: Access;
 }
 
-/** Whose token was sent; no name for the token of the environment, which may do everything. */
+/** The holder of the token. No name: the token of the environment, which may do everything. */
 export interface Caller {
   readonly name: string | null;
   readonly role: Role;
 }
 
-/** Rejects with AdminRefusal unless a token was sent that may do what is asked for. */
+/** Returns the caller. Rejects with AdminRefusal unless its token allows the access. */
 export type Authorize = (credentials: Credentials) => Promise<Caller>;
 
 const ROOT: Caller = { name: null, role: 'operator' };
 
 /**
- * 401 for a wrong token or none, 403 for one whose role is too small. 429 for a wrong one of an address that goes on
- * sending such; right ones never wait for that, wherever they come from.
+ * Creates the check: 401 for a missing or wrong token, 403 for an insufficient role, 429 for a wrong token from an
+ * address that keeps sending them. Valid tokens are never limited.
  * @param root the token of the environment; it needs no store
  * @param now ms of a clock that never steps back
- * @param onWrong told where a wrong token came from, as often as each address has its 401
+ * @param onWrong called with the address at each 401 for a wrong token
  */
 export function createAuthorize(
   root: string,
@@ -56,7 +56,7 @@ export function createAuthorize(
   return async ({ header, address, access }) => {
     if (header === undefined) throw unauthorized('missing_admin_token');
     const sent = tokenIn(header);
-    // Hashes have one length: so the comparison leaks nothing about the token, not even its length.
+    // Hashes have equal lengths, so the comparison leaks nothing about the token, not even its length.
     if (sent !== '' && timingSafeEqual(hashOf(sent), rootHash)) return ROOT;
     const caller = await tokens.holderOf(sent).catch((error: unknown) => {
       throw error instanceof StoreUnavailable ? storeUnavailable() : error;
@@ -96,7 +96,7 @@ function storeUnavailable(): AdminRefusal {
   return new AdminRefusal(
     503,
     'store_unavailable',
-    'The store does not respond, and it alone knows this admin token. Try again, or use the token of the ' +
+    'The store does not respond, and only it knows this admin token. Try again, or use the token of the ' +
       'environment (PETGATE_ADMIN_TOKEN), which needs no store.',
     { 'Retry-After': '1' },
   );
@@ -106,13 +106,13 @@ function tooMany(waitMs: number): AdminRefusal {
   return new AdminRefusal(
     429,
     'too_many_attempts',
-    'Too many wrong tokens came from this address, and this is one more. Stop sending it: a right one is taken at ' +
-      `once. ${HELP}`,
+    'Too many wrong tokens came from this address, and this is another one. Stop sending it: a valid one is ' +
+      `accepted immediately. ${HELP}`,
     { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
   );
 }
 
-/** Empty when there is none. Only visible ASCII can be a token: nothing else is taken for a blank, or cut off. */
+/** Returns the token; empty if there is none. Only visible ASCII is valid: no other characters are trimmed. */
 function tokenIn(header: string): string {
   return /^bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1] ?? '';
 }

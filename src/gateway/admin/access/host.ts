@@ -1,19 +1,19 @@
 import { isIP } from 'node:net';
 import { AdminRefusal } from '../../actions/answer.js';
 
-/** Names that no page of the internet can have: those of a cluster, a container network and this machine. */
+/** Names that no website can have: those of a cluster, a container network and this machine. */
 const INSIDE = /^(?:[a-z0-9_-]+|(?:[a-z0-9_-]+\.)+(?:svc|local|internal))$/;
 const LONGEST = 253;
 
 /**
- * Throws AdminRefusal 421 for a name that this listener is not known by. A page whose own name is made to lead here
- * (DNS rebinding) could otherwise ask in the name of a browser that has the token, or read what needs none.
- * @param hosts names that are let in beside addresses, names of one label and those of inside, in lower case
+ * Returns a check that throws AdminRefusal 421 for an unknown Host. Otherwise a website whose name resolves to this
+ * listener (DNS rebinding) could use the session of a browser, or read what needs no token.
+ * @param hosts accepted names, in addition to IP addresses and `INSIDE`
  */
 export function createHostCheck(hosts: readonly string[]): (field: string | undefined) => void {
   const known = new Set(hosts.map(plain));
   return (field) => {
-    // HTTP/1.0: no browser sends it.
+    // Only in HTTP/1.0, which no browser sends.
     if (field === undefined) return;
     const name = plain(field);
     if (isIP(name) !== 0 || INSIDE.test(name) || known.has(name)) return;
@@ -21,14 +21,13 @@ export function createHostCheck(hosts: readonly string[]): (field: string | unde
     throw new AdminRefusal(
       421,
       'unknown_host',
-      `The admin listener is not known by the name ${shown}. Ask it by its address, or add the name to ` +
-        'admin.hosts in ' +
-        'gateway.yaml and start the gateway again.',
+      `The admin listener does not know the host name ${shown}. Use its IP address, or add the name to ` +
+        'admin.hosts in gateway.yaml and restart the gateway.',
     );
   };
 }
 
-/** Without port, brackets, and the dot at the end. */
+/** Returns the name in lower case, without port, brackets and trailing dot. */
 function plain(host: string): string {
   return host
     .toLowerCase()
