@@ -141,7 +141,7 @@ t.test('what would overwrite something else is named, and stays', async (t: Test
   const file = join(temporaryFolder(t), 'other.jsonl');
   writeFileSync(file, stdout.replaceAll('"name":"test"', '"name":"another"'));
   const refused = await one.run('store', 'import', file);
-  t.match(refused, { code: 1, stderr: new RegExp(`line 2: the key ${id} here is not the one of this line: it stays`) });
+  t.match(refused, { code: 1, stderr: new RegExp(`line 2: a different key ${id} exists here: it stays`) });
   t.match((await one.run('keys', 'show', id, '--json')).stdout, '"test"');
   writeFileSync(file, stdout.replace(/"requests":\d+/, '"requests":9'));
   t.match(await one.run('store', 'import', file), { code: 1, stderr: /do not sum up/ });

@@ -20,23 +20,23 @@ const REASON = 'must be a text of 1 to 500 characters';
 const ID = 'must be 1 to 64 letters, digits and -._:';
 const PLAN = 'must be the name of a plan';
 
-/** The body that corrects a day. @param today the last day there is */
+/** The body that corrects a day. @param today the last valid day */
 export const newCorrection = (today: string) => ({
-  key: z.string().optional().describe('Whose usage: of this key'),
-  customer: z.string().optional().describe('Or of this customer: its id or its reference'),
+  key: z.string().optional().describe('The key whose usage is corrected'),
+  customer: z.string().optional().describe('Or the customer: its id or its reference'),
   day: z
     .string({ error: orMissing('must be a day such as 2026-11-21') })
     .refine((day) => isDay(day), 'must be a day such as 2026-11-21')
     .refine((day) => day <= today, 'must not lie in the future')
     .meta({ format: 'date', description: 'The UTC day, which may be final, or in the archive' }),
-  requests: figure.describe('Added to the requests of the day; below 0 taken away'),
-  units: figure.describe('The same of units, which amounts are made of'),
+  requests: figure.describe('Added to the requests of the day; subtracted if negative'),
+  units: figure.describe('The same for units, which amounts are computed from'),
   reason: text(500, REASON).regex(VISIBLE, REASON).describe('Why, for anyone who reads the report'),
   id: z
     .string(ID)
     .regex(/^[0-9A-Za-z._:-]{1,64}$/, ID)
     .optional()
-    .describe('Taken once, however often it is sent, of a key and its customer together; random where it is left out'),
+    .describe('Applied once, however often it is sent, for a key and its customer together; random if omitted'),
   plan: z
     .string(PLAN)
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, PLAN)
@@ -84,8 +84,8 @@ export async function corrected<R extends StoredRecord>(
     throw new KeyRefused('invalid', [`plan: there was none at the end of ${quote(day)}; name the plan to bill it on`]);
   if (asked.plan !== undefined && !(await isPlanKnown(plan, day)))
     throw new KeyRefused('invalid', [
-      `plan: ${quote(plan)} is not in force, and neither the history nor the ledger of ${day.slice(0, 7)} of who ` +
-        'pays has it; an amount on it would never be known. See petgate plans list',
+      `plan: ${quote(plan)} is not in force, and neither the payer's history nor its ledger of ${day.slice(0, 7)} ` +
+        'has it, so it would have no price. See petgate plans list',
     ]);
   const correction = { id, day, plan, requests, units, reason, actor, atMs: nowMs };
   return { correction, change: { next: record, action: 'corrected', changed: asHistoryShows(correction) } };

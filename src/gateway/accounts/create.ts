@@ -48,7 +48,7 @@ export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey
   const { plan = '', name = '', note = '', scopes = null, expires: expiresAtMs = null, key: imported = null } = fields;
   if (!rules.acceptImported && !isCustomers && imported !== null)
     problems.push(
-      'key: bringing in keys of another form is off; leave it out to have one made, or turn on keys.accept_imported',
+      'key: importing keys of another form is off; leave it out to create one, or turn on keys.accept_imported',
     );
   const onPlan = isCustomers ? undefined : rules.plans.get(plan);
   const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, rules, problems);

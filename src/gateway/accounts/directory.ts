@@ -14,11 +14,11 @@ export interface Entry extends Pick<Listed, 'id' | 'createdAtMs'> {
   readonly text: string;
 }
 
-/** About 150 bytes each. Of more records, a list by age has the newest. */
+/** About 150 bytes each. With more records, a list by age has only the newest. */
 const MAX_ENTRIES = 250_000;
 /** Changes made by other gateways appear after this time at the latest, counted from the next list. */
 const MAX_AGE_MS = 5_000;
-/** Writes to remember between two reads; beyond, the next list reads all records again. */
+/** Maximum number of writes between two reads; after more, the next list reads all records again. */
 const MAX_WRITTEN = 10_000;
 const READ_AT_ONCE = 250;
 
@@ -31,7 +31,7 @@ export class Directory {
   #reading: Promise<readonly Entry[]> | undefined;
   /** Written here since the last read began; a later read may lack them. */
   #written = new Map<string, Entry>();
-  /** Whether `entries` lacks some of them. */
+  /** Whether `#entries` lacks some of `#written`. */
   #isBehind = false;
 
   /** @param nowMs a clock that never steps back */
@@ -43,7 +43,7 @@ export class Directory {
     this.#nowMs = nowMs;
   }
 
-  /** The newest first. Rejects with StoreUnavailable. */
+  /** Returns the entries, newest first. Rejects with StoreUnavailable. */
   async entries(): Promise<readonly Entry[]> {
     if (this.#entries !== undefined && this.#isBehind) this.#take(this.#entries);
     const before = this.#entries;
@@ -54,7 +54,7 @@ export class Directory {
     return before;
   }
 
-  /** A record was created or changed here. Cheap, however many there are. */
+  /** Notes a record created or changed here. Cheap, however many records there are. */
   note(record: Listed): void {
     // The first read will have it.
     if (this.#entries === undefined && this.#reading === undefined) return;
@@ -64,7 +64,7 @@ export class Directory {
     if (this.#written.size > MAX_WRITTEN) this.forget();
   }
 
-  /** Many records were written here: the next list reads all of them again. */
+  /** Makes the next list read all records again: many were written here. */
   forget(): void {
     this.#entries = undefined;
     this.#readAtMs = -Infinity;
@@ -74,7 +74,7 @@ export class Directory {
 
   #begin(): Promise<readonly Entry[]> {
     const written = (this.#written = new Map<string, Entry>());
-    // It is void if everything was forgotten meanwhile.
+    // The read is void if `forget` was called meanwhile.
     const isCurrent = (): boolean => this.#written === written;
     return this.#readAll()
       .then((entries) => {
@@ -107,7 +107,7 @@ export class Directory {
   }
 }
 
-/** The form in which texts are compared: any case, any width. */
+/** Returns the form in which texts are compared: case and character width do not matter. */
 export function searchable(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }

@@ -28,7 +28,7 @@ export async function untilWritten<Result>(attempt: () => Promise<Result>, given
   }
 }
 
-/** What an operator sets of a key or a customer: the history and its changes show these. */
+/** Fields that operators set; the history records their changes. */
 export const KEY_FIELDS = ['plan', 'name', 'note', 'status', 'limits', 'scopes', 'expiresAtMs'] as const;
 export const CUSTOMER_FIELDS = ['plan', 'name', 'reference', 'note', 'status', 'limits'] as const;
 

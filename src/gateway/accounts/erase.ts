@@ -53,7 +53,7 @@ export async function eraseKey(parts: ErasureParts, id: string, actor: string): 
   await forgetReasons(parts.engine.outbox, (key) => key === id);
 }
 
-/** The same for a closed customer, with its reference and all its keys. If it stops between two keys, repeat it. */
+/** Does the same for a closed customer, its reference and all its keys. If interrupted, run it again. */
 export async function eraseCustomer({ registry, engine }: ErasureParts, id: string, actor: string): Promise<void> {
   const closed = async (): Promise<CustomerRecord> => {
     const record = await registry.customers.get(id);
@@ -73,7 +73,7 @@ export async function eraseCustomer({ registry, engine }: ErasureParts, id: stri
   await forgetReasons(engine.outbox, (key) => customerOf(key) === id);
 }
 
-/** @param isCustomerClosed which is final */
+/** @param isCustomerClosed if true, the key need not be revoked */
 async function eraseOne(
   { registry, engine }: ErasureParts,
   id: string,
@@ -112,7 +112,7 @@ async function erase<R extends KeyRecord | CustomerRecord>(
 ): Promise<void> {
   await untilWritten(async () => {
     const record = await read();
-    // They are read one after the other; a change in between has another version.
+    // A change between the two reads makes the write fail, because the version differs.
     const history = await store.history(record.id);
     const done: AuditEntry = { atMs, actor, action: 'erased', changed: {} };
     await store.rewrite({ ...impersonal(record), version: record.version + 1 }, [...history.map(bare), done]);

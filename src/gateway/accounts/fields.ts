@@ -114,7 +114,7 @@ export function text(length: number, form = `must be a text of at most ${length}
     .refine((value) => !/pt[ga]_/.test(value), 'must not contain a key or a token');
 }
 
-const NAME_FORM = 'must be a text of 1 to 100 characters, with one that can be seen';
+const NAME_FORM = 'must be a text of 1 to 100 characters, at least one of them visible';
 export const name = text(100, NAME_FORM).regex(VISIBLE, NAME_FORM).describe('A name for people');
 export const reference = text(100).describe('Its id in the billing system; may be empty');
 export const note = text(1_000).describe('A note for operators');
@@ -140,7 +140,7 @@ export function planIn({ plans, has }: Pick<FieldRules, 'plans' | 'has'>): z.Zod
     if (value === ANONYMOUS_PLAN) return `"${ANONYMOUS_PLAN}" is for callers without a key; ${choice}`;
     if (!plans.has(value)) return `there is no plan ${quote(value)}; ${suggestion(value.slice(0, 64), names)}`;
     if (plans.get(value)!.retired !== true || value === has) return null;
-    return `plan ${quote(value)} is retired: who has it keeps it, no one else gets it; ${choice}`;
+    return `plan ${quote(value)} is retired: its holders keep it, and no one else gets it; ${choice}`;
   })
     .describe('A plan, such as free or pro')
     .meta({ format: 'plan' });
@@ -193,11 +193,11 @@ export function momentAfter(nowMs: number, never = '') {
   });
 }
 
-/** When it ends; null for never. */
+/** The time a key expires; null for never. */
 export const expiresAfter = (nowMs: number) =>
   momentAfter(nowMs, ', or null for never').nullable().describe('When it expires; null for never');
 
-/** What may be set of a key, however it comes. */
+/** The fields of a key, whether it is created, changed or imported. */
 export const keyFields = (rules: FieldRules) => ({
   plan: planIn(rules).optional(),
   note: note.optional(),
@@ -252,11 +252,11 @@ export function limitsOn(
 function tooSmall(plan: Plan, own: Limits, costs: Costs): readonly string[] {
   const { operation, cost } = dearestOn(plan, costs);
   return tooSmallFor(cost, own).map(
-    (per) => `limits: ${per} must be at least ${cost}: so much ${operation} costs on plan "${plan.name}"`,
+    (per) => `limits: ${per} must be at least ${cost}, the cost of ${operation} on plan "${plan.name}"`,
   );
 }
 
-/** What a caller sent, safe to repeat: one line, too short to be a key. */
+/** Returns what a caller sent, safe to repeat: one line, too short to be a key. */
 export function quote(value: string): string {
   return value.length < IMPORTED_MIN_LENGTH
     ? JSON.stringify(value)

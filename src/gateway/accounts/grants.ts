@@ -75,7 +75,7 @@ export function withoutPast<R extends Pick<Granted, 'grants'>>(record: R, nowMs:
   return held.length === grants.length ? record : { ...record, grants: held };
 }
 
-/** Returns why nothing can be added; empty if it can. */
+/** Returns why the units can't be added; empty if they can. */
 function problemsOn(
   { plan, limits, grants }: Granted,
   plans: Plans,
@@ -84,9 +84,9 @@ function problemsOn(
   nowMs: number,
 ): readonly string[] {
   const terms = termsOf(plans, plan, limits);
-  if (terms === undefined) return [`window: the plan "${plan}" is gone, so that there is no limit to add to`];
+  if (terms === undefined) return [`window: the plan "${plan}" is gone, so there is no limit to add to`];
   const limit = withGrants(terms, grants, nowMs).limits[window];
-  if (limit === undefined) return [`window: plan "${plan}" counts no ${window}, so that there is no limit to add to`];
+  if (limit === undefined) return [`window: plan "${plan}" counts no ${window}, so there is no limit to add to`];
   if (limit === 'unlimited') return [`window: the ${window} is unlimited on plan "${plan}": there is nothing to add`];
   if (limit + units > MAX_LIMIT)
     return [`units: the limit is ${limit}, and ${MAX_LIMIT} is the most: grant at most ${MAX_LIMIT - limit}`];

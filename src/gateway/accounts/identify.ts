@@ -32,6 +32,6 @@ function flawOf(authorization: string, token: string | null): Credential {
 function bearerOf(authorization: string): string | null {
   if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7);
   const token = BEARER.exec(authorization)?.[1];
-  // Its ID must not keep all these spaces in memory.
+  // Copied, so that its ID does not keep the whole header field in memory.
   return token === undefined ? null : ownText(token);
 }

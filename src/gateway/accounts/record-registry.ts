@@ -28,7 +28,7 @@ export interface Account extends StoredRecord {
   readonly grants?: readonly Grant[];
 }
 
-/** The plans that a payer has counts on, in the month of a day. */
+/** Returns the plans with counts of a payer in the month of a day. */
 type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>;
 
 const nothingCounted: PlansCounted = () => Promise.resolve(new Set());
@@ -98,7 +98,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
 
   protected abstract passes(record: R, filter: Filter): boolean;
 
-  /** Which entries of the directory a list has, before records are read. @param text as `searchable` makes it */
+  /** Returns which directory entries to list, before records are read. @param text from `searchable` */
   protected abstract listed(text: string, filter: Filter): Promise<(entry: Entry) => boolean>;
 
   /** Throws KeyRefused for a revoked key or a closed customer. */
@@ -126,7 +126,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     return Promise.resolve(record);
   }
 
-  /** By id, a page at a time. */
+  /** Returns a page of records, by ID. */
   list(filter: Filter, cursor: string | null, count: number): Promise<Page<R>> {
     const read = async (afterId: string | null, max: number): Promise<Batch<R>> => {
       const records = await this.page(afterId, max, filter);
@@ -136,8 +136,8 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   }
 
   /**
-   * A page of the records with `text` in their name, ID or reference, in any case, the newest first.
-   * @param cursor as `cursorOf` makes it (directory.ts)
+   * Returns a page of the records with `text` in their name, ID or reference, in any case, the newest first.
+   * @param cursor from `cursorOf` (directory.ts)
    */
   async newest(filter: Filter, text: string, cursor: string | null, count: number): Promise<Page<R>> {
     const isListed = await this.listed(searchable(text), filter);

@@ -108,7 +108,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
       return { ...fields, id, status: 'enabled', createdAtMs: atMs, secrets, version: 1 };
     };
     const action = imported === null ? 'created' : 'imported';
-    const taken = imported === null ? NO_FREE_ID : 'key: this key is here already, or was until it was revoked';
+    const taken = imported === null ? NO_FREE_ID : 'key: this key exists already, or existed until it was revoked';
     const entry: AuditEntry = { atMs, actor, action, changed: valuesOf({ customer: customer ?? '', ...fields }) };
     const record = await this.insert(make, entry, ', whose secret is not shown: revoke it and create another.', taken);
     return { record, token };
@@ -195,7 +195,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     );
   }
 
-  /** Stands in each token. */
+  /** Part of each token. */
   get environment(): string {
     return this.#parts.environment;
   }

@@ -36,7 +36,7 @@ t.test('a name has something to be seen', (t) => {
     '\u0301',
   ])
     for (const text of [invisible, `${invisible} ${invisible}`])
-      t.match(problemWith('name', text), /one that can be seen/, nameOf(text));
+      t.match(problemWith('name', text), /at least one of them visible/, nameOf(text));
   for (const blank of ['', ' ', '\u00a0', '\u3000']) t.not(problemWith('name', blank), '', nameOf(blank));
   t.end();
 });

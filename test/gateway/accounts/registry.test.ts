@@ -177,7 +177,7 @@ t.test('a plan with custom limits asks for them, any other drops them', async (t
   const monthly = { minute: 5, day: 'unlimited', month: 40 };
   t.same((await registry.change(record.id, { limits: monthly })).limits, monthly, 'a month too, for who wants it');
   const { problems } = await refusal(registry.change(record.id, { limits: { minute: 3, day: 4, month: 2 } }));
-  t.match(problems, [/^limits: minute must be at least 4: so much createPet costs on plan "enterprise"$/, /month/]);
+  t.match(problems, [/^limits: minute must be at least 4, the cost of createPet on plan "enterprise"$/, /month/]);
   t.equal((await registry.change(record.id, { plan: 'free' })).limits, null);
   t.equal((await refusal(registry.change(record.id, { plan: 'enterprise' }))).kind, 'invalid', 'and not remembered');
 });

@@ -5,16 +5,16 @@ import type { Body } from '../fields.js';
 import type { HeldKey } from '../state.js';
 import { isCustomerId } from '../token.js';
 
-/** Keys of one customer, revoked ones included. */
+/** Maximum number of keys of a customer, including revoked ones. */
 const MAX_KEYS = 10_000;
-/** What a customer's key has from its customer, or can't have. */
+/** Fields that a customer's key takes from its customer, or can't have. */
 const NOT_ITS_OWN: Readonly<Record<string, string>> = {
   plan: "is the customer's; leave it out, or change the customer",
   limits: "are the customer's; leave them out, or change the customer",
-  key: "a key of another form can't belong to a customer; leave it out to have one made",
+  key: "a key of another form can't belong to a customer; leave it out to create one",
 };
 
-/** The customer that a new key is to belong to; null where the body names none, or one that can't be. */
+/** Returns the customer of a new key; null if the body names none. Adds a problem if it can't have the key. */
 export async function readCustomer(
   store: CustomerStore,
   body: Body,
@@ -31,7 +31,7 @@ export async function readCustomer(
   return customer ?? null;
 }
 
-/** A problem for each field of a change that such a key does not have. */
+/** Returns a problem for each changed field that a customer's key does not have. */
 export function problemsOfChange(record: KeyRecord, body: Body): readonly string[] {
   return customerOf(record.id) === null ? [] : notItsOwn(body);
 }
@@ -42,7 +42,7 @@ function notItsOwn(body: Body): readonly string[] {
     .map(([field, why]) => `${field}: ${why}`);
 }
 
-/** The records as they hold: with what is the customer's, where a key has one. */
+/** Returns the records with their effective plan, limits and grants: the customer's, if a key has one. */
 export async function withTerms(store: CustomerStore, records: readonly KeyRecord[]): Promise<readonly HeldKey[]> {
   const ids = new Set(records.map(({ id }) => customerOf(id)).filter((id) => id !== null));
   if (ids.size === 0) return records;

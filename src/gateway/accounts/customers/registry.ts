@@ -17,20 +17,20 @@ interface CustomersParts extends Prices {
   readonly store: CustomerStore;
   readonly plans: () => Plans;
   readonly clock: Clock;
-  /** Corrections of a customer's keys are looked for here. */
+  /** Contains the corrections of a customer's keys. */
   readonly keys: CorrectedStore;
   readonly corrections: InTurn;
 }
 
 const OPTIONAL = { reference: reference.optional(), note: note.optional(), limits: limits.optional() };
 
-/** The body that makes a customer. */
+/** The body that creates a customer. */
 export const newCustomer = (rules: Pick<FieldRules, 'plans'>) => ({
   name,
   plan: planIn(rules),
   ...OPTIONAL,
 });
-/** The body that changes one; what is left out stays. */
+/** The body that changes a customer; omitted fields stay. */
 export const customerChange = (rules: Pick<FieldRules, 'plans' | 'has'>) => ({
   name: name.optional(),
   plan: planIn(rules).optional(),
@@ -38,13 +38,13 @@ export const customerChange = (rules: Pick<FieldRules, 'plans' | 'has'>) => ({
   status: status.optional(),
 });
 
-/** Which customers to list; what is left out doesn't matter. */
+/** Which customers to list; absent fields do not filter. */
 interface CustomerFilter {
-  /** The whole of it. */
+  /** The complete reference. */
   readonly reference?: string;
 }
 
-/** The life of customers: create, find, change, close. */
+/** The life cycle of customers: create, find, change, close. */
 export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFilter> {
   readonly #store: CustomerStore;
   readonly #keys: CorrectedStore;
@@ -81,16 +81,16 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
       createdAtMs: nowMs,
       version: 1,
     });
-    return this.insert(make, entry, ': look whether it is there.', NO_FREE_ID);
+    return this.insert(make, entry, ': check whether it exists.', NO_FREE_ID);
   }
 
-  /** IDs of customers with this text, as `searchable` makes it, in their name, ID or reference. */
+  /** Returns the IDs of customers with this text, from `searchable`, in their name, ID or reference. */
   async idsWith(text: string): Promise<ReadonlySet<string>> {
     const entries = await this.directory.entries();
     return new Set(entries.filter((entry) => entry.text.includes(text)).map(({ id }) => id));
   }
 
-  /** The customer of this id, else the one of this reference. Rejects also when two or more have the reference. */
+  /** Returns the customer with this ID, or else this reference. Rejects also if several have the reference. */
   async find(idOrReference: string): Promise<CustomerRecord> {
     if (looksLikeToken(idOrReference)) return this.get(idOrReference);
     const named = isCustomerId(idOrReference) ? await this.#store.read(idOrReference) : undefined;

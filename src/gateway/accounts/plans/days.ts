@@ -4,27 +4,27 @@ import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry } from '../../store/records/record.js';
 
-/** Who may owe something: a customer, or a key without one. */
+/** The one who pays: a customer, or a key without one. */
 export type Payer = CustomerRecord | KeyRecord;
 
-/** What applied to a payer at the end of a day. */
+/** The terms of a payer at the end of a day. */
 interface DayTerms {
-  /** Null before it was made or imported, and once it was closed, revoked or had expired. */
+  /** Null before its creation or import, and after it was closed, revoked or expired. */
   readonly plan: string | null;
-  /** Limits of its own, for a plan whose limits are `custom`. */
+  /** Its own limits, on a plan with custom limits. */
   readonly limits: Limits | null;
 }
 
-/** A value that a field had from a moment on. */
+/** The value of a field from a time on. */
 interface Step {
   readonly fromMs: number;
   readonly value: unknown;
 }
 
 /**
- * What applied to a payer at the end of each of these UTC days, by its history alone: what is changed today leaves the
- * days before as they were. A key that expired on the 5th and got a new end on the 9th has no plan from the 5th to the
- * 8th. Days to come are as now.
+ * Returns a payer's terms at the end of each of these UTC days, from its history alone: a change made today leaves
+ * earlier days unchanged. A key that expired on the 5th and was extended on the 9th has no plan from the 5th to the
+ * 8th. Future days are like today.
  */
 export function termsOn(record: Payer, history: readonly AuditEntry[], days: readonly string[]): readonly DayTerms[] {
   const beganMs = beginningIn(history)?.atMs ?? record.createdAtMs;
@@ -45,7 +45,7 @@ export function termsOn(record: Payer, history: readonly AuditEntry[], days: rea
   });
 }
 
-/** The plan of `termsOn`. */
+/** Returns only the plans of `termsOn`. */
 export function planDays(
   record: Payer,
   history: readonly AuditEntry[],
@@ -54,12 +54,12 @@ export function planDays(
   return termsOn(record, history, days).map(({ plan }) => plan);
 }
 
-/** Every plan that the payer ever had. */
+/** Returns every plan that the payer ever had. */
 export function plansIn(record: Payer, history: readonly AuditEntry[]): ReadonlySet<string> {
   return new Set(stepsOf('plan', record.plan, history).map(({ value }) => value as string));
 }
 
-/** @param now the value where the history doesn't name the field */
+/** @param now the value if the history doesn't name the field */
 function stepsOf(field: 'plan' | 'limits' | 'expires', now: unknown, history: readonly AuditEntry[]): readonly Step[] {
   const changes = history.flatMap(({ atMs, action, changed }) => {
     const change = action === 'changed' ? (changed[field] as { from?: unknown; to?: unknown } | undefined) : undefined;
@@ -82,7 +82,7 @@ function hasEnded({ action, changed }: AuditEntry): boolean {
   return action === 'closed' || action === 'revoked' || (action === 'imported' && changed['status'] === 'revoked');
 }
 
-/** Unix ms; a history has a moment as ISO 8601, a record as unix ms. */
+/** Returns unix ms; Infinity for null. A history has ISO 8601, a record unix ms. */
 function endIn(expires: unknown): number {
   return expires === null || expires === undefined ? Infinity : new Date(expires as string | number).getTime();
 }

@@ -4,7 +4,7 @@ import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { AdmissionEngine } from '../../store/port.js';
 
-/** What has a plan: a customer, or a key that has none. Those that will never be good again are left out. */
+/** A customer, or a key without one; neither a closed customer nor a revoked key. */
 export interface Holder extends Pick<KeyRecord, 'id' | 'plan' | 'limits'> {
   readonly kind: 'key' | 'customer';
 }
@@ -13,7 +13,7 @@ export type Holders = Pick<AdmissionEngine, 'keys' | 'customers'>;
 
 const PAGE = 500;
 
-/** All there are, a page at a time; between pages requests have their turn. */
+/** Yields all holders, read in pages; requests get their turn in between. */
 export async function* holdersIn({ keys, customers }: Holders): AsyncGenerator<Holder> {
   yield* paged((after) => keys.page(after, PAGE), keyHolder);
   yield* paged((after) => customers.page(after, PAGE), customerHolder);

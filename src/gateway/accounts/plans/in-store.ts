@@ -4,7 +4,7 @@ import { withRetry } from '../../store/records/retry.js';
 import type { Holders } from './holders.js';
 import { planProblems } from './losses.js';
 
-/** Whom the plans of `sources` would not serve of those in their Redis. Rejects with StoreUnavailable. */
+/** Returns whom in the Redis of `sources` its plans would not serve. Rejects with StoreUnavailable. */
 export async function unservedInStore(
   { settings, ...sources }: Sources,
   operations: readonly { readonly id: string; readonly cost: number }[],

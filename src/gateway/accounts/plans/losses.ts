@@ -4,24 +4,24 @@ import type { Sources } from '../../config/load.js';
 import { holdersIn, type Holder, type Holders } from './holders.js';
 import { dearestOn, tooSmallFor, type Costs } from './price.js';
 
-/** Why a plan does not serve somebody who has it. */
+/** Why a plan does not serve its holder. */
 type Reason = 'gone' | 'without_limits' | 'own_limits' | 'price';
 
-/** Keys and customers that plans take something from. */
+/** Keys and customers that lose something by a change of a plan. */
 interface Loss {
   readonly plan: string;
   readonly reason: Reason;
   readonly keys: number;
   readonly customers: number;
-  /** A few of them. */
+  /** The first three of them. */
   readonly ids: readonly string[];
 }
 
 const FEW = 3;
 
 /**
- * Who would lose by a change of the plans. Nothing is read where none went or was narrowed.
- * @param before null, at a start: whoever is not served by `next`, whatever was before
+ * Returns who would lose by a change of the plans. Reads nothing if no plan was removed or narrowed.
+ * @param before null at a start: the result has everyone that `next` does not serve
  */
 export async function lossesOf(
   holders: Holders,
@@ -42,7 +42,7 @@ export async function lossesOf(
   return [...losses.values()];
 }
 
-/** The same as problems of the file of the plans. @param before as of `lossesOf` */
+/** Returns the losses as problems of the plans file. @param before as for `lossesOf` */
 export async function planProblems(
   holders: Holders,
   { settings, plans: file }: Pick<Sources, 'settings' | 'plans'>,
@@ -54,7 +54,7 @@ export async function planProblems(
   return losses.map((loss) => ({ ...file.location([loss.plan], 'key'), path: loss.plan, message: messageOf(loss) }));
 }
 
-/** What an operator reads of it. */
+/** Returns the message for operators. */
 export function messageOf({ plan, reason, keys, customers, ids }: Loss): string {
   const count = [countOf(keys, 'key'), countOf(customers, 'customer')].filter(Boolean).join(' and ');
   const more = keys + customers > ids.length ? ', …' : '';
@@ -77,12 +77,12 @@ function withOne(loss: Loss, { kind, id }: Holder): Loss {
   return kind === 'key' ? { ...loss, ids, keys: loss.keys + 1 } : { ...loss, ids, customers: loss.customers + 1 };
 }
 
-/** Whether a plan went or was narrowed. */
+/** Whether a plan was removed or narrowed. */
 export function narrows(before: Plans, next: Plans, costs: Costs): boolean {
   return [...before.values()].some((plan) => isNarrowed(plan, next.get(plan.name), costs));
 }
 
-/** Whether somebody on `plan` may be worse off with `next` in its place; more than limits that are lower. */
+/** Whether `next` may not serve a holder of `plan`; lower limits alone do not count. */
 function isNarrowed(plan: Plan, next: Plan | undefined, costs: Costs): boolean {
   if (next === undefined || (plan.limits === 'custom') !== (next.limits === 'custom')) return true;
   return plan.limits === 'custom' && dearestOn(next, costs).cost > dearestOn(plan, costs).cost;
@@ -92,7 +92,7 @@ function reasonsIn(before: Plans | null, next: Plans, costs: Costs): (holder: Ho
   const dearest = new Map([...next.values()].map((plan) => [plan.name, dearestOn(plan, costs).cost]));
   return (holder) => {
     const old = before?.get(holder.plan);
-    // Who has lost already loses nothing more.
+    // Those not served before lose nothing more.
     if (before !== null && (old === undefined || unserved(old, holder) !== null)) return null;
     const plan = next.get(holder.plan);
     const reason = unserved(plan, holder);

@@ -2,10 +2,10 @@ import type { Limit, Limits } from '../../admission/bucket.js';
 import type { Plan } from '../../admission/plan.js';
 import { costOf } from '../../admission/windows.js';
 
-/** What each operation costs by the contract. */
+/** The cost of each operation by the contract. */
 export type Costs = ReadonlyMap<string, number>;
 
-/** The operation that costs most on a plan; none costs nothing. */
+/** The operation that costs most on a plan; empty, with cost 0, if none costs anything. */
 interface Dearest {
   readonly operation: string;
   readonly cost: number;
@@ -20,7 +20,7 @@ export function dearestOn(plan: Plan, costs: Costs): Dearest {
   return dearest;
 }
 
-/** The windows of `limits` that don't hold a request of this cost. */
+/** Returns the windows of `limits` that are too small for one request of this cost. */
 export function tooSmallFor(cost: number, limits: Limits): readonly string[] {
   return Object.entries(limits).flatMap(([per, limit]: [string, Limit]) =>
     limit === 'unlimited' || limit >= cost ? [] : [per],

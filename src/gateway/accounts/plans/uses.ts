@@ -3,10 +3,10 @@ import { holdersIn, type Holders } from './holders.js';
 import { lossesOf, messageOf } from './losses.js';
 import type { Costs } from './price.js';
 
-/** A plan, and how many have it: keys with a plan of their own, and customers, whose keys are not counted. */
+/** A plan and the number of its holders: customers, and keys without a customer. */
 export interface PlanUse {
   readonly name: string;
-  /** `gone`: only the store knows it any more. */
+  /** `gone`: not in the plans file, but some keys or customers still have it. */
   readonly state: 'in_force' | 'retired' | 'gone';
   readonly limits: Plan['limits'] | null;
   readonly price: Price | null;
@@ -14,7 +14,7 @@ export interface PlanUse {
   readonly customers: number;
 }
 
-/** The plans in force, with how many have each. */
+/** The plans in force, with the number of their holders. */
 export class PlanRegistry {
   readonly #holders: Holders;
   readonly #plans: () => Plans;
@@ -37,17 +37,17 @@ export class PlanRegistry {
     return [...uses.values()];
   }
 
-  /** Of each plan in force; null where it has none. */
+  /** Returns the price of each plan in force; null if it has none. */
   prices(): Readonly<Record<string, Price | null>> {
     return pricesOf(this.#plans());
   }
 
-  /** As they are in force. */
+  /** Returns the plans in force. */
   plans(): Plans {
     return this.#plans();
   }
 
-  /** What `next` takes from keys and customers, a line each: as a reload, and as a start would say it. */
+  /** Returns what `next` takes from keys and customers, one line each, as a start or a reload would report it. */
   async taken(next: Plans): Promise<readonly string[]> {
     const atStart = await lossesOf(this.#holders, null, next, this.costs);
     const atReload = await lossesOf(this.#holders, this.#plans(), next, this.costs);

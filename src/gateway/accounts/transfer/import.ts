@@ -4,10 +4,10 @@ import type { KeyStore, KeyRecord } from '../../store/records/key.js';
 import type { Body } from '../fields.js';
 import { readIncoming, sameKey, type ImportRules } from './line.js';
 
-/** One line of the file, counted from 1: a JSON object, or why it is none. */
+/** One line of the file, counted from 1: a JSON object, or why it is not one. */
 export type ImportLine = { readonly line: number } & ({ readonly body: Body } | { readonly problem: string });
 
-/** `unchanged`: keys that were here already, just as the file says. */
+/** `unchanged`: keys that existed already and match the file. */
 export interface ImportResult {
   readonly imported: number;
   readonly unchanged: number;
@@ -17,7 +17,7 @@ interface ImportParts {
   readonly store: KeyStore;
   readonly rules: ImportRules;
   readonly actor: string;
-  /** Only says what an import would do. */
+  /** Only reports what an import would do. */
   readonly check: boolean;
 }
 
@@ -39,11 +39,11 @@ const PAGE = 100;
 const MAX_PROBLEMS = 1_000;
 
 /**
- * Brings in the keys of `lines` as they come, a page at a time, so that memory stays small. A key that is here
- * already, just as its line says, is left alone: an import that broke off is run again, and goes on. A line that is
- * not valid, or whose key is here and differs, is refused; the others count.
+ * Imports the keys of `lines` as they arrive, a page at a time, so that memory stays small. A key that exists and
+ * matches its line is left alone, so an interrupted import can be run again. A line that is invalid, or whose key
+ * exists and differs, is refused; the others are imported.
  *
- * Rejects with ImportRefused where there were such lines, and with what the store rejects with.
+ * Rejects with ImportRefused if lines were refused, and with errors of the store.
  */
 export async function importKeys(parts: ImportParts, lines: AsyncIterable<ImportLine>): Promise<ImportResult> {
   const run = new ImportRun(parts);
@@ -54,7 +54,7 @@ export async function importKeys(parts: ImportParts, lines: AsyncIterable<Import
   return { imported, unchanged };
 }
 
-/** Gives each line to `take`, until there are too many problems. */
+/** Passes each line to `run`, until there are too many problems. */
 export async function takeLines(
   lines: AsyncIterable<ImportLine>,
   run: { readonly problems: string[]; take(line: ImportLine): Promise<void> },
@@ -62,14 +62,14 @@ export async function takeLines(
   for await (const line of lines) {
     await run.take(line);
     if (run.problems.length < MAX_PROBLEMS) continue;
-    run.problems.push(`after so many problems nothing was read beyond line ${line.line}`);
+    run.problems.push(`too many problems: nothing was read beyond line ${line.line}`);
     return;
   }
 }
 
 class ImportRun implements ImportResult {
   readonly #parts: ImportParts;
-  /** By id: of two lines with one id the second comes after the first is written. */
+  /** By ID: if two lines have the same ID, the first is written before the second is added. */
   #page = new Map<string, Snapshot<KeyRecord> & { readonly line: number }>();
   readonly problems: string[] = [];
   imported = 0;
@@ -114,5 +114,5 @@ class ImportRun implements ImportResult {
 }
 
 function differs(id: string): string {
-  return `id: the key ${id} is here already, and is not as this line says; "petgate keys show ${id}" shows it`;
+  return `id: the key ${id} exists already and differs from this line; "petgate keys show ${id}" shows it`;
 }

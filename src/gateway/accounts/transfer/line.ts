@@ -9,15 +9,15 @@ import { customerOf } from '../../store/records/customer-id.js';
 import { importedIdOf, isKeyId } from '../token.js';
 import { MAX_SECRETS } from '../rotation.js';
 
-/** What a line is measured by. */
+/** The rules for a line. */
 export interface ImportRules extends FieldRules, Prices {
-  /** Whether keys of another form are looked up at all. */
+  /** Whether keys of another form are accepted. */
   readonly acceptImported: boolean;
-  /** Made once for all lines. */
+  /** Built once for all lines. */
   readonly fields: ReturnType<typeof lineFields>;
 }
 
-/** Those of a line; the others are read below. */
+/** The fields of a line; those with `OTHER` are read below. */
 export const lineFields = (rules: FieldRules) => ({
   ...keyFields(rules),
   plan: planIn(rules),
@@ -29,11 +29,11 @@ const STATUSES: readonly KeyStatus[] = ['enabled', 'disabled', 'revoked'];
 const HASH_FORM = 'the SHA-256 of the whole key, 64 hex digits or 43 characters of base64url';
 
 /**
- * One key of an import file:
+ * Parses one key of an import file:
  * `{hash | hashes, plan, name, id?, note?, status?, limits?, scopes?, created?, expires?}`.
- * A hash is the SHA-256 of the key as the client sends it, hex or base64url; `hashes` takes up to two,
- * each a hash or `{hash, ends}`. A revoked key has none. `id` is for keys that Petgate made, whose
- * token holds it: a key of any other form gets its id from its hash. Dates may lie in the past here.
+ * A hash is the SHA-256 of the key as the client sends it, in hex or base64url; `hashes` takes up to three, each a hash
+ * or `{hash, ends}`. A revoked key has none. `id` is for keys that Petgate created, whose token contains it; a key of
+ * another form gets its ID from its hash. Dates may be in the past.
  */
 export function readIncoming(
   body: Body,
@@ -68,7 +68,7 @@ export function readIncoming(
   return firstSnapshot(record, { atMs: rules.nowMs, actor, action: 'imported', changed });
 }
 
-/** Whether `stored` is what a line with `record` brings; when it was created doesn't matter. */
+/** Whether `stored` matches the imported `record`, whenever it was created. */
 export function sameKey(record: KeyRecord, stored: KeyRecord): boolean {
   return Object.keys(differences(record, stored, [...KEY_FIELDS, 'secrets'])).length === 0;
 }
@@ -104,11 +104,11 @@ function readSecret(value: unknown, field: string, problems: string[]): SecretHa
   return { hash: hash ?? '', endsAtMs: dateIn(pair, 'ends', problems) };
 }
 
-/** A hash in base64url, as records hold it; undefined when it is none. */
+/** Returns a hash in base64url; undefined if it is not one. */
 function readHash(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   if (/^[0-9a-fA-F]{64}$/.test(value)) return Buffer.from(value, 'hex').toString('base64url');
-  // Some 43 characters spell no 32 bytes; they would never be equal to a hash.
+  // Some texts of 43 characters do not encode 32 bytes exactly, and would never match a hash.
   return value.length === 43 && Buffer.from(value, 'base64url').toString('base64url') === value ? value : undefined;
 }
 
@@ -126,18 +126,18 @@ function readId(
   if (value !== undefined && (typeof value !== 'string' || !isKeyId(value)))
     problems.push("id: must be a Petgate key's 12 letters and digits; leave it out for a key of another form");
   else if (value !== undefined && customerOf(value) !== null)
-    problems.push("id: keys of a customer can't be imported; make new ones with petgate keys create --customer");
+    problems.push("id: keys of a customer can't be imported; create new ones with petgate keys create --customer");
   if (typeof id !== 'string') return '';
   if (!acceptImported && foreignIds.includes(id)) {
     problems.push(
       'hash: keys of another form are refused here; set keys.accept_imported to true first, or give the id if ' +
-        'Petgate made the key',
+        'Petgate created the key',
     );
   }
   return id;
 }
 
-/** Unix ms; null when the field isn't there or is null. */
+/** Returns unix ms; null if the field is absent or null. */
 function dateIn(body: Body, field: string, problems: string[]): number | null {
   const value = body[field] ?? null;
   if (value === null) return null;

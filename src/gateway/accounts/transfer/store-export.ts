@@ -8,12 +8,12 @@ import { withRetry } from '../../store/records/retry.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { addLine, customerLine, EXPORT_FORMAT, EXPORT_FORMAT_WITH_CORRECTIONS, keyLine, noSums } from './stored.js';
 
-/** Few, so that requests have their turn in between. */
+/** Few, so that requests get their turn in between. */
 const RECORDS_AT_ONCE = 50;
 
 /**
- * All that a store keeps for longer than a minute, as JSON lines, with their sums at the end. Each key is of one
- * moment, with what it used on that day; the days before follow.
+ * Yields all that a store keeps for longer than a minute, as JSON lines, with their sums at the end. Each key is a
+ * consistent snapshot, including that day's usage; earlier days follow.
  */
 export async function* exportStore(engine: AdmissionEngine, nowMs: number): AsyncGenerator<string, void> {
   const { customers, keys, tokens, transfer } = engine;
@@ -59,7 +59,7 @@ async function* snapshots<R extends StoredRecord>(
   }
 }
 
-/** What the archive had of each day when it was moved there. */
+/** Returns what the archive had of each day when it was moved there. */
 function hadOf({ days }: ArchiveNote): Readonly<Record<string, Counts>> {
   return Object.fromEntries([...days].flatMap(([day, has]) => (has === null ? [] : [[day, has]])));
 }

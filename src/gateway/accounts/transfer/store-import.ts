@@ -7,13 +7,13 @@ import { withRetry } from '../../store/records/retry.js';
 import { ImportRefused, takeLines, type ImportLine } from './import.js';
 import { addLine, customerIn, keyIn, noSums, readStored, type StoredLine, type Sums } from './stored.js';
 
-/** What became of customers, keys and tokens, how many rows of the ledger grew, and what the file holds. */
+/** Counts of customers, keys and tokens by result, of ledger rows updated, and the sums of the file. */
 interface StoreImport extends Readonly<Record<Exclude<Restored, 'different'>, number>> {
   readonly raised: number;
   readonly sums: Sums;
 }
 
-/** Written in one step: few, so that requests have their turn in between. */
+/** Written in one step: few, so that requests get their turn in between. */
 const RECORDS_AT_ONCE = 50;
 const ROWS_AT_ONCE = 250;
 
@@ -21,9 +21,9 @@ const NOT_AN_EXPORT =
   'an export begins with a line of kind "store": this file is not an export, or its beginning is missing';
 
 /**
- * Brings in the lines of an export as they come. What is here already is left alone, what is newer here stays, and of
- * two counts the larger one holds: so it may break off anywhere and be run again. Rejects with ImportRefused that names
- * what would overwrite something else, and with what the store rejects with.
+ * Imports the lines of an export as they arrive. Records that are equal or newer here stay, and the larger of two
+ * counts is kept, so an interrupted import can be run again. Rejects with ImportRefused, which names what would
+ * overwrite a different record, and with errors of the store.
  */
 export async function importStore(engine: AdmissionEngine, lines: AsyncIterable<ImportLine>): Promise<StoreImport> {
   const run = new StoreRun(engine);
@@ -42,7 +42,7 @@ class StoreRun {
   readonly #engine: AdmissionEngine;
   readonly #sums: Record<keyof Sums, number> = noSums();
   readonly #counts = { added: 0, changed: 0, unchanged: 0, newer: 0, raised: 0 };
-  /** Ids of what is another one here: what was counted of it does not count. */
+  /** IDs of a different record here: the file's usage for them is not imported. */
   readonly #different = new Set<string>();
   /** Lines of one kind that are not written yet. */
   #page: Waiting[] = [];
@@ -123,10 +123,10 @@ class StoreRun {
       return;
     }
     this.#different.add(id);
-    this.#refuse(line, `the ${kind} ${id} here is not the one of this line: it stays as it is`);
+    this.#refuse(line, `a different ${kind} ${id} exists here: it stays unchanged`);
   }
 
-  /** Days that are not in the store are in its archive: without it, bills would be too small. */
+  /** Binds the archive with the days that the export lacks: without it, bills would be too small. */
   async #bind(named: Extract<StoredLine, { kind: 'store' }>['archive']): Promise<void> {
     if (named === null) return;
     const { archive } = this.#engine.transfer;
@@ -135,7 +135,7 @@ class StoreRun {
     if (bound === named.id) return;
     const why =
       bound === null
-        ? 'an embedded store has no archive: bring its days back first, with "petgate usage archive restore" where ' +
+        ? 'an embedded store has no archive: restore its days first, with "petgate usage archive restore" where ' +
           'this was exported'
         : `days of this store are in another archive (${bound})`;
     throw new ImportRefused({ imported: 0, unchanged: 0 }, [`days are in the archive ${named.id}, and ${why}`]);
@@ -151,7 +151,7 @@ class StoreRun {
   }
 }
 
-/** Roughly how many rows of a store. */
+/** Returns roughly how many rows of a store a line has. */
 function sizeOf(stored: StoredLine): number {
   if (stored.kind === 'usage') return stored.rows.length;
   if (stored.kind === 'key') return stored.history.length + stored.usage.length;

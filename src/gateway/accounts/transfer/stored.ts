@@ -11,8 +11,8 @@ import { MAX_SECRETS } from '../rotation.js';
 import { isCustomerId, isKeyId } from '../token.js';
 
 /**
- * The form of an export; a line says which kind it is, and the form of the whole stands in the first. One with
- * corrections is of another: version 0.3 would bring them in where no report finds them.
+ * The format of an export, named in its first line. An export with corrections has its own format: version 0.3 would
+ * import them where no report finds them.
  */
 export const EXPORT_FORMAT = 1;
 export const EXPORT_FORMAT_WITH_CORRECTIONS = 2;
@@ -72,12 +72,12 @@ const ROW = z.strictObject({
   isOnTop: z.literal(true).optional(),
 });
 
-/** One form for each kind of line. All that a store keeps for longer than a minute is in one of them. */
+/** One schema per kind of line. Together they have all that a store keeps for longer than a minute. */
 const LINES = {
   store: z.strictObject({
     format: z.literal(EXPORT_FORMATS, `must be ${EXPORT_FORMATS.join(' or ')}: another version of Petgate wrote this`),
     exported: TEXT,
-    // Version 0.3 didn't say what the archive has of a day.
+    // `has` is absent in exports of version 0.3.
     archive: z
       .strictObject({ id: TEXT.min(1), days: z.array(DAY), has: z.record(DAY, z.strictObject(COUNTED)).optional() })
       .nullable(),
@@ -89,7 +89,7 @@ const LINES = {
     }),
     history: HISTORY,
     state: STATE,
-    /** Version 0.3: a webhook of the customer's own, which nothing uses. */
+    /** From version 0.3: the customer's own webhook, which is ignored. */
     webhook: z.unknown().optional(),
   }),
   key: z.strictObject({
@@ -124,7 +124,7 @@ export type StoredLine = Lines[Kind];
 export type Sums = Lines['end']['sums'];
 type StoredState = z.output<typeof STATE>;
 
-/** The line, or what is wrong with it. */
+/** Returns the line, or what is wrong with it. */
 export function readStored(body: Readonly<Record<string, unknown>>): StoredLine | string {
   const { kind, ...fields } = body;
   if (typeof kind !== 'string' || !Object.hasOwn(LINES, kind))
@@ -171,7 +171,7 @@ export function noSums(): Sums {
   return { customers: 0, keys: 0, tokens: 0, ...noCounts() };
 }
 
-/** Adds what a line of these kinds holds. */
+/** Adds a line to the sums. */
 export function addLine(sums: Record<keyof Sums, number>, kind: Kind, rows: readonly StoredRow[]): void {
   if (kind === 'customer' || kind === 'key' || kind === 'token') sums[`${kind}s`] += 1;
   for (const row of rows) for (const count of COUNTS) sums[count] += row[count];

@@ -118,7 +118,7 @@ t.test(
       [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'on' }, 'status: must be'],
       [{ hash: hashOf('y'), plan: 'free', name: 'x', created: 'yesterday' }, 'created: must be a date'],
       [{ hash: hashOf('y'), plan: 'enterprise', name: 'x' }, 'limits: missing, plan "enterprise" has custom limits'],
-      [{ id: there.id, hash: hashOf('y'), plan: 'free', name: 'There' }, 'is here already'],
+      [{ id: there.id, hash: hashOf('y'), plan: 'free', name: 'There' }, 'exists already'],
     ];
     const bodies = [...good, ...bad.map(([body]) => body)];
     const problems = await problemsOf(registry.import(linesOf(bodies), 'Zoë', true));
@@ -166,7 +166,7 @@ t.test(
     const bodies = tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
     await registry.import(linesOf(bodies));
     await registry.change(tokens[1]!.id, { plan: 'pro' });
-    t.match(await problemsOf(registry.import(linesOf(bodies))), [/^line 2: .*is not as this line says/]);
+    t.match(await problemsOf(registry.import(linesOf(bodies))), [/^line 2: .*differs from this line/]);
     t.equal((await registry.get(tokens[1]!.id)).plan, 'pro');
   },
 );
@@ -182,7 +182,7 @@ t.test('of two lines with one id the first counts, wherever the second stands', 
   });
   const bodies = [bodyOf(twice!, 'App'), bodyOf(twice!, 'Other'), ...others.map((made) => bodyOf(made, 'App'))];
   const problems = await problemsOf(registry.import(linesOf([...bodies, bodyOf(twice!, 'Last')])));
-  t.match(problems, [/^line 2: .*is not as this line says/, /^line 152: /]);
+  t.match(problems, [/^line 2: .*differs from this line/, /^line 152: /]);
   t.equal((await registry.get(twice!.id)).name, 'App');
   t.equal((await registry.list({}, null, 200)).records.length, 150);
 });
@@ -223,6 +223,6 @@ t.test('keys on a retired plan are refused, by line and with what to do', async 
   const registry = openRegistry(engine, { acceptImported: true, plans: () => plans });
   const bodies = ['free', 'old'].map((plan) => ({ plan, name: plan, hash: hashOf(`sk-live-0123456789-${plan}`) }));
   t.same(await problemsOf(registry.import(linesOf(bodies))), [
-    'line 2: plan: plan "old" is retired: who has it keeps it, no one else gets it; choose one of free',
+    'line 2: plan: plan "old" is retired: its holders keep it, and no one else gets it; choose one of free',
   ]);
 });
