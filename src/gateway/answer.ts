@@ -6,7 +6,7 @@ import { problemOf, xmlOf, type Refusal } from './refusal.js';
 /** `Retry-After` in seconds if there is no verdict. */
 const CLOSED_RETRY_S = 1;
 
-/** The form of errors. */
+/** The format of error responses. */
 export interface ErrorForm {
   /** `problem`: always RFC 9457 problems. With the others, only clients whose Accept names that type get one. */
   readonly form: 'petgate' | 'problem' | 'nested' | 'xml';
@@ -26,7 +26,7 @@ const ACCEPT = 'accept';
 const PROBLEM = 'application/problem+json';
 const ACCEPTS_PROBLEM = /(?:^|,)\s*application\/problem\+json\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:[,;]|$)))/i;
 
-/** Headers of every response, flat: rates (`ownRates` or the verdict's), request ID, the operation's headers, CORS. */
+/** Returns the headers of every response, flat: rates (`ownRates` or the verdict's), request ID, operation, CORS. */
 export function commonHeaders(exchange: Exchange, ownRates?: readonly string[]): string[] {
   const { verdict, decidedMs, headers, cors } = exchange.logEntry;
   const rates =

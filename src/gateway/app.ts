@@ -25,7 +25,7 @@ interface AppParts extends Pick<Lasting, 'internalToken' | 'log' | 'now' | 'rece
 
 export type App = ReturnType<typeof createApp>;
 
-/** The composition root: what survives a reload, and the handler that each reload rebuilds. Does not listen yet. */
+/** The composition root: creates what survives a reload, and the handler that each reload rebuilds. Does not listen. */
 export function createApp(parts: AppParts) {
   const { settings, engine, contract, log } = parts;
   const metrics = createMetrics({

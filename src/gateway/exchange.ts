@@ -8,7 +8,7 @@ import type { Meter } from './upstream/meter.js';
 
 /**
  * The client's side of one exchange: the only way to its socket. `edge/` implements it, so that every other step sees
- * plain data. After `gone` is true all writes are swallowed.
+ * plain data. Once `gone` is true, writes are ignored.
  */
 export interface Client {
   readonly gone: boolean;

@@ -23,13 +23,13 @@ import { askPrimary, recallThroughPrimary, reportToPrimary, storeOfPrimary } fro
 import { onStopSignal } from '../shared/exit.js';
 
 /**
- * The gateway process: settings → app → listen → signals. Resolves once it serves. Rejects with ConfigError,
+ * Runs the gateway process: settings → app → listen → signals. Resolves once it serves. Rejects with ConfigError,
  * InvalidSecret, StoreUnavailable, or Node's error for a port that is not available.
  */
 export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> {
   tuneV8();
   if (cluster.isWorker) {
-    // The whole process group may receive it; only the primary acts on it.
+    // The whole process group may receive SIGHUP; only the primary acts on it.
     process.on('SIGHUP', () => undefined);
     // New settings may arrive right after the first ones: they wait until `base` exists.
     const base: Promise<Base<ServingEngine>> = askPrimary(async (next) => applyAll(await base, next)).then((inForce) =>
@@ -78,7 +78,7 @@ function isDearer({ routes }: Contract, { costs }: Base): boolean {
   return routes.operations.some(({ id, cost }) => cost > (costs.get(id) ?? 1));
 }
 
-/** Runs `check`. A ConfigError that it throws names `files`: the error may have to be corrected in any of them. */
+/** Runs `check`. Its ConfigError names all `files`, because the error may be in any of them. */
 function withFiles<T>(files: readonly string[], check: () => T): T {
   try {
     return check();
@@ -94,8 +94,8 @@ const FEW = 20;
 function warn({ log }: Base, contract: LoadedContract | null, problems: readonly string[]): void {
   const count = contract?.warnings.length ?? 0;
   if (count > 0)
-    log.warn({ count, problems: contract?.warnings.slice(0, FEW) }, 'not all of the contract is served as it says');
-  if (problems.length > 0) log.warn({ problems }, 'plans speak of operations that the contract does not have');
+    log.warn({ count, problems: contract?.warnings.slice(0, FEW) }, 'parts of the contract are not served as written');
+  if (problems.length > 0) log.warn({ problems }, 'plans name operations that the contract does not have');
 }
 
 function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {

@@ -32,7 +32,7 @@ export interface Refusal {
 
 /** The parts of a problem that are known at load time; `problemOf` assembles it. */
 interface Problem {
-  /** A registered type, or a fragment such as `#not_found` on our page that explains it. */
+  /** A registered type, or a fragment such as `#not_found` on the page that explains it. */
   readonly type: string;
   /** The members between `type` and `instance`. */
   readonly members: string;
@@ -69,7 +69,7 @@ function membersOf(members: object): string {
 
 /**
  * Renders the refusal as `application/problem+json`.
- * @param docs the page that explains our own types
+ * @param docs the page that explains the gateway's own types
  * @param id request ID; nothing in it needs escaping
  */
 export function problemOf({ problem: { type, members } }: Refusal, docs: string, id: string): string {

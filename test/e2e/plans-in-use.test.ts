@@ -167,6 +167,6 @@ t.test('a price for an operation that the contract does not have is a warning', 
   const upstream = await startUpstream(t);
   const plans = { ...PLANS, free: { ...PLANS.free, operations: { createPte: { cost: 2 } } } };
   const gateway = await startGateway(t, { plans, environment: { PETS_URL: upstream.url } });
-  const warning = await gateway.program.logged('plans speak of operations that the contract does not have');
+  const warning = await gateway.program.logged('plans name operations that the contract does not have');
   t.match(JSON.stringify(warning), /createPte.*did you mean .*createPet/);
 });

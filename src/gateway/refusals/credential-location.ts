@@ -12,7 +12,7 @@ export type CredentialLocations = readonly CredentialLocation[];
 /** How the catalogue's messages describe sending a key. */
 const CATALOGUED = '"Authorization: Bearer <API_KEY>"';
 
-/** The header field with the key; null if it is in the query. */
+/** Returns the header field with the key; null if it is in the query. */
 export function fieldOf(location: CredentialLocation): string | null {
   if (location === 'bearer' || 'basic' in location || 'scheme' in location) return 'Authorization';
   return 'header' in location ? location.header : null;
@@ -57,7 +57,7 @@ export function worded(message: string, locations: CredentialLocations): string 
   });
 }
 
-/** Arguments for `curl` that send `key`; `quote` turns a text into one shell word. */
+/** Returns arguments for `curl` that send `key`. @param quote turns a text into one shell word */
 export function curlArguments(
   [location = 'bearer']: CredentialLocations,
   url: string,
@@ -71,7 +71,7 @@ export function curlArguments(
   return quote(`${url}${url.includes('?') ? '&' : '?'}${location.query}=${key}`);
 }
 
-/** As a shell reads it back. */
+/** Returns the text as one shell word. */
 export function quoted(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -66,7 +66,7 @@ export class TopRefused {
     );
   }
 
-  /** After a clock steps back, the last slot goes on counting; after five minutes or more, later slots are dropped. */
+  /** After the clock steps back, the last slot continues; if by five minutes or more, later slots are dropped. */
   #slotAt(nowMs: number): Slot {
     const number = Math.floor(nowMs / SLOT_MS);
     const last = this.#slots.at(-1);
