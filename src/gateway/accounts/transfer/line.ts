@@ -121,8 +121,8 @@ function readId(
 ): string {
   const foreignIds = secrets.filter(({ hash }) => hash !== '').map(({ hash }) => importedIdOf(hash));
   const id = value ?? (secrets.length === 1 ? foreignIds[0] : undefined);
-  if (id === undefined && (secrets.length === 2 || status === 'revoked'))
-    problems.push('id: is required for a key with two hashes, or none');
+  if (id === undefined && (secrets.length > 1 || status === 'revoked'))
+    problems.push('id: is required for a key with several hashes, or none');
   if (value !== undefined && (typeof value !== 'string' || !isKeyId(value)))
     problems.push("id: must be a Petgate key's 12 letters and digits; leave it out for a key of another form");
   else if (value !== undefined && customerOf(value) !== null)
