@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/gateway/admission/bucket.js';
+import { windowsOfHold } from '../../src/gateway/admission/settlement.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import type { UsageRow } from '../../src/gateway/store/records/counts.js';
 import {
@@ -10,10 +11,13 @@ import {
   DAY_START_MS,
   dayName,
   freshId,
+  keyOf,
   liftBan,
+  newCustomer,
   newKey,
   NOON_MS,
   rowsOf,
+  standing,
 } from './cast.js';
 import { createReporter } from '../../src/gateway/store/settlements.js';
 import { CREATE, LIST, READ } from './names.js';
@@ -143,6 +147,44 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
       row(key.id, { requests: 5, failed: 3 }),
       row(key.id, { day: TOMORROW, failed: 1 }),
     ]);
+  });
+
+  t.test('a hold is settled once, in the windows it was taken from and in the ledger of its day', async (t) => {
+    const customer = await newCustomer(engine, 'monthly');
+    const [one, other] = [await keyOf(engine, customer.id), await keyOf(engine, customer.id)];
+    for (const key of [await newKey(engine, 'monthly'), one]) {
+      const hold = standing(await ask(engine, key, NOON_MS, { cost: 12 }));
+      const ended = { keyId: key.id, plan: 'monthly', operation: LIST, admittedAtMs: NOON_MS, isFailed: true };
+      const settlement = { units: -7, windows: windowsOfHold(hold), isLocal: false };
+      const reports = reportsOf([{ ...ended, settlement }]);
+      await engine.settle(reports);
+      await engine.settle(reports);
+      const left = standing(await ask(engine, key === one ? other : key, NOON_MS + 1, { cost: 0 }));
+      t.same(
+        left.windows.map(({ remaining }) => remaining),
+        [55, 995, 15],
+        'seven of twelve come back, once',
+      );
+      const expected = { plan: 'monthly', requests: 1, units: 12, returned: 7, failed: 1 };
+      t.same(await rowsOf(engine, TODAY, TOMORROW, key.id), [row(key.id, expected)]);
+    }
+  });
+
+  t.test('what comes back after its window is over is counted, and opens no other window', async (t) => {
+    const key = await newKey(engine, 'monthly');
+    const hold = standing(await ask(engine, key, NOON_MS, { cost: 12 }));
+    await ask(engine, key, NOON_MS + DAY_MS, { cost: 3 });
+    const settlement = { units: -7, windows: windowsOfHold(hold), isLocal: false };
+    const ended = { keyId: key.id, plan: 'monthly', operation: LIST, admittedAtMs: NOON_MS, isFailed: false };
+    await engine.settle(reportsOf([{ ...ended, settlement }]));
+    const left = standing(await ask(engine, key, NOON_MS + DAY_MS, { cost: 0 }));
+    const isSameMonth = new Date(NOON_MS).getUTCMonth() === new Date(NOON_MS + DAY_MS).getUTCMonth();
+    t.same(
+      left.windows.map(({ remaining }) => remaining),
+      [57, 997, isSameMonth ? 12 : 17],
+      'only the month is still the same',
+    );
+    t.match(await rowsOf(engine, TODAY, TODAY, key.id), [{ units: 12, returned: 7 }]);
   });
 
   t.test('many requests at once leave exactly as many tokens and counts', async (t) => {

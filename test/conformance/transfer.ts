@@ -122,14 +122,14 @@ export function transfer(t: Test, engine: AdmissionEngine): void {
       day,
       requests: 5,
       units: 9,
-      returned: 0,
+      returned: 4,
       limited: 1,
       banned: 0,
       failed: 2,
     };
     t.equal(await engine.transfer.raise([row, { ...row, day: dayName(nowMs - DAY_MS) }]), 2);
     t.equal(await engine.transfer.raise([row, { ...row, requests: 2, units: 3 }]), 0);
-    t.equal(await engine.transfer.raise([{ ...row, requests: 4, units: 8, returned: 0, limited: 3 }]), 1);
+    t.equal(await engine.transfer.raise([{ ...row, requests: 4, units: 8, returned: 3, limited: 3 }]), 1);
     t.same(await rowsOf(engine, day, day, id), [{ ...row, limited: 3 }]);
     const read = [];
     for await (const rows of engine.transfer.rowsBefore(dayName(nowMs)))

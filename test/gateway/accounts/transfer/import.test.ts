@@ -112,6 +112,7 @@ t.test(
       [{ hashes: 'x', plan: 'free', name: 'x', id: 'abcdefghijkm' }, 'hashes: must be a list'],
       [{ hashes: [hashOf('y'), hashOf('y')], plan: 'free', name: 'x', id: 'abcdefghijkm' }, 'two are the same'],
       [{ hashes: [hashOf('y'), hashOf('z')], plan: 'free', name: 'x' }, 'id: is required'],
+      [{ hashes: [hashOf('x'), hashOf('y'), hashOf('z')], plan: 'free', name: 'x' }, 'id: is required'],
       [{ hashes: [{ hash: hashOf('y'), end: 5 }], plan: 'free', name: 'x' }, 'unknown field "end"'],
       [{ hash: hashOf('y'), plan: 'free', name: 'x', id: 'customer-42' }, 'leave it out'],
       [{ hash: hashOf('y'), plan: 'free', name: 'x', status: 'revoked' }, 'a revoked key has none'],

@@ -3,7 +3,7 @@ import { openFailoverEngine } from '../../../../src/gateway/store/outage/engine.
 import type { FailoverEngine, FailoverOptions } from '../../../../src/gateway/store/outage/engine.js';
 import { openRedisEngine, type RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
-import type { UsageCounts } from '../../../../src/gateway/store/records/counts.js';
+import { COUNTS, type UsageCounts } from '../../../../src/gateway/store/records/counts.js';
 import { dayName, PLANS, rowsOf, type Actor } from '../../../conformance/cast.js';
 import { startRedis, type RedisServer } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
@@ -85,6 +85,6 @@ export async function ledgerOf(engine: Pick<AdmissionEngine, 'usage'>, { id }: A
   const rows = await rowsOf(engine as AdmissionEngine, dayName(Date.now() - 86_400_000), dayName(Date.now()), id);
   const sum = { requests: 0, units: 0, returned: 0, limited: 0, banned: 0, failed: 0 };
   for (const row of rows)
-    for (const name of ['requests', 'units', 'limited', 'banned', 'failed'] as const) sum[name] += row[name];
+    for (const name of COUNTS) sum[name] += row[name];
   return sum;
 }

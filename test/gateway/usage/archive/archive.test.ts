@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
 import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
@@ -17,7 +18,7 @@ function rowsOf(day: string, keys: number): UsageRow[] {
     day,
     requests: n + 1,
     units: 2 * n + 3,
-    returned: 0,
+    returned: n % 3,
     limited: 0,
     banned: 0,
     failed: 0,
@@ -37,6 +38,32 @@ async function ask(url: string, sql: string): Promise<readonly Record<string, un
     await client.end();
   }
 }
+
+t.test('a day that a version without returned units wrote is read, checked and raised', async (t) => {
+  const url = await server.createDatabase('earlier');
+  const archive = await openPostgresArchive(url);
+  t.teardown(() => archive.close());
+  const day = '2026-03-05';
+  const rows = rowsOf(day, 20).map((row) => ({ ...row, returned: 0 }));
+  await archive.put(day, inBatches(rows));
+  const columns = ['key', 'plan', 'operation', 'requests', 'units', 'limited', 'banned', 'failed'];
+  const lines = rows.map((row) => columns.map((name) => String(row[name as keyof UsageRow])).join('\t'));
+  const head = JSON.stringify({ ledger: day, format: 1, columns });
+  const sha256 = createHash('sha256')
+    .update(`${[head, ...lines].join('\n')}\n`)
+    .digest('hex');
+  await ask(
+    url,
+    `update ledger_rows set returned = null;
+     update ledger_days set sha256 = '${sha256}', columns = '{${columns.join(',')}}', totals = totals - 'returned'`,
+  );
+  t.match(await archive.verify(day), { rows: 20, totals: { returned: 0 } });
+  t.same(await gathered(archive.rows([day], {})), rows);
+  await archive.put(day, inBatches([{ ...rows[0]!, returned: 2 }]));
+  t.match(await archive.verify(day), { rows: 20, totals: { returned: 2 } }, 'then it has the column');
+  await ask(url, `update ledger_rows set returned = 1 where key = 'k000003'`);
+  await t.rejects(archive.verify(day), /not the ones that Petgate wrote/, 'and it is checked');
+});
 
 t.test('days come back key by key, in a partition for each month', async (t) => {
   const url = await server.createDatabase('days');
