@@ -45,7 +45,7 @@ t.test(
       [/is revoked/, 'keys', 'revoke', id],
       [/revoked/, 'keys', 'list', '--status', 'revoked'],
       [/total/, 'usage', '--by', 'plan,day'],
-      [/^key,name,requests,.*\r\ntotal,,0,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
+      [/^key,name,requests,.*\r\ntotal,,0,0,0,0,0,0\r\n$/, 'usage', '--by', 'key', '--format', 'csv'],
       [/from 2024-02-01 to 2024-02-29/, 'usage', '--month', '2024-02'],
     ];
     for (const [expected, ...args] of steps) {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureReady } from '../../src/bootstrap.mjs';
 import { PACKAGES, SDKS } from './sdks.mjs';
+import { sellTokens } from './tokens.mjs';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const folder = join(dist, 'clients');
@@ -65,6 +66,8 @@ async function run(sdk) {
   };
   try {
     await hold(t, sdk, check);
+    if (sdk.name === 'openai')
+      await sellTokens(t, await load(sdk.name), { startGateway, startUpstream, countsOf }, check);
   } catch (error) {
     check(false, error instanceof Error ? error.stack : String(error));
   }

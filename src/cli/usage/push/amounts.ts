@@ -8,7 +8,7 @@ import type { UsageEvent } from './event.js';
 import type { Payers } from './payers.js';
 import { syncFolderOf } from './state.js';
 
-const COUNTED = ['units', 'correctedUnits'] as const;
+const COUNTED = ['units', 'returned', 'correctedUnits'] as const;
 const OWED = ['base', 'included', 'overage', 'amount'] as const;
 
 /** Returns the months after `done`, or from that of `from` if it is null, of which every day is final. */

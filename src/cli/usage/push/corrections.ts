@@ -33,7 +33,7 @@ export function correctionEvent(correction: Json, source: string, payerOf: Payer
     data: {
       ...(typeof customer === 'string' ? { customer } : {}),
       ...(typeof key === 'string' ? { key } : {}),
-      ...{ plan: plan!, day: day!, requests: Number(requests), units: Number(units) },
+      ...{ plan: plan!, day: day!, requests: Number(requests), units: Number(units), net: Number(units) },
       ...{ correction: id!, reason: reason!, at: momentOf(correction) },
       ...(isAmountSent ? { notInAmount: true } : {}),
     },

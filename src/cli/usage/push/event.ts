@@ -32,6 +32,7 @@ export function groupOf(row: LedgerRow): string {
 export function eventOf(row: LedgerRow, source: string, payerOf: PayerOf, revision = 1): UsageEvent {
   const [key, day] = [row.get('key')!, row.get('day')!];
   const { customer, subject } = payerOf(key);
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row.get(name) ?? 0)]));
   const others = (['plan', 'operation'] as const).filter((name) => row.has(name));
   return {
     specversion: '1.0',
@@ -45,7 +46,8 @@ export function eventOf(row: LedgerRow, source: string, payerOf: PayerOf, revisi
       ...(customer === null ? {} : { customer, key }),
       ...Object.fromEntries(others.map((name) => [name, row.get(name)!])),
       day,
-      ...Object.fromEntries(COUNTS.map((name) => [name, Number(row.get(name))])),
+      ...counts,
+      net: counts['units']! - counts['returned']!,
     },
   };
 }

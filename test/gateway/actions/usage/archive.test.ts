@@ -107,7 +107,7 @@ t.test('Redis: to PostgreSQL, and a gateway without that archive makes no report
   await client.query('update ledger_rows set requests = requests + 1 where ctid = (select min(ctid) from ledger_rows)');
   t.match(await cli(gateway, 'archive', 'verify'), {
     code: 1,
-    stdout: /not those that were written/,
+    stdout: /not the ones that Petgate wrote/,
     stderr: /damaged/,
   });
   await client.query('delete from ledger_days where day = $1', [ago(41)]);
