@@ -34,7 +34,7 @@ t.test('the listener answers to addresses, names of inside and those it was give
       t.equal(await status(host, path), 421, host + path);
   t.match((await ask('GET', '/metrics', undefined, { host: 'rebound.example.com:80' })).json, {
     code: 'unknown_host',
-    message: /by the name "rebound\.example\.com"\. .* admin\.hosts/,
+    message: /does not know the host name "rebound\.example\.com"\. .* admin\.hosts/,
     status: 421,
   });
 });
