@@ -1,4 +1,5 @@
 import { batchAdmission } from './admission/batch.js';
+import { trackLeases } from './store/leases.js';
 import { collectSettlements } from './store/settlements.js';
 import type { ServingEngine } from './store/port.js';
 import type { Certificate } from './config/certificate.js';
@@ -39,6 +40,7 @@ export function createApp(parts: AppParts) {
   const settlements = collectSettlements(engine, (count) =>
     log.error({ count }, 'the ends of requests were not counted: the store was unavailable too long'),
   );
+  const leases = trackLeases(engine, (error) => log.error({ err: error }, 'leases could not be renewed'));
   let { plans } = settings;
   const bills = new BillsSoFar(engine, () => plans);
   const lasting: Lasting = {
@@ -46,6 +48,7 @@ export function createApp(parts: AppParts) {
     metrics,
     admission,
     settlements,
+    leases,
     bills,
     ownUsage: createOwnUsage(engine.failover?.ownUsage ?? engine.usage, bills),
     onReplaced: logReplaced(log),
@@ -80,7 +83,7 @@ export function createApp(parts: AppParts) {
     },
     /** Flushes what is pending and closes the upstreams. The engine stays open. */
     close: async (): Promise<void> => {
-      const lost = await settlements.flush();
+      const [lost] = await Promise.all([settlements.flush(), leases.stop()]);
       if (lost > 0) log.error({ count: lost }, 'the ends of requests were not counted: the store is unavailable');
       for (const upstream of built.upstreams.values()) upstream.close();
     },

@@ -1,3 +1,4 @@
+import { CONCURRENCY } from './admission/leases.js';
 import { CATALOGUE, type CatalogueEntry } from './refusals/catalogue.js';
 import { bytesText, durationText } from './config/schema/quantity.js';
 import { REASON_SETTINGS, type UpstreamReason } from './refusals/reasons.js';
@@ -144,6 +145,7 @@ const LIMIT_REACHED = new Map<string, Refusal>();
  * per window.
  */
 export function limitReached(window: string): Refusal {
+  if (window === CONCURRENCY) return REFUSALS.too_many_concurrent;
   let refusal = LIMIT_REACHED.get(window);
   if (refusal === undefined) {
     // The catalogue's example is for the minute.

@@ -15,6 +15,8 @@ export interface ExactState {
   sinceMs: bigint;
   bannedUntilMs: bigint;
   banLevel: number;
+  /** When each request in flight is given up, by when it was admitted. */
+  readonly flights: Map<number, bigint>;
 }
 /** `drops`: one token is as many as the window has ms, so that `limit` of them trickle back each ms. */
 interface Spent {
@@ -43,7 +45,7 @@ const DAY_MS = 86_400_000n;
 const MONTH: Rule = { name: 'month', per: 'month', limit: 'unlimited', refill: 'interval', ends: [] };
 
 export function freshExact(): ExactState {
-  return { windows: new Map(), strikes: 0n, sinceMs: 0n, bannedUntilMs: 0n, banLevel: 0 };
+  return { windows: new Map(), strikes: 0n, sinceMs: 0n, bannedUntilMs: 0n, banLevel: 0, flights: new Map() };
 }
 
 /** What a request costs on the plan. */
@@ -66,7 +68,7 @@ export function decideExactly(
   const isPeek = cost === 0 || (now < state.bannedUntilMs && banEnd(state, plan.ban, now) === state.bannedUntilMs);
   const scratch: ExactState = isPeek ? structuredClone(state) : state;
   const spent = rules.map((rule) => settled(scratch, rule, now));
-  const ruling = rule(scratch, plan.ban, rules, spent, cost, now);
+  const ruling = rule(scratch, plan.ban, rules, spent, cost, now, plan.concurrency);
   if (ruling === 'admitted' && record !== undefined)
     for (const [place, each] of rules.entries()) tellCrossed(plan, each, spent[place]!, cost, now, onCrossed);
   const { scope } = request;
@@ -81,10 +83,16 @@ export function decideExactly(
     windows,
     cost,
     atMs: nowMs,
+    ...(plan.concurrency === undefined ? {} : { concurrency: plan.concurrency }),
     inScope: scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope),
   };
   if (plan.prices !== undefined) forgetOver(scratch, now);
-  if (ruling === 'admitted') return { outcome: 'admitted', ...standing };
+  if (ruling === 'admitted') {
+    const isFlight = cost > 0 && plan.concurrency !== undefined;
+    return { outcome: 'admitted', ...standing, ...(isFlight ? { lease: flight } : {}) };
+  }
+  if (ruling === 'crowded')
+    return { outcome: 'limited', ...standing, violated: 'concurrency', retryAtMs: nowMs + 1_000, exceeds: false };
   const empty = rules.flatMap((each, place) => (holds(each, spent[place]!, cost) ? [] : [place]));
   const fromMs = ruling === 'limited' ? now : scratch.bannedUntilMs;
   const { at, late } = whenAllHold(rules, spent, cost, now, fromMs);
@@ -312,6 +320,9 @@ function upTo(value: bigint, by: bigint): bigint {
   return value <= 0n ? value / by : (value + by - 1n) / by;
 }
 
+/** The number of the last request that was admitted under such a plan. */
+let flight = 0;
+
 function rule(
   state: ExactState,
   ban: BanRule,
@@ -319,7 +330,8 @@ function rule(
   spent: readonly Spent[],
   cost: number,
   now: bigint,
-): 'admitted' | 'limited' | 'banned' | 'ban_started' {
+  concurrency: number | undefined,
+): 'admitted' | 'limited' | 'crowded' | 'banned' | 'ban_started' {
   // A month is counted whether the plan has one or not.
   const month = settled(state, MONTH, now);
   if (now < state.bannedUntilMs) {
@@ -327,6 +339,12 @@ function rule(
     return 'banned';
   }
   if (rules.every((each, place) => holds(each, spent[place]!, cost))) {
+    if (cost > 0 && concurrency !== undefined) {
+      const ended = [...state.flights].flatMap(([id, end]) => (end <= now ? id : []));
+      if (state.flights.size - ended.length >= concurrency) return 'crowded';
+      for (const id of ended) state.flights.delete(id);
+      state.flights.set((flight += 1), now + 60_000n);
+    }
     rules.forEach(({ per }, place) => spend(spent[place]!, per, cost));
     if (!spent.includes(month)) spend(month, 'month', cost);
     return 'admitted';

@@ -155,7 +155,7 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     for (const key of [await newKey(engine, 'monthly'), one]) {
       const hold = standing(await ask(engine, key, NOON_MS, { cost: 12 }));
       const ended = { keyId: key.id, plan: 'monthly', operation: LIST, admittedAtMs: NOON_MS, isFailed: true };
-      const settlement = { units: -7, windows: windowsOfHold(hold), isLocal: false };
+      const settlement = { units: -7, windows: windowsOfHold(hold) };
       const reports = reportsOf([{ ...ended, settlement }]);
       await engine.settle(reports);
       await engine.settle(reports);
@@ -174,7 +174,7 @@ export function ledger(t: Test, engine: AdmissionEngine): void {
     const key = await newKey(engine, 'monthly');
     const hold = standing(await ask(engine, key, NOON_MS, { cost: 12 }));
     await ask(engine, key, NOON_MS + DAY_MS, { cost: 3 });
-    const settlement = { units: -7, windows: windowsOfHold(hold), isLocal: false };
+    const settlement = { units: -7, windows: windowsOfHold(hold) };
     const ended = { keyId: key.id, plan: 'monthly', operation: LIST, admittedAtMs: NOON_MS, isFailed: false };
     await engine.settle(reportsOf([{ ...ended, settlement }]));
     const left = standing(await ask(engine, key, NOON_MS + DAY_MS, { cost: 0 }));

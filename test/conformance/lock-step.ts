@@ -92,6 +92,19 @@ async function tell(
   return run;
 }
 
+/** An admission of a key that has not ended. */
+interface Hold {
+  readonly operation: string;
+  readonly verdict: StandingVerdict;
+  /** Its lease, by engine. */
+  readonly leases: readonly (number | undefined)[];
+}
+
+/** Each engine counts leases in its own way; whether there is one must be the same. */
+function withoutLease(verdict: Verdict): Verdict {
+  return verdict.outcome === 'admitted' && verdict.lease !== undefined ? { ...verdict, lease: 0 } : verdict;
+}
+
 class Story {
   readonly #engines: readonly SteeredEngine[];
   readonly #run = freshId();
@@ -106,7 +119,7 @@ class Story {
   readonly #counts = new Map<string, number>();
   readonly #last = new Map<string, StandingVerdict>();
   /** Admissions of keys that have not been settled. */
-  readonly #holds: { readonly operation: string; readonly verdict: StandingVerdict }[] = [];
+  readonly #holds: Hold[] = [];
   #nowMs = NOON_MS;
   #firstMs = NOON_MS;
   #lastMs = NOON_MS;
@@ -206,8 +219,17 @@ class Story {
 
   async #admit(requests: readonly Request[]): Promise<void> {
     const batch = requests.map((request) => this.#requestOf(request));
-    const verdicts = await this.#same((engine) => engine.admit(batch));
-    verdicts.forEach((verdict, n) => this.#mark(batch[n]!, verdict));
+    const leases: (readonly (number | undefined)[])[] = [];
+    const verdicts = await this.#same(async (engine) => {
+      const its = await engine.admit(batch);
+      leases[this.#engines.indexOf(engine)] = its.map((verdict) => ('lease' in verdict ? verdict.lease : undefined));
+      return its.map(withoutLease);
+    });
+    verdicts.forEach((verdict, n) => {
+      this.#mark(batch[n]!, verdict);
+      if (verdict.outcome === 'admitted' && verdict.cost > 0 && verdict.keyId !== null)
+        this.#holds.push({ operation: batch[n]!.operation, verdict, leases: leases.map((its) => its[n]) });
+    });
     this.verdicts += verdicts.length;
   }
 
@@ -215,13 +237,17 @@ class Story {
   async #settle({ which, units: asked, isTwice }: Extract<Event, { kind: 'settle' }>): Promise<void> {
     const [hold] = this.#holds.splice(which % Math.max(1, this.#holds.length), 1);
     if (hold === undefined) return;
-    const { operation, verdict } = hold;
+    const { operation, verdict, leases } = hold;
     const { plan, cost, atMs } = verdict;
     const [keyId, units] = [verdict.keyId!, Math.max(asked, -cost)];
-    const settlement = { units, windows: windowsOfHold(verdict), isLocal: false };
+    const settlement = { units, windows: windowsOfHold(verdict) };
     const ended = { keyId, plan, operation, admittedAtMs: atMs, isFailed: false, settlement };
-    const reports = reportsOf([ended]);
-    for (let n = 0; n < (isTwice ? 2 : 1); n += 1) await this.#all((engine) => engine.settle(reports));
+    const [report] = reportsOf([ended]);
+    const settle = (engine: SteeredEngine): Promise<void> => {
+      const lease = leases[this.#engines.indexOf(engine)];
+      return engine.settle([{ ...report!, ended: [{ ...ended, lease }] }]);
+    };
+    for (let n = 0; n < (isTwice ? 2 : 1); n += 1) await this.#all(settle);
     const name = `${keyId} ${units > 0 ? 'units' : 'returned'}`;
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + Math.abs(units));
     for (const { name: window, resetAtMs } of verdict.windows) {
@@ -260,7 +286,6 @@ class Story {
     };
     count(outcome, 1);
     if (outcome === 'requests') count('units', verdict.cost);
-    if (outcome === 'requests' && subject.kind === 'key') this.#holds.push({ operation: request.operation, verdict });
     if (verdict.outcome === 'admitted') this.#bound(payerOf(name), verdict);
     else assert.ok(verdict.retryAtMs > verdict.atMs, 'a refusal promises a later moment');
   }

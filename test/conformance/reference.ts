@@ -121,14 +121,14 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     if (typeof terms === 'string') return { outcome: 'unknown_key', reason: terms };
     const { plan, record, customerId } = terms;
     const own = stateOf(subject.kind === 'key' ? subject.id : `ip ${subject.address}`);
-    const state = customerId === null ? own : { ...own, windows: stateOf(customerId).windows };
+    const state = customerId === null ? own : { ...own, ...payersOwn(stateOf(customerId)) };
     const verdict = decideExactly(state, plan, record, request, nowMs, (crossing) =>
       tellCrossing(customerId ?? record!.id, record!.id, plan.name, nowMs, crossing),
     );
     if (verdict.outcome === 'banned' && verdict.started && record !== undefined)
       tellBan(record.id, plan.name, nowMs, verdict.bannedUntilMs, verdict.level);
     // Of a customer's key strikes and ban are its own.
-    if (customerId !== null) Object.assign(own, state, { windows: own.windows });
+    if (customerId !== null) Object.assign(own, state, payersOwn(own));
     if (verdict.cost > 0 && subject.kind === 'key') {
       const isAdmitted = verdict.outcome === 'admitted';
       const count = isAdmitted ? 'requests' : verdict.outcome;
@@ -137,8 +137,9 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     return verdict;
   };
   const settled = new Map<string, number>();
-  const settleOne = ({ keyId, plan, operation, admittedAtMs, isFailed, settlement }: EndedRequest): void => {
+  const settleOne = ({ keyId, plan, operation, admittedAtMs, isFailed, lease, settlement }: EndedRequest): void => {
     if (isFailed) tally(keyId, plan, operation, admittedAtMs, 'failed');
+    if (lease !== undefined) stateOf(customerOf(keyId) ?? keyId).flights.delete(lease);
     if (settlement === undefined) return;
     const { units, windows } = settlement;
     if (units !== 0) tally(keyId, plan, operation, admittedAtMs, units > 0 ? 'units' : 'returned', 0, Math.abs(units));
@@ -154,6 +155,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
   return {
     name: 'embedded',
     admit: (requests) => Promise.resolve(requests.map(admitOne)),
+    renew: () => Promise.reject(new Error('stories last longer than leases')),
     settle: (reports) =>
       later(() => {
         for (const { reporter, number, ended } of reports) {
@@ -277,4 +279,9 @@ function whyInvalid(record: KeyRecord | undefined, secretHash: string, nowMs: nu
   if (secret === undefined) return 'unknown';
   const ends = [secret.endsAtMs, record.expiresAtMs];
   return ends.some((endMs) => endMs !== null && nowMs >= endMs) ? 'expired' : undefined;
+}
+
+/** What keys of a customer share. */
+function payersOwn({ windows, flights }: ExactState): Pick<ExactState, 'windows' | 'flights'> {
+  return { windows, flights };
 }

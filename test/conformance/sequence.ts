@@ -75,17 +75,25 @@ function priced([name, made]: [string, Plan], month: Limit | undefined, prices?:
   return [name, { ...made, limits, prices, operations: operationTerms(prices) }];
 }
 
+/** The same plan for so many requests in flight. */
+function narrow([name, made]: [string, ExactPlan], concurrency: number): [string, ExactPlan] {
+  return [name, { ...made, concurrency }];
+}
+
 /** Small limits, so that stories meet them. The same names mean something else in another edition. */
 export const EDITIONS: readonly Plans[] = [
   new Map([
     priced(plan('wave', 3, 8, 'interval', {}), 11, { [CREATE]: { cost: 2, minute: 1, day: 4 } }),
-    priced(plan('drip', 4, 9, 'greedy', { after: 2, factor: 1.7, capMs: 77_777 }), undefined, {
-      [CREATE]: { minute: 3, day: 5, month: 9 },
-      unmatched: { cost: 0 },
-    }),
+    narrow(
+      priced(plan('drip', 4, 9, 'greedy', { after: 2, factor: 1.7, capMs: 77_777 }), undefined, {
+        [CREATE]: { minute: 3, day: 5, month: 9 },
+        unmatched: { cost: 0 },
+      }),
+      3,
+    ),
     priced(own('own', 'interval', { after: 4, factor: 1 }), undefined, { unmatched: { cost: 3, minute: 5 } }),
     own('own-drip', 'greedy', {}),
-    priced(plan('half', 'unlimited', 6, 'interval', { withinMs: DAY_MS }), 'unlimited'),
+    narrow(priced(plan('half', 'unlimited', 6, 'interval', { withinMs: DAY_MS }), 'unlimited'), 2),
     plan('anonymous', 3, 7, 'interval', { after: 2 }),
   ]),
   new Map([
@@ -96,7 +104,10 @@ export const EDITIONS: readonly Plans[] = [
     plan('half', 5, 'unlimited', 'greedy', { after: 1 }),
   ]),
   new Map([
-    priced(plan('wave', 7, 7, 'interval', { after: 1_000 }), 100_000_000, { [LIST]: { cost: 3, month: 30 } }),
+    narrow(
+      priced(plan('wave', 7, 7, 'interval', { after: 1_000 }), 100_000_000, { [LIST]: { cost: 3, month: 30 } }),
+      1,
+    ),
     plan('half', 1, 1, 'interval', { after: 1, forMs: 2 * DAY_MS, capMs: 3 * DAY_MS }),
     plan('anonymous', 'unlimited', 'unlimited', 'interval', {}),
   ]),

@@ -1,5 +1,6 @@
 import { figuresOf, holds, settle, SHAPES, spend, tokensAtMs, type WindowFigures } from './bucket.js';
 import { figuresForeseen, heldFrom, settlePast } from './foreseen.js';
+import { CONCURRENCY, CROWDED_RETRY_MS } from './leases.js';
 import { BAN_MEMORY_MS, type BanRule, type Terms } from './plan.js';
 import type { StandingVerdict } from './verdict.js';
 import { closeWindows, heldBy, settleWindow, type Buckets, type HeldWindow } from './windows.js';
@@ -26,7 +27,7 @@ export function freshState(): SubjectState {
 }
 
 /** `ban_started`: this refusal started the ban. */
-export type Ruling = 'admitted' | 'limited' | 'banned' | 'ban_started';
+export type Ruling = 'admitted' | 'limited' | 'crowded' | 'banned' | 'ban_started';
 
 /** The key and the version of its record; null for an address. */
 type KeyVersion = { readonly id: string; readonly version: number } | null;
@@ -35,6 +36,7 @@ type KeyVersion = { readonly id: string; readonly version: number } | null;
  * Decides on plain data. Changes `state` in place; the caller stores it in the same transaction, unless
  * `changesNothing`.
  * @param cost units charged to each window, by the plan (`costOf`)
+ * @param inFlight requests of the subject that have not ended
  */
 export function decide(
   state: SubjectState,
@@ -44,9 +46,10 @@ export function decide(
   operation: string,
   cost: number,
   nowMs: number,
+  inFlight = 0,
 ): StandingVerdict {
   const windows = heldBy(state, terms, operation);
-  const ruling = rule(state, terms, windows, cost, nowMs);
+  const ruling = rule(state, terms, windows, cost, nowMs, inFlight);
   if (terms.operations !== undefined) closeWindows(state, nowMs);
   return verdictOf(state, terms, windows, ruling, key, inScope, cost, nowMs);
 }
@@ -57,7 +60,14 @@ export function changesNothing(state: SubjectState, ban: BanRule, cost: number, 
 }
 
 /** Settles and charges. The Redis script does the same line by line: change both together. */
-function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[], cost: number, nowMs: number): Ruling {
+function rule(
+  state: SubjectState,
+  terms: Terms,
+  windows: readonly HeldWindow[],
+  cost: number,
+  nowMs: number,
+  inFlight: number,
+): Ruling {
   if (terms.expiries !== undefined) settlePast(state.minute, state.day, terms, nowMs);
   settle(state.month, SHAPES.month, 'unlimited', 'interval', nowMs);
   for (const window of windows) settleWindow(window, nowMs);
@@ -67,6 +77,7 @@ function rule(state: SubjectState, terms: Terms, windows: readonly HeldWindow[],
   }
   const tokens = tokensRequested(cost);
   if (allHold(windows, tokens)) {
+    if (cost > 0 && terms.concurrency !== undefined && inFlight >= terms.concurrency) return 'crowded';
     if (cost > 0) {
       spend(state.month, SHAPES.month, cost);
       for (const { per, bucket } of windows) if (bucket !== state.month) spend(bucket, SHAPES[per], cost);
@@ -103,13 +114,19 @@ export function verdictOf(
   cost: number,
   nowMs: number,
 ): StandingVerdict {
-  const { plan, expiries } = terms;
+  const { plan, expiries, concurrency } = terms;
   const figures = windows.map((window) => figuresOfWindow(window, expiries, nowMs));
   const keyId = key === null ? null : key.id;
   const recordVersion = key === null ? null : key.version;
-  if (ruling === 'admitted')
+  if (ruling === 'admitted' && concurrency === undefined)
     return { outcome: 'admitted', keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope };
-  const standing = { keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope };
+  const inFlight = concurrency === undefined ? null : { concurrency };
+  const standing = { keyId, recordVersion, plan, windows: figures, cost, atMs: nowMs, inScope, ...inFlight };
+  if (ruling === 'admitted') return { outcome: 'admitted', ...standing };
+  if (ruling === 'crowded') {
+    const retryAtMs = nowMs + CROWDED_RETRY_MS;
+    return { outcome: 'limited', ...standing, violated: CONCURRENCY, retryAtMs, exceeds: false };
+  }
   // A refusal charges nothing, so the buckets still show the reason.
   const tokens = tokensRequested(cost);
   const delay =

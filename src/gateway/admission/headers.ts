@@ -11,10 +11,13 @@ import type { StandingVerdict } from './verdict.js';
 export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[] {
   const nowMs = verdict.atMs + sinceMs;
   const { windows } = verdict;
-  if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs);
+  const { concurrency } = verdict;
+  const announced = concurrency === undefined ? '' : `"concurrency";q=${concurrency};qu="concurrent-requests"`;
+  if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs, announced);
   const binding = bindingWindow(verdict);
   const stateOf = (window: WindowFigures): string => `r=${window.remaining};t=${effectiveS(window, nowMs)}`;
-  return [...triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs), ...fieldsOf(windows, stateOf)];
+  const triplet = triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs);
+  return [...triplet, ...fieldsOf(windows, stateOf, announced)];
 }
 
 /**
@@ -57,7 +60,8 @@ export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number |
  */
 function bindingWindow(verdict: StandingVerdict): WindowFigures {
   const { windows } = verdict;
-  if (verdict.outcome === 'limited') return windows.find(({ name }) => name === verdict.violated)!;
+  const violated = verdict.outcome === 'limited' ? windows.find(({ name }) => name === verdict.violated) : undefined;
+  if (violated !== undefined) return violated;
   return windows.reduce((binding, window) => refusesFirst(binding, window, verdict.cost));
 }
 
@@ -74,10 +78,15 @@ function requestsIn({ remaining }: WindowFigures, cost: number): number {
 }
 
 /** During a ban, every window counts as empty until the ban ends. */
-function bannedHeaders(windows: readonly WindowFigures[], retryAtMs: number, nowMs: number): string[] {
+function bannedHeaders(
+  windows: readonly WindowFigures[],
+  retryAtMs: number,
+  nowMs: number,
+  announced: string,
+): string[] {
   const fewest = windows.reduce((least, window) => (window.remaining < least.remaining ? window : least));
   const closed = `r=0;t=${secondsUntil(retryAtMs, nowMs)}`;
-  return [...triple(fewest.limit, 0, retryAtMs, nowMs), ...fieldsOf(windows, () => closed)];
+  return [...triple(fewest.limit, 0, retryAtMs, nowMs), ...fieldsOf(windows, () => closed, announced)];
 }
 
 function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: number): string[] {
@@ -91,8 +100,15 @@ function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: numbe
   ];
 }
 
-/** RateLimit and RateLimit-Policy; nothing if no window has a limit. */
-function fieldsOf(windows: readonly WindowFigures[], stateOf: (window: WindowFigures) => string): readonly string[] {
+/**
+ * RateLimit and RateLimit-Policy; nothing if no window has a limit.
+ * @param announced a policy without a state
+ */
+function fieldsOf(
+  windows: readonly WindowFigures[],
+  stateOf: (window: WindowFigures) => string,
+  announced: string,
+): readonly string[] {
   let [state, policy] = ['', ''];
   for (const window of windows) {
     const { name, limit } = window;
@@ -102,7 +118,9 @@ function fieldsOf(windows: readonly WindowFigures[], stateOf: (window: WindowFig
     state += `${next}${text};${stateOf(window)}`;
     policy += `${next}${text};q=${limit};w=${secondsOf(window)}`;
   }
-  return state === '' ? [] : ['RateLimit', state, 'RateLimit-Policy', policy];
+  if (announced !== '') policy += policy === '' ? announced : `, ${announced}`;
+  const states = state === '' ? [] : ['RateLimit', state];
+  return policy === '' ? states : [...states, 'RateLimit-Policy', policy];
 }
 
 /** Returns the name of an operation's window as a String (RFC 9651): quoted ASCII, the rest percent-encoded. */

@@ -42,6 +42,8 @@ export interface Plan {
   readonly ban: BanRule;
   /** Costs and windows of single operations on this plan; absent if it has none. */
   readonly operations?: OperationsTerms | undefined;
+  /** Requests in flight at a time per key or customer; absent for any number. */
+  readonly concurrency?: number | undefined;
   /** True: keys on it stay, but no other key can be put on it. */
   readonly retired?: boolean | undefined;
   /** Shares of day and month, percent, ascending, at which an event is emitted. Defaults to `WARN_AT`. */
@@ -68,6 +70,7 @@ export interface Terms {
   readonly refill: Refill;
   readonly ban: BanRule;
   readonly operations?: OperationsTerms | undefined;
+  readonly concurrency?: number | undefined;
   /** When its grants end, if it has any. */
   readonly expiries?: GrantExpiries;
 }
@@ -78,5 +81,6 @@ export function termsOf(plans: Plans, planName: string, ownLimits: Limits | null
   if (plan === undefined) return undefined;
   const limits = plan.limits === 'custom' ? ownLimits : plan.limits;
   if (limits === null) return undefined;
-  return { plan: plan.name, limits, refill: plan.refill, ban: plan.ban, operations: plan.operations };
+  const { name, refill, ban, operations, concurrency } = plan;
+  return { plan: name, limits, refill, ban, operations, concurrency };
 }

@@ -14,7 +14,7 @@ export interface HeldFrom {
 }
 
 /** A change of one window. */
-export interface WindowChange extends HeldFrom {
+interface WindowChange extends HeldFrom {
   /** Units to charge; below 0, to give back. */
   readonly units: number;
 }

@@ -14,6 +14,8 @@ export interface Standing {
   readonly atMs: number;
   /** False: the key is valid but lacks the operation's scope. It is charged anyway. */
   readonly inScope: boolean;
+  /** Requests that may be in flight at a time; absent if any number may. */
+  readonly concurrency?: number;
   /** True if this gateway decided in outage mode, with its share of each limit; otherwise absent. */
   readonly local?: true;
 }
@@ -21,12 +23,14 @@ export interface Standing {
 /** The cost, if any, was charged to all windows and counted. */
 export interface AdmittedVerdict extends Standing {
   readonly outcome: 'admitted';
+  /** Id of the lease to end with the request; absent if the plan has no `concurrency`. */
+  readonly lease?: number;
 }
 
 /** A window has less left than the request costs; nothing was charged. */
 export interface LimitedVerdict extends Standing {
   readonly outcome: 'limited';
-  /** Name of the violated window that resets last. */
+  /** Name of the violated window that resets last, or `concurrency`. */
   readonly violated: string;
   /** The earliest time a retry can succeed, store ms. */
   readonly retryAtMs: number;

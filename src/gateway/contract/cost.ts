@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { MAX_COST } from '../admission/bucket.js';
 import { choice, mapping, whole, wholeError } from '../config/schema/values.js';
 import { onlyValueOf } from '../edge/fields.js';
-import type { Exchange } from '../exchange.js';
 
 /** Bytes of a unit: more than a response ever has. */
 const MAX_BYTES = 1e12;
@@ -70,7 +69,7 @@ export function readCost(given: z.output<typeof cost>): { readonly cost: number;
  */
 export function holdOf(
   said: NonNullable<Metered['said']>,
-  { headers, query }: Pick<Exchange, 'headers' | 'query'>,
+  { headers, query }: { readonly headers: readonly string[]; readonly query: string },
 ): number {
   const value = 'header' in said ? onlyValueOf(headers, said.header) : onlyParameter(query, said.query);
   if (value === null || !/^\d{1,9}$/.test(value)) return said.default;

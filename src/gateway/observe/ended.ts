@@ -15,13 +15,18 @@ const NOT_SENT = 1;
 export function endedRequest(logEntry: ExchangeLog, status: number, plans: Plans): EndedRequest | null {
   const { counted, verdict, operation, late } = logEntry;
   if (counted !== true || verdict === null || verdict.keyId === null) return null;
-  const { keyId, plan, cost, atMs, local } = verdict;
+  const { keyId, plan, cost, atMs } = verdict;
   logEntry.settled = settledUnits(logEntry, verdict, plans);
   const isFailed = status >= 500 || late !== null;
   const units = (logEntry.settled ?? cost) - cost;
-  const request = { keyId, plan, operation, admittedAtMs: atMs, isFailed };
-  if (units === 0) return isFailed ? request : null;
-  return { ...request, settlement: { units, windows: windowsOfHold(verdict), isLocal: local === true } };
+  const lease = verdict.outcome === 'admitted' ? verdict.lease : undefined;
+  if (units === 0 && !isFailed && lease === undefined) return null;
+  return {
+    ...{ keyId, plan, operation, admittedAtMs: atMs, isFailed },
+    ...(verdict.local === true ? { isLocal: true as const } : {}),
+    ...(lease === undefined ? {} : { lease }),
+    ...(units === 0 ? {} : { settlement: { units, windows: windowsOfHold(verdict) } }),
+  };
 }
 
 /** Returns what a response cost; null if that was fixed, by the contract or by the plan. */

@@ -30,6 +30,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** Creates the metrics counted per request; all others are read at each scrape (`gauge.ts`). */
 export function createMetrics({ engine, plans, upstreams, maxOperations }: MetricLabels) {
   const registry = new Registry();
+  const planNames = [...plans];
   const named = new Set([UNMATCHED, MALFORMED, OPTIONS]);
   const maxNamed = named.size + maxOperations;
   const labelOf = (operation: string): string => (named.has(operation) ? operation : OTHER);
@@ -73,9 +74,9 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
       child.byClass(statusClass(status), '').inc();
       child.duration.observe(seconds);
     },
-    verdict: countVerdicts(registry, plans, labelOf),
+    verdict: countVerdicts(registry, planNames, labelOf),
     /** A hold was settled. @param units that its response cost beyond the hold; below 0, that came back */
-    settled: countSettlements(registry, labelOf),
+    settled: countSettlements(registry, planNames, labelOf),
     refusal: (code: string): void => refusalChild(code, '').inc(),
     admission: (seconds: number): void => admission.observe(seconds),
     batch: (size: number): void => batch.observe(size),

@@ -1,13 +1,16 @@
 import type { Registry } from 'prom-client';
+import { ANONYMOUS_PLAN } from '../admission/plan.js';
+import { UNMATCHED } from '../contract/route.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickCounter } from './counter.js';
 
 /**
- * Counts what settled holds changed; every series is there once an operation had such a difference.
+ * Counts what settled holds changed; an operation's series begin with its first difference.
  * @param nameOf returns the label of an operation
  */
 export function countSettlements(
   registry: Registry,
+  plans: Iterable<string>,
   nameOf: (operation: string) => string,
 ): (plan: string, operation: string, units: number) => void {
   const counter = (name: string, help: string) =>
@@ -24,6 +27,7 @@ export function countSettlements(
     excess: excess.series({ plan, operation }),
     returned: returned.series({ plan, operation }),
   }));
+  for (const plan of plans) if (plan !== ANONYMOUS_PLAN) seriesOf(plan, UNMATCHED);
   return (plan, operation, units) => {
     const series = seriesOf(plan, nameOf(operation));
     if (units > 0) series.excess.inc(units);

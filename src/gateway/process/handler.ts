@@ -1,7 +1,8 @@
-import { createAdmit } from '../admission/admit.js';
+import { createAdmit, type OnVerdict } from '../admission/admit.js';
 import type { Admission } from '../admission/batch.js';
+import type { LeaseTracker } from '../store/leases.js';
 import type { Settlements } from '../store/settlements.js';
-import type { ServingEngine } from '../store/port.js';
+import type { EndedRequest, ServingEngine } from '../store/port.js';
 import type { Settings } from '../config/settings.js';
 import { createDocumentAnswer, createOptionsAnswer } from '../contract/answers.js';
 import type { Contract } from '../contract/load.js';
@@ -43,6 +44,7 @@ export interface Lasting {
   readonly engine: ServingEngine;
   readonly admission: Admission;
   readonly settlements: Settlements;
+  readonly leases: LeaseTracker;
   readonly bills: BillsSoFar;
   readonly ownUsage: OwnResponse;
   /** Returns the callback for replaced error responses of an upstream; it hides these secrets. */
@@ -51,7 +53,7 @@ export interface Lasting {
 
 /** Builds the pipeline for one contract and its settings, with the upstreams to forward to. */
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
-  const { log, metrics, admission, settlements, recent } = parts;
+  const { log, metrics, admission, settlements, leases, recent } = parts;
   const holder = openHolderPages(parts, contract, settings);
   const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnResponse>([
@@ -67,6 +69,17 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   const answersPreflights = ({ upstream }: Operation): boolean =>
     cors === null && upstreams.get(upstream)?.settings.preflights === true;
 
+  const onVerdict: OnVerdict = (verdict, operation) => {
+    metrics.verdict(verdict, operation);
+    if (verdict.outcome === 'admitted' && verdict.lease !== undefined)
+      leases.began({ keyId: verdict.keyId ?? '', id: verdict.lease, isLocal: verdict.local === true });
+  };
+  const onEnded = (request: EndedRequest): void => {
+    settlements.add(request);
+    const { keyId, lease: id, isLocal = false } = request;
+    if (id !== undefined) leases.ended({ keyId, id, isLocal });
+  };
+
   const run = pipeline({
     strip: createStrip(settings.credentials),
     route: createRoute(contract.routes, isServed, parts.now ?? Date.now, answersPreflights),
@@ -74,7 +87,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
     admit: createAdmit(
       admission,
       settings,
-      metrics.verdict,
+      onVerdict,
       createReserve(upstreams, settings.limits.callerShare, metrics.upstreamFailed),
     ),
     forward: createForward(
@@ -89,7 +102,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   });
   const { plans } = settings;
   const accessLog = accessLogOf(settings.log, log);
-  const finish = createFinish(metrics, accessLog, (request) => settlements.add(request), recent, plans);
+  const finish = createFinish(metrics, accessLog, onEnded, recent, plans);
   const handler: Handler = {
     limits: settings.limits,
     addresses: createAddressReader(settings.trustedProxies),

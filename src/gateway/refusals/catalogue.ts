@@ -82,6 +82,15 @@ export const CATALOGUE = {
     meaning: 'one request costs more than a limit of the key; no strike, nothing charged',
     remedy: 'ask for a higher limit',
   },
+  too_many_concurrent: {
+    status: 429,
+    setting: "concurrency of the key's plan",
+    message:
+      'This API key has as many requests in flight as its plan allows. Wait until one has ended, and send fewer at a ' +
+      'time.',
+    meaning: 'as many requests are in flight as the plan allows; no strike, nothing charged',
+    remedy: 'wait until one has ended, send fewer at a time, or ask for a plan with more',
+  },
   insecure_connection: {
     status: 403,
     setting: 'tls, trusted_proxies',

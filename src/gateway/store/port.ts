@@ -7,6 +7,7 @@ import type { Finality } from './finality.js';
 import type { UsageRow } from './records/counts.js';
 import type { LedgerTransfer } from './ledger.js';
 import type { Decider } from '../admission/port.js';
+import type { Lease } from '../admission/leases.js';
 import type { HeldFrom } from '../admission/settlement.js';
 
 /** How an admitted request ended, if that changes what was counted. The day is that of the admission, store ms. */
@@ -17,6 +18,10 @@ export interface EndedRequest {
   readonly admittedAtMs: number;
   /** With a 5xx. */
   readonly isFailed: boolean;
+  /** This gateway admitted it in outage mode; otherwise absent. */
+  readonly isLocal?: true | undefined;
+  /** The lease that ends with it; absent without one. */
+  readonly lease?: number | undefined;
   /** Absent if it cost what was charged. */
   readonly settlement?: Settlement | undefined;
 }
@@ -26,8 +31,6 @@ export interface Settlement {
   /** What it cost beyond the hold; below 0, what comes back. */
   readonly units: number;
   readonly windows: readonly HeldFrom[];
-  /** Whether this gateway held it from its share while Redis was unavailable. */
-  readonly isLocal: boolean;
 }
 
 /**
@@ -164,6 +167,8 @@ export interface AdmissionEngine extends Decider {
    * error says which are.
    */
   settle(reports: readonly SettlementReport[]): Promise<void>;
+  /** Keeps these leases in force for `LEASE_MS`; those that had ended are in force again. */
+  renew(leases: readonly Lease[]): Promise<void>;
   readonly keys: KeyStore;
   readonly customers: CustomerStore;
   readonly tokens: TokenStore;
@@ -187,5 +192,5 @@ export interface AdmissionEngine extends Decider {
 /** The part of an engine that serves the public listener. Workers ask the process that owns the store. */
 export type ServingEngine = Pick<
   AdmissionEngine,
-  'name' | 'admit' | 'settle' | 'keys' | 'customers' | 'sessionSecret' | 'usage' | 'failover'
+  'name' | 'admit' | 'settle' | 'renew' | 'keys' | 'customers' | 'sessionSecret' | 'usage' | 'failover'
 >;

@@ -115,6 +115,9 @@ export function storeOfOwner(name: ServingEngine['name'], send: (call: StoreCall
     settle: async (reports) => {
       await calls.ask({ part: 'engine', method: 'settle', args: [reports] }, CALL_MS);
     },
+    renew: async (leases) => {
+      await calls.ask({ part: 'engine', method: 'renew', args: [leases] }, CALL_MS);
+    },
     keys: partOf(calls, 'keys'),
     customers: partOf(calls, 'customers'),
     sessionSecret: partOf(calls, 'sessionSecret'),

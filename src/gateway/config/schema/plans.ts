@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_COST, MAX_LIMIT, type Limit, type Limits } from '../../admission/bucket.js';
 import { ANONYMOUS_PLAN, MAX_PLANS, type Plans, type Price } from '../../admission/plan.js';
+import { MAX_CONCURRENCY } from '../../admission/leases.js';
 import { EVERY_OPERATION, operationTerms } from '../../admission/windows.js';
 import { isOperationName } from '../../../shared/names/operation-name.js';
 import { price, type PriceInFile } from './price.js';
@@ -57,6 +58,9 @@ const plan = mapping({
     .enum(['interval', 'greedy'], { error: 'must be interval (all at once) or greedy (trickling back)' })
     .prefault('interval'),
   ban,
+  concurrency: whole(1, MAX_CONCURRENCY)
+    .describe('Requests in flight at a time per key, or per customer, on all gateways; any number by default.')
+    .optional(),
   warn_at: z
     .array(whole(1, 100), { error: WARN_FORM })
     .refine((shares) => shares.every((share, n) => n === 0 || share > shares[n - 1]!), WARN_FORM)
@@ -102,6 +106,10 @@ export const plansFile = z
     path: [ANONYMOUS_PLAN, 'operations'],
     error: 'who shows no valid key pays one token for a refusal, whatever was asked for; leave operations out',
   })
+  .refine((plans) => plans[ANONYMOUS_PLAN]?.concurrency === undefined, {
+    path: [ANONYMOUS_PLAN, 'concurrency'],
+    error: 'requests without a key are not counted in flight; remove concurrency',
+  })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.retired !== true, {
     path: [ANONYMOUS_PLAN, 'retired'],
     error: 'it applies to every address that shows no valid key; leave retired out',
@@ -129,10 +137,14 @@ function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
 export function toPlans(file: z.output<typeof plansFile>): Plans {
   return new Map(
     Object.entries(file).map(
-      ([name, { limits, refill, ban: rule, operations: prices = {}, warn_at: warnAt, retired, price: asked }]) => [
+      ([
+        name,
+        { limits, refill, ban: rule, operations: prices = {}, concurrency, warn_at: warnAt, retired, price: asked },
+      ]) => [
         name,
         {
           name,
+          concurrency,
           limits: limits === 'custom' ? limits : limitsOf(limits),
           operations: operationTerms(prices),
           warnAt,

@@ -23,6 +23,7 @@ import { copyOfState } from '../subject-state.js';
 import { transact, type Transaction } from './journal/transaction.js';
 import type { Entry } from './journal/entry.js';
 import { attempt } from './files/errors.js';
+import { Leases } from './leases.js';
 import { Maintenance } from './maintenance.js';
 import { usageOf } from './ledger/rows.js';
 import { ledgerTransferOf } from './ledger/transfer.js';
@@ -67,6 +68,7 @@ export function engineOn(
   const usage = usageOf(stores);
   /** The last report of each process: a worker that heard no response sends its reports again. */
   const settled = new Map<string, number>();
+  const leases = new Leases();
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
@@ -75,7 +77,7 @@ export function engineOn(
         const clockMs = now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
         return requests.map((request) =>
-          decideOne(transaction, verifier, addresses, request, request.nowMs ?? clockMs),
+          decideOne(transaction, verifier, addresses, leases, request, request.nowMs ?? clockMs),
         );
       }),
     );
@@ -88,7 +90,12 @@ export function engineOn(
         const fresh = reports.filter(({ reporter, number }) => number > (settled.get(reporter) ?? 0));
         transact(stores, (transaction) => fresh.forEach((report) => settle(transaction, report)));
         for (const { reporter, number } of fresh) settled.set(reporter, number);
+        for (const { keyId, ended } of fresh) for (const { lease } of ended) leases.end(keyId, lease);
       }),
+    renew: (renewed) => {
+      for (const lease of renewed) leases.renew(lease, now());
+      return Promise.resolve();
+    },
     keys: keysOf(stores),
     customers: customersOf(stores),
     tokens: tokensOf(stores),
@@ -115,6 +122,7 @@ function admitOne(
   transaction: Transaction,
   verifier: KeyVerifier,
   addresses: Addresses,
+  leases: Leases,
   request: AdmissionRequest,
   nowMs: number,
 ): Verdict {
@@ -127,10 +135,11 @@ function admitOne(
   const cost = costOf(terms.operations, operation, request.cost);
   const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
   const entry = transaction.key(subject.id);
+  const inFlight = terms.concurrency === undefined ? 0 : leases.count(subject.id, nowMs);
   const verdict =
     customerId === null
-      ? decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, operation, cost, nowMs)
-      : decideShared(transaction, entry, key, transaction.key(customerId), inScope, operation, cost, nowMs);
+      ? decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, operation, cost, nowMs, inFlight)
+      : decideShared(transaction, entry, key, transaction.key(customerId), inScope, operation, cost, nowMs, inFlight);
   if (cost === 0) return verdict;
   const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'admitted') counts.units += cost;
@@ -143,7 +152,8 @@ function admitOne(
         entry: automaticBan(startOf(verdict)),
       });
   }
-  return verdict;
+  if (verdict.outcome !== 'admitted' || terms.concurrency === undefined) return verdict;
+  return { ...verdict, lease: leases.take(subject.id, nowMs) };
 }
 
 /** Like `admitOne`, and emits the events that the request causes in the same step. */
@@ -151,10 +161,11 @@ function admitAndEmit(
   transaction: Transaction,
   verifier: KeyVerifier,
   addresses: Addresses,
+  leases: Leases,
   request: AdmissionRequest,
   nowMs: number,
 ): Verdict {
-  const verdict = admitOne(transaction, verifier, addresses, request, nowMs);
+  const verdict = admitOne(transaction, verifier, addresses, leases, request, nowMs);
   if (verdict.outcome === 'unknown_key' || verdict.cost === 0 || verdict.keyId === null) return verdict;
   const { keyId, plan, atMs } = verdict;
   if (verdict.outcome === 'admitted') {
@@ -181,11 +192,12 @@ function decideShared(
   operation: string,
   cost: number,
   nowMs: number,
+  inFlight: number,
 ): StandingVerdict {
   const whole = merged(entry.state, customer.state);
   const isPeek = changesNothing(whole, terms.ban, cost, nowMs);
   const state = isPeek ? copyOfState(whole) : whole;
-  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs);
+  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs, inFlight);
   if (!isPeek) {
     split(state, entry.state, customer.state);
     transaction.change(customer);

@@ -9,7 +9,7 @@ import { WARN_AT, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import type { AdmissionEngine, Failover, Running } from '../port.js';
 import { CachedKeyVerifier } from './verifier.js';
-import { admitWithFallback, settleWithFallback } from './fallback.js';
+import { admitWithFallback, renewWithFallback, settleWithFallback } from './fallback.js';
 import { KeyCache } from './key-cache.js';
 import { Maintenance } from './maintenance.js';
 import { Local } from './local.js';
@@ -73,6 +73,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     ...{ name: 'redis', keys: keyStore, customers, tokens, sessionSecret, outbox, bans, usage, transfer, days, trust },
     admit: admitWithFallback(redis, local, keys, isUnavailable, log),
     settle: settleWithFallback(redis, local, isUnavailable),
+    renew: renewWithFallback(redis, local, isUnavailable),
     failover: {
       degraded: () => switchover.reason,
       knowsKeys: () => !keys.isEmpty(),

@@ -3,7 +3,7 @@ import { isUnknown, without } from '../redis/trust/doubt.js';
 import type { RedisEngine } from '../redis/engine.js';
 import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
 import type { HeldFrom } from '../../admission/settlement.js';
-import type { AdmissionEngine, Settlement, SettlementReport } from '../port.js';
+import type { AdmissionEngine, EndedRequest, SettlementReport } from '../port.js';
 import type { Verdict } from '../../admission/verdict.js';
 import type { KeyCache } from './key-cache.js';
 import type { Local } from './local.js';
@@ -126,12 +126,12 @@ export function settleWithFallback(
 ): AdmissionEngine['settle'] {
   const unsure = new WeakSet<SettlementReport>();
   return async (reports) => {
-    const error = await ask(reports.map((report) => withWindows(report, windowsInRedis)));
+    const error = await ask(reports.map((report) => reportFor(report, endInRedis)));
     if (error === undefined) return;
     for (const [index, report] of reports.entries())
       if (!error.accepted.includes(index) && !error.notSent.includes(index)) unsure.add(report);
     const here = error.notSent.filter((index) => !unsure.has(reports[index]!));
-    if (here.length > 0) await local.engine.settle(here.map((index) => withWindows(reports[index]!, windowsHere)));
+    if (here.length > 0) await local.engine.settle(here.map((index) => reportFor(reports[index]!, endHere)));
     const accepted = [...error.accepted, ...here];
     if (accepted.length < reports.length) throw new StoreUnavailable(error.message, { accepted });
   };
@@ -149,19 +149,39 @@ export function settleWithFallback(
   }
 }
 
-type WindowsOf = (settlement: Settlement) => readonly HeldFrom[];
+/** The share of a limit gets back only what it held itself: the spool gives the rest back in Redis. */
+function endHere(request: EndedRequest): EndedRequest {
+  return request.isLocal === true ? request : withWindows(request, () => false);
+}
 
-/** The share of a limit has only what it held itself. The spool gives the rest back in Redis. */
-const windowsHere: WindowsOf = ({ windows, isLocal }) => (isLocal ? windows : []);
+/** Redis knows what a share spent of days and months, but neither its minutes nor its leases. */
+function endInRedis(request: EndedRequest): EndedRequest {
+  if (request.isLocal !== true) return request;
+  return withWindows(request, ({ per, refill }) => per !== 'minute' && refill === 0);
+}
 
-/** Redis knows what a share spent of days and months, but not of minutes. */
-const windowsInRedis: WindowsOf = ({ windows, isLocal }) =>
-  isLocal ? windows.filter(({ per, refill }) => per !== 'minute' && refill === 0) : windows;
+/** Without its lease, and only with these windows. */
+function withWindows(
+  { lease: _lease, settlement, ...request }: EndedRequest,
+  isKept: (window: HeldFrom) => boolean,
+): EndedRequest {
+  if (settlement === undefined) return request;
+  return { ...request, settlement: { ...settlement, windows: settlement.windows.filter(isKept) } };
+}
 
-function withWindows(report: SettlementReport, windowsOf: WindowsOf): SettlementReport {
-  if (report.ended.every(({ settlement }) => settlement === undefined)) return report;
-  const ended = report.ended.map(({ settlement, ...request }) =>
-    settlement === undefined ? request : { ...request, settlement: { ...settlement, windows: windowsOf(settlement) } },
-  );
-  return { ...report, ended };
+/** A report as one of the two stores counts it: always the same. */
+function reportFor(report: SettlementReport, endOf: (request: EndedRequest) => EndedRequest): SettlementReport {
+  return { ...report, ended: report.ended.map(endOf) };
+}
+
+/** Renews each lease where it was given. */
+export function renewWithFallback(
+  redis: RedisEngine,
+  local: Local,
+  isUnavailable: () => boolean,
+): AdmissionEngine['renew'] {
+  return async (leases) => {
+    await local.engine.renew(leases.filter(({ isLocal }) => isLocal));
+    if (!isUnavailable() || redis.cluster) await redis.renew(leases.filter(({ isLocal }) => !isLocal));
+  };
 }

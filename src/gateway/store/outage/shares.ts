@@ -8,10 +8,11 @@ export function sharesOf(plans: Plans, gateways: number): Plans {
 }
 
 function shareOfPlan(plan: Plan, gateways: number): Plan {
-  const { limits, operations } = plan;
+  const { limits, operations, concurrency } = plan;
   return {
     ...plan,
     limits: limits === 'custom' ? limits : shareOf(limits, gateways, plan.name === ANONYMOUS_PLAN ? 1 : 0),
+    concurrency: concurrency && partOf(concurrency, gateways),
     operations:
       operations &&
       new Map(
@@ -26,7 +27,8 @@ function shareOfPlan(plan: Plan, gateways: number): Plan {
 /** Returns the terms with one gateway's share of limits and grants. @param share the plan by `sharesOf` */
 export function shareOfTerms(terms: Terms, share: Plan | undefined, gateways: number): Terms {
   const { expiries } = terms;
-  const shared = { ...terms, limits: shareOf(terms.limits, gateways), operations: share?.operations };
+  const { operations, concurrency } = share ?? {};
+  const shared = { ...terms, limits: shareOf(terms.limits, gateways), operations, concurrency };
   return expiries === undefined
     ? shared
     : { ...shared, expiries: sharedExpiries(expiries, (limit) => shareOfLimit(limit, gateways)) };

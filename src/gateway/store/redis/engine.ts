@@ -13,6 +13,7 @@ import { banStore, noteStarted } from './records/bans.js';
 import { changedSince, type ChangedKeys } from './records/changes.js';
 import { customerStore } from './records/customers.js';
 import { connect } from './link/connect.js';
+import { renew } from './admit/renew.js';
 import { settle } from './ledger/settle.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
@@ -145,6 +146,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       return verdicts.some(isUnknown) ? confirmUnknown(link, eviction, requests, verdicts) : verdicts;
     },
     settle: (reports) => settle(link, reports, usageDays),
+    renew: (leases) => renew(link, leases),
     ...{ keys, customers, days, ledger },
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),

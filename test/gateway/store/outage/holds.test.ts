@@ -14,8 +14,8 @@ const HOLD = 50;
 /** The response cost 20 of the 50 that were held. */
 async function settle(engine: FailoverEngine, verdict: StandingVerdict): Promise<void> {
   const { keyId, plan, atMs, local } = verdict;
-  const settlement = { units: -30, windows: windowsOfHold(verdict), isLocal: local === true };
-  const ended = { keyId: keyId!, plan, operation: LIST, admittedAtMs: atMs, isFailed: false, settlement };
+  const settlement = { units: -30, windows: windowsOfHold(verdict) };
+  const ended = { keyId: keyId!, plan, operation: LIST, admittedAtMs: atMs, isFailed: false, isLocal: local, settlement };
   await engine.settle(reportsOf([ended]));
 }
 

@@ -16,8 +16,9 @@ export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Size of a response without grants, own month limit and windows. */
+/** Size of a response without grants, own month limit, windows and lease. */
 const ANSWER_BYTES = HEAD_BYTES + STATE_BYTES;
+const LEASE_BYTES = 8;
 
 /** Reads the responses of one run, one after the other. */
 export class AnswerReader {
@@ -49,6 +50,7 @@ export class AnswerReader {
         return { outcome: 'unknown_key', reason: code };
       case 'admitted':
       case 'limited':
+      case 'crowded':
       case 'banned':
       case 'ban_started':
         return this.#standing(request, code, first);
@@ -71,7 +73,10 @@ export class AnswerReader {
     const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 11) } : null;
     const charged = costOf(terms.operations, operation, cost);
     const inScope = (first & OUT_OF_SCOPE_FLAG) === 0;
-    return verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
+    const verdict = verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
+    if (verdict.outcome !== 'admitted' || verdict.concurrency === undefined || charged === 0) return verdict;
+    this.#at += LEASE_BYTES;
+    return { ...verdict, lease: answers.readDoubleLE(this.#at - LEASE_BYTES) };
   }
 
   #grants(): readonly Extra[] {
@@ -81,12 +86,13 @@ export class AnswerReader {
   }
 
   /** Reads the terms under a plan whose limits are set on each key. */
-  #ownTerms({ name, refill, ban, operations }: Plan, at: number, hasMonth: boolean): Terms {
+  #ownTerms({ name, refill, ban, operations, concurrency }: Plan, at: number, hasMonth: boolean): Terms {
     const limits = { minute: limitAt(this.#answers, at + 19), day: limitAt(this.#answers, at + 27) };
-    if (!hasMonth) return { plan: name, limits, refill, ban, operations };
+    const terms = { plan: name, limits, refill, ban, operations, concurrency };
+    if (!hasMonth) return terms;
     const month = limitAt(this.#answers, this.#at);
     this.#at += 8;
-    return { plan: name, limits: { ...limits, month }, refill, ban, operations };
+    return { ...terms, limits: { ...limits, month } };
   }
 
   /** Returns the bucket of a window. Must be called in the order of the operation's windows. */

@@ -10,6 +10,7 @@ export const CODES = [
   'expired',
   'revoked',
   'no_plan',
+  'crowded',
 ] as const;
 
 /** Flag: the key's own month limit precedes the windows. */

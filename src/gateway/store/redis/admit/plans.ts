@@ -1,5 +1,6 @@
 import { MINUTE_MS, SHAPES, type Limit } from '../../../admission/bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, WARN_AT, type Plan, type Plans } from '../../../admission/plan.js';
+import { LEASE_MS } from '../../../admission/leases.js';
 import type { OperationTerms, OperationsTerms } from '../../../admission/windows.js';
 import { STATE_BYTES } from '../../state.js';
 import { MAX_DAYS } from '../ledger/active-days.js';
@@ -12,7 +13,8 @@ const GRACE_MS = 10_000;
 /** Addresses of a group that have a field each, and the field shared by all others. No address has this name. */
 export const SHARED_ADDRESSES = { MAX_ROWS: 64, SHARED_ROW: '~' } as const;
 /** Lua: the variables that a plan's branch sets. */
-const TERMS = 'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt';
+const TERMS =
+  'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt, concurrency';
 /** With more plans, branches are grouped by the last letter of the name. */
 const FEW_PLANS = 32;
 
@@ -29,6 +31,7 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
     ...{ MINUTE_MS, BAN_MEMORY_MS, GRACE_MS, MAX_DAYS, ANONYMOUS: ANONYMOUS_PLAN, NEVER: Number.MAX_SAFE_INTEGER },
     ...SHARED_ADDRESSES,
     EMITS: emits,
+    LEASE_MS,
     LEDGER_SECONDS: (usageDays + 1) * 86_400,
   };
   return loadScript('admission', figures, { plans: `nil\n${branchesOf([...plans.values()], emits)}` });
@@ -52,7 +55,8 @@ function chainOf(branches: readonly string[]): string {
 }
 
 /** Limits are nil if those of the key or its customer apply. */
-function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, index: number, emits: boolean): string {
+function planBranch(plan: Plan, index: number, emits: boolean): string {
+  const { name, limits, refill, ban, operations, warnAt, concurrency = 'nil' } = plan;
   const { after, withinMs, forMs, factor, capMs } = ban;
   const shares = emits && name !== ANONYMOUS_PLAN ? (warnAt ?? WARN_AT) : [];
   const values = [
@@ -61,6 +65,7 @@ function planBranch({ name, limits, refill, ban, operations, warnAt }: Plan, ind
     ...(limits === 'custom' ? [] : [limits.month === undefined ? 'nil' : luaLimit(limits.month)]),
     operations === undefined ? 'nil' : operationsFunction(operations),
     shares.length === 0 ? 'nil' : luaString(String.fromCharCode(...shares)),
+    concurrency,
   ];
   return `if plan == ${luaString(name)} then\n${TERMS} = ${values.join(', ')}\n`;
 }

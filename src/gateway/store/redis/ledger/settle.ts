@@ -2,10 +2,9 @@ import { DAY_MS, SHAPES } from '../../../admission/bucket.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { changesOf } from '../../../admission/settlement.js';
 import type { EndedRequest, SettlementReport } from '../../port.js';
-import { customerOf } from '../../records/customer-id.js';
 import type { Link } from '../link/link.js';
 import { MAX_DAYS } from './active-days.js';
-import { customerName, EXCESS, keyName, ledgerName, settlementsName, usageField } from '../names.js';
+import { EXCESS, keyName, ledgerName, payerName, settlementsName, usageField } from '../names.js';
 import { loadScript } from '../link/script.js';
 
 /**
@@ -53,14 +52,10 @@ function callOf(
     add(request, EXCESS, units);
     add(request, 'returned', -units);
   }
+  const leases = ended.flatMap(({ lease }) => lease ?? []).join(' ');
   const changes = changesOf(ended.flatMap(({ settlement }) => settlement ?? []));
-  const args = [(usageDays + 1) * 86_400, reporter, number, REMEMBERED_MS, counts.size, ...[...counts].flat()];
+  const args = [(usageDays + 1) * 86_400, reporter, number, REMEMBERED_MS, counts.size, leases, ...[...counts].flat()];
   for (const { name, per, sinceMs, refill, units } of changes)
     args.push(name, SHAPES[per].parts, sinceMs, refill, units);
   return [[settlementsName(keyId, day), ledgerName(keyId, day), keyName(keyId), payerName(keyId)], args.map(String)];
-}
-
-function payerName(keyId: string): string {
-  const customerId = customerOf(keyId);
-  return customerId === null ? keyName(keyId) : customerName(customerId);
 }

@@ -47,7 +47,7 @@ end
 local KEYS, ARGV, requests = KEYS, ARGV, ARGV[3]
 local answers, answered = { pack('<d', clock) }, 1
 local states, stateCount, counts, countCount = {}, 0, {}, 0
-local customers, notes, groups
+local customers, notes, groups, leased
 local k, at, last = 1, 1, #KEYS
 
 while k <= last do
@@ -151,9 +151,9 @@ while k <= last do
 
   -- The plan. The include is replaced by `nil` and a branch per plan that sets these variables (admit/plans.ts): its
   -- place, its refill, its ban rule, its limits (nil if those of the key or its customer apply), costs and windows of
-  -- operations, shares to warn at.
-  local place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt =
-    include('plans')
+  -- operations, shares to warn at, requests that may be in flight.
+  local place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt,
+    concurrency = include('plans')
   local ownMonth
   if planMinute then
     minuteLimit, dayLimit = planMinute, planDay
@@ -185,6 +185,14 @@ while k <= last do
     local readWindows = include('read-windows')
     levels, ats = readWindows(call('HGET', owner or name, 'windows'))
     if customer then customer.levels, customer.ats = levels, ats end
+  end
+
+  -- Requests in flight, where the plan limits them.
+  local leases, isLeased
+  if concurrency and kind > 0 then
+    local readLeases = include('read-leases')
+    leases = customer and customer.leases or readLeases(call('HGET', owner or name, 'leases'))
+    if customer then customer.leases = leases end
   end
 
   local stored, storedAt, isStruck, countedAt, countedLedger, countedField, excessAt, excessField
@@ -298,7 +306,14 @@ while k <= last do
         and (monthLimit < 0 or newMonth + tokens <= monthLimit)
       then
         code, outcome = ADMITTED, '|requests'
-        if charge then
+        if leases and charge then
+          local inFlight = 0
+          for _, ends in pairs(leases.ends) do
+            if ends > now then inFlight = inFlight + 1 end
+          end
+          if inFlight >= concurrency then code, outcome = CROWDED, '|limited' end
+        end
+        if charge and code == ADMITTED then
           newMinute = newMinute + cost * MINUTE_MS
           if newMinute > MAX_LIMIT * MINUTE_MS then newMinute = MAX_LIMIT * MINUTE_MS end
           newDay = newDay + cost * DAY_MS
@@ -389,6 +404,15 @@ while k <= last do
         end
       end
 
+      local isLeaseGiven = leases and charge and code == ADMITTED
+      if isLeaseGiven then
+        for id, ends in pairs(leases.ends) do
+          if ends <= now then leases.ends[id] = nil end
+        end
+        leases.last = (leases.last + 1) % 4294967296
+        leases.ends[leases.last], isLeased = now + LEASE_MS, true
+      end
+
       -- For the ledger: consecutive equal requests are one count.
       if charge and kind > 0 then
         local field = plan .. '|' .. ARGV[operation] .. outcome
@@ -421,11 +445,17 @@ while k <= last do
       if windows then
         for n = 1, #windows, 3 do state = state .. pack('<dd', newLevels[n], newAts[n]) end
       end
+      if isLeaseGiven then state = state .. pack('<d', leases.last) end
       if isNoted then code = code + NOTED_FLAG end
       answers[answered + 1] = pack(HEAD_FORMAT, code, place, now, version, minuteBase, dayBase)
       answers[answered + 2] = state
     end
     answered = answered + 2
+  end
+
+  if isLeased then
+    leased = leased or {}
+    leased[owner or name] = leases
   end
 
   -- The state after the requests. A customer's key has only its own strikes and ban, written if they changed.
@@ -490,6 +520,10 @@ if customers then
       if its.hasNewWindows then call('HSET', owner, 'windows', writeWindows(its.levels, its.ats)) end
     end
   end
+end
+if leased then
+  local writeLeases = include('write-leases')
+  for subject, leases in pairs(leased) do call('HSET', subject, 'leases', writeLeases(leases)) end
 end
 if notes then
   local writeNotes = include('write-notes')

@@ -1,21 +1,30 @@
--- Counts a report of ended requests once: the number of each reporter's last report of the day is remembered. Counts that
--- come before their key is known are added to what an import brings. Then settles holds: `applyChanges()` of
--- admission/settlement.ts.
+-- Counts a report of ended requests once: the number of each reporter's last report of the day is remembered. Counts
+-- that come before their key is known are added to what an import brings. Also ends leases, and settles holds:
+-- `applyChanges()` of admission/settlement.ts.
 --
--- KEYS: what was reported of the key's day (`credits`), its ledger, the key, and who pays: the key or its customer.
--- ARGV: seconds to keep a ledger, reporter, number, ms to remember the number, how many counts, fields and counts, then
--- for each changed window: name, parts of a unit, when it began, units that come back per ms with greedy refill, units.
+-- KEYS: what was reported of the key's day (`credits`), its ledger, the key, and its payer: the key or its customer.
+-- ARGV: seconds to keep a ledger, reporter, number, ms to remember the number, how many counts, ids of ended leases,
+-- fields and counts, then for each changed window: name, parts of a unit, when it began, units that come back per ms
+-- with greedy refill, units.
 local enterDay = include('enter-day')
 local counted = call('HGET', KEYS[1], ARGV[3])
 if not counted or tonumber(counted) < tonumber(ARGV[4]) then
   local isEarly = call('HEXISTS', KEYS[3], 'version') == 0 and call('EXISTS', KEYS[2]) == 0
-  local last = 6 + 2 * tonumber(ARGV[6])
-  for n = 7, last, 2 do call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
+  local last = 7 + 2 * tonumber(ARGV[6])
+  for n = 8, last, 2 do call('HINCRBY', KEYS[2], ARGV[n], ARGV[n + 1]) end
   if isEarly then call('HSET', KEYS[2], 'on top', '1') end
   if call('TTL', KEYS[2]) < 0 then call('EXPIRE', KEYS[2], ARGV[2]) end
   enterDay(KEYS[2])
   call('HSET', KEYS[1], ARGV[3], ARGV[4])
   call('PEXPIRE', KEYS[1], ARGV[5])
+  local held = ARGV[7] ~= '' and call('HGET', KEYS[4], 'leases')
+  if held then
+    local readLeases = include('read-leases')
+    local writeLeases = include('write-leases')
+    local leases = readLeases(held)
+    for id in string.gmatch(ARGV[7], '%d+') do leases.ends[tonumber(id)] = nil end
+    call('HSET', KEYS[4], 'leases', writeLeases(leases))
+  end
   local found = last < #ARGV and call('HMGET', KEYS[4], 'state', 'windows')
   if found and found[1] then
     local monthStart = include('month-start')
