@@ -37,6 +37,11 @@ function warning(name: string, warnAt: readonly number[]): [string, Plan] {
   return [name, { name, limits: { minute: 60, day: 10 }, refill: 'interval', ban: NO_BAN, warnAt }];
 }
 
+function crowd(name: string, concurrency: number): [string, Plan] {
+  const limits: Limits = { minute: 100, day: 1_000 };
+  return [name, { name, limits, refill: 'interval', ban: { ...BAN, after: 3 }, concurrency }];
+}
+
 /** The plans every engine under test is opened with. */
 export const PLANS: Plans = new Map([
   plan('free', { minute: 60, day: 1_000 }),
@@ -47,6 +52,7 @@ export const PLANS: Plans = new Map([
   plan('drip', { minute: 7, day: 1_000 }, 'greedy', NO_BAN),
   plan('trickle', { minute: 10, day: 3 }, 'greedy', NO_BAN),
   plan('open', { minute: 'unlimited', day: 'unlimited' }),
+  crowd('crowd', 2),
   plan('monthly', { minute: 60, day: 1_000, month: 20 }, 'interval', NO_BAN),
   priced(
     'priced',

@@ -3,6 +3,7 @@ import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { bans } from './bans.js';
 import { buckets } from './buckets.js';
 import { ask, freshId, newKey, NOON_MS } from './cast.js';
+import { concurrency } from './concurrency.js';
 import { corrections } from './corrections.js';
 import { doors } from './doors.js';
 import { customers } from './customers.js';
@@ -34,6 +35,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       bans,
       doors,
       ledger,
+      concurrency,
       corrections,
       keys,
       customers,
