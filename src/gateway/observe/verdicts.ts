@@ -8,8 +8,8 @@ import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';
 
 /** `operation` is the label for all windows of single operations. */
-type WindowLabel = Per | 'operation';
-const WINDOWS: readonly WindowLabel[] = ['minute', 'day', 'month', 'operation'];
+type WindowLabel = Per | 'operation' | 'concurrency';
+const WINDOWS: readonly WindowLabel[] = ['minute', 'day', 'month', 'operation', 'concurrency'];
 const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
 /** An admission that leaves less than this share of a window is near the limit. */
 const NEAR_SHARE = 0.2;
@@ -73,8 +73,8 @@ function countersOn(registry: Registry) {
     ),
     limited: counter(
       'petgate_limited_total',
-      'Requests refused by a limit, by the window that resets last: minute, day, month or operation (all ' +
-        'windows of single operations).',
+      'Requests refused by a limit, by the window that resets last: minute, day, month, operation (all windows of ' +
+        'single operations), or concurrency (requests in flight).',
       'plan',
       'window',
     ),
@@ -98,5 +98,5 @@ function countersOn(registry: Registry) {
 }
 
 function labelOf(window: string): WindowLabel {
-  return window === 'minute' || window === 'day' || window === 'month' ? window : 'operation';
+  return WINDOWS.find((label) => label === window) ?? 'operation';
 }

@@ -82,15 +82,6 @@ export const CATALOGUE = {
     meaning: 'one request costs more than a limit of the key; no strike, nothing charged',
     remedy: 'ask for a higher limit',
   },
-  too_many_concurrent: {
-    status: 429,
-    setting: "concurrency of the key's plan",
-    message:
-      'This API key has as many requests in flight as its plan allows. Wait until one has ended, and send fewer at a ' +
-      'time.',
-    meaning: 'as many requests are in flight as the plan allows; no strike, nothing charged',
-    remedy: 'wait until one has ended, send fewer at a time, or ask for a plan with more',
-  },
   insecure_connection: {
     status: 403,
     setting: 'tls, trusted_proxies',
@@ -174,6 +165,15 @@ export const CATALOGUE = {
     message: 'The rate limit "minute" is reached. Wait as long as Retry-After says, then back off exponentially.',
     meaning: 'a bucket is empty',
     remedy: 'wait `Retry-After`, then back off exponentially',
+  },
+  too_many_concurrent: {
+    status: 429,
+    setting: "concurrency of the key's plan",
+    message:
+      'This API key has as many requests in flight as its plan allows. Wait until one has ended, and send fewer at a ' +
+      'time.',
+    meaning: 'as many requests are in flight as the plan allows; no strike, nothing charged',
+    remedy: 'wait until one has ended, send fewer at a time, or ask for a plan with more',
   },
   key_banned: {
     status: 429,
