@@ -83,14 +83,11 @@ export function decideExactly(
     windows,
     cost,
     atMs: nowMs,
-    ...(plan.concurrency === undefined ? {} : { concurrency: plan.concurrency }),
+    ...concurrencyOf(plan),
     inScope: scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope),
   };
   if (plan.prices !== undefined) forgetOver(scratch, now);
-  if (ruling === 'admitted') {
-    const isFlight = cost > 0 && plan.concurrency !== undefined;
-    return { outcome: 'admitted', ...standing, ...(isFlight ? { lease: flight } : {}) };
-  }
+  if (ruling === 'admitted') return { outcome: 'admitted', ...standing, ...leaseOf(plan, cost) };
   if (ruling === 'crowded')
     return { outcome: 'limited', ...standing, violated: 'concurrency', retryAtMs: nowMs + 1_000, exceeds: false };
   const empty = rules.flatMap((each, place) => (holds(each, spent[place]!, cost) ? [] : [place]));
@@ -318,6 +315,15 @@ export function settleExactly(state: ExactState, windows: readonly HeldFrom[], u
 /** Division that rounds up. */
 function upTo(value: bigint, by: bigint): bigint {
   return value <= 0n ? value / by : (value + by - 1n) / by;
+}
+
+function concurrencyOf({ concurrency }: ExactPlan): Pick<StandingVerdict, 'concurrency'> {
+  return concurrency === undefined ? {} : { concurrency };
+}
+
+/** What the request that was admitted just now has to give back. */
+function leaseOf({ concurrency }: ExactPlan, cost: number): { readonly lease?: number } {
+  return concurrency === undefined || cost === 0 ? {} : { lease: flight };
 }
 
 /** The number of the last request that was admitted under such a plan. */

@@ -124,7 +124,7 @@ t.test(
     await Promise.all(work.slice(EACH));
     await until('the victim holds', () => tokens.silent.length > 0);
     const billed = async (): Promise<boolean> => {
-      const [ledger, log] = [await ledgerOf(others[0]!), logged(gateways)];
+      const [ledger, log] = [await ledgerOf(others[0]), logged(gateways)];
       const held = tokens.silent.length;
       return ledger.requests === log.requests + held && ledger.net === log.net + held * HOLD;
     };
@@ -132,9 +132,9 @@ t.test(
     await victim.program.stop('SIGKILL');
     isKilled = true;
     await Promise.all(work);
-    await others[0]!.program.stop('SIGTERM');
+    await others[0].program.stop('SIGTERM');
     await until('the holds of the killed gateway stay charged, and nothing else', async () => {
-      const [ledger, log, held] = [await ledgerOf(others[1]!), logged(gateways), tokens.silent.length];
+      const [ledger, log, held] = [await ledgerOf(others[1]), logged(gateways), tokens.silent.length];
       return ledger.requests === log.requests + held && ledger.net === log.net + held * HOLD;
     });
     const log = logged(gateways);

@@ -15,7 +15,8 @@ const HOLD = 50;
 async function settle(engine: FailoverEngine, verdict: StandingVerdict): Promise<void> {
   const { keyId, plan, atMs, local } = verdict;
   const settlement = { units: -30, windows: windowsOfHold(verdict) };
-  const ended = { keyId: keyId!, plan, operation: LIST, admittedAtMs: atMs, isFailed: false, isLocal: local, settlement };
+  const request = { keyId: keyId!, plan, operation: LIST, admittedAtMs: atMs, isFailed: false };
+  const ended = { ...request, isLocal: local, settlement };
   await engine.settle(reportsOf([ended]));
 }
 

@@ -16,8 +16,8 @@ const REMEMBERED_MS = 2 * DAY_MS;
 const SETTLE = loadScript('ledger/settle', { MAX_DAYS });
 
 /**
- * Counts reports of ended requests, each in one step. If some may not be counted, `accepted` of the error has the indexes
- * of those that are, and its `notSent` of those that this call certainly has not counted.
+ * Counts reports of ended requests, each in one step. If some may not be counted, the error's `accepted` are the
+ * indexes of those that are, and its `notSent` of those that this call certainly has not counted.
  */
 export async function settle(link: Link, reports: readonly SettlementReport[], usageDays: number): Promise<void> {
   const [accepted, notSent]: [number[], number[]] = [[], []];
