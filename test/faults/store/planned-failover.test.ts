@@ -24,11 +24,15 @@ async function pauseWrites(master: RedisServer): Promise<void> {
 async function lostBy(t: Test, prepare: (master: RedisServer) => Promise<void>): Promise<number> {
   const sentinel = await startSentinel();
   const engine = openRedisEngine({ url: sentinel.url, deadlineMs: 450, plans: PLANS, usageDays: 400 });
-  t.teardown(() => engine.close().then(() => sentinel.stop()));
+  let isOver = false;
+  t.teardown(() => {
+    isOver = true;
+    return engine.close().then(() => sentinel.stop());
+  });
   await until('the engine decides', async () => (await engine.check(), true));
   const key = await newKey(engine, 'enterprise', custom('unlimited', 'unlimited'));
   const request = { subject: key.subject, operation: 'listPets', scope: null, cost: 1 };
-  let [admitted, unanswered, isOver] = [0, 0, false];
+  let [admitted, unanswered] = [0, 0];
   const asking = Array.from({ length: ASKERS }, async () => {
     while (!isOver) {
       const verdicts = await engine.admit([request]).catch(() => null);
