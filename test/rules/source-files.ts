@@ -15,6 +15,13 @@ export function filesIn(folder: string): readonly SourceFile[] {
     .map((name) => ({ path: join(folder, name), text: readFileSync(join(packageRoot, folder, name), 'utf8') }));
 }
 
+/** All Lua scripts of the package. */
+export function luaFiles(): readonly SourceFile[] {
+  return readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.lua'))
+    .map((name) => ({ path: join('src', name), text: readFileSync(join(packageRoot, 'src', name), 'utf8') }));
+}
+
 /**
  * Paths of all files that these files load, directly or through others, types left out. Includes the files themselves.
  */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import ts from 'typescript';
-import { filesIn } from './source-files.js';
+import { filesIn, luaFiles } from './source-files.js';
 
 /** Words of our own for what the field has a word for, and that word. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
@@ -28,6 +28,28 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['place', 'index, slot, location'],
   ['untaken', 'unread'],
 ]);
+/** Phrases of comments, texts and Lua that read like a translation, and what to write. */
+const PHRASES: ReadonlyMap<string, string> = new Map([
+  ['anew', 'again'],
+  ['beside', 'next to, with'],
+  ['for ever', 'permanently'],
+  ['goes on', 'continues'],
+  ['in vain', 'without effect'],
+  ['of nothing', 'null'],
+  ['so many', 'this many, at most n'],
+  ['stands', 'is'],
+  ['takes leave', 'deregisters'],
+  ['trickles', 'returns one by one'],
+  ['trickling', 'one by one'],
+  ['whoever', 'anyone who, the client that'],
+  ['whole again', 'full, reset'],
+  ['is told', 'is notified, gets'],
+  ['gives way', 'pauses'],
+  ['holds good', 'is valid'],
+  ['made by hand', 'manual'],
+]);
+const PHRASE = new RegExp(`\\b(?:${[...PHRASES.keys()].join('|')})\\b`, 'gi');
+
 /** Types are named for what they are. */
 const NO_TYPES: readonly string[] = ['Asked', 'Found', 'Given', 'Held', 'Kept', 'Seen', 'Sent', 'Taken'];
 /** What stands in logs and stores keeps its name. */
@@ -61,6 +83,41 @@ t.test('identifiers use the words of the field', (t) => {
         return better === undefined ? [] : [`${path}: ${identifier} → ${better}`];
       });
     }),
+  );
+  t.strictSame(strange, []);
+  t.end();
+});
+
+/** Comments and texts of a TypeScript file, each with its line. */
+function* proseOf(text: string): Generator<readonly [line: number, prose: string]> {
+  const lineOf = (at: number): number => text.slice(0, at).split('\n').length;
+  const comment = /\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm;
+  for (const { index, 0: prose } of text.matchAll(comment)) yield [lineOf(index), prose];
+  const source = ts.createSourceFile('x.tsx', text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX);
+  const texts: (readonly [number, string])[] = [];
+  const visit = (node: ts.Node): void => {
+    if (
+      ts.isStringLiteralLike(node) ||
+      ts.isJsxText(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddleOrTemplateTail(node)
+    )
+      texts.push([lineOf(node.getStart(source)), node.text]);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  yield* texts;
+}
+
+t.test('comments, texts and Lua are plain English', (t) => {
+  const prose = [
+    ...filesIn('src').flatMap(({ path, text }) => [...proseOf(text)].map((each) => [path, ...each] as const)),
+    ...luaFiles().flatMap(({ path, text }) => text.split('\n').map((line, n) => [path, n + 1, line] as const)),
+  ];
+  const strange = prose.flatMap(([path, line, text]) =>
+    [...text.replaceAll(/\n\s*\*?\s*/g, ' ').matchAll(PHRASE)].map(
+      ([phrase]) => `${path}:${line}: ${phrase} → ${PHRASES.get(phrase.toLowerCase())!}`,
+    ),
   );
   t.strictSame(strange, []);
   t.end();

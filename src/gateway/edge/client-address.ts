@@ -4,7 +4,7 @@ import { ownText } from '../../shared/own-text.js';
 
 export type AddressReader = ReturnType<typeof createAddressReader>;
 
-/** Stands for a peer that left before its address could be read. */
+/** Represents a peer that left before its address could be read. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
 /** An address cut from a longer field must not keep the whole field in memory. */
 const SHORT_FIELD = 128;

@@ -239,7 +239,7 @@ export const CATALOGUE = {
     message:
       'The upstream cannot be reached, or does not respond. Wait as long as Retry-After says, then send the ' +
       'request again.',
-    meaning: 'it cannot be reached, or so many requests got no response that no more are sent for a moment',
+    meaning: 'it cannot be reached, or too many requests got no response, so that none are sent for a moment',
     remedy: 'start it, check `PETS_URL`, look at its log',
     retryAfterS: 1,
   },

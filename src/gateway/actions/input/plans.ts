@@ -36,7 +36,7 @@ export async function readPlans(costs: ReadonlyMap<string, number>, body: AsyncI
 function readApart(order: PlanOrder): Promise<PlanOutcome> {
   return new Promise((resolve) => {
     const thread = new Worker(new URL('./plans-thread.js', import.meta.url), { workerData: order });
-    const tooLarge = `The plans take more memory, or more than ${MAX_MS / 1000} s, to read: send fewer at once.`;
+    const tooLarge = `The plans take more memory, or more than ${MAX_MS / 1000} s, to read: send fewer at a time.`;
     const deadline = setTimeout(() => void thread.terminate(), MAX_MS);
     thread.on('message', resolve).on('error', () => undefined);
     thread.on('exit', () => {

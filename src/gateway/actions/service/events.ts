@@ -43,7 +43,7 @@ export const EVENT_ACTIONS: readonly Action[] = [
     gives: Event,
     handle: async ({ parts, id }) => found(isEventId(id) ? await parts.engine.outbox.read(id) : undefined),
   }),
-  action(`POST ${EVENTS}/{id}/redeliver`, 'keys', 'Deliver an event at once, with the ID it has', {
+  action(`POST ${EVENTS}/{id}/redeliver`, 'keys', 'Deliver an event immediately, under the same ID', {
     commands: [
       {
         usage: 'events redeliver [id]',

@@ -55,7 +55,7 @@ const plan = mapping({
     error: 'must be custom (each key has its own) or { minute: …, day: … }, and month where it is counted',
   }),
   refill: z
-    .enum(['interval', 'greedy'], { error: 'must be interval (all at once) or greedy (trickling back)' })
+    .enum(['interval', 'greedy'], { error: 'must be interval (all together) or greedy (units return one by one)' })
     .prefault('interval'),
   ban,
   concurrency: whole(1, MAX_CONCURRENCY)

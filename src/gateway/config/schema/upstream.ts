@@ -57,7 +57,7 @@ const fields = mapping({
     /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/,
   )
     .optional()
-    .describe('Taken from the front of paths; where an address has a path, that stands there instead.'),
+    .describe('Removed from the front of paths; replaced by the path of an address that has one.'),
   host: choice('upstream', 'client')
     .prefault('upstream')
     .describe("What Host says to it: the host of its address, or the client's word."),

@@ -52,9 +52,8 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
         ]}
       />
       <p class="soft">
-        Units are those that pass at most: minutes, and requests that were refused then, are not in it. A plan that
-        trickles back is taken to admit twice its day. Limits of a key’s or customer’s own are those of now, and grants
-        are left out.
+        The most units that could pass: without limits per minute and requests that were refused then. A plan with
+        greedy refill is assumed to admit twice its day. A key’s or customer’s own limits are today’s, without grants.
       </p>
     </>
   );

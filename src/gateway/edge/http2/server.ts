@@ -19,7 +19,7 @@ const FAREWELL_MS = 2000;
 const ANSWERED_HEADS = 4;
 /** Heads above the limits on one connection, answered 431, after which it is cut. */
 const MAX_OVERSIZED = 4;
-/** So many fields are read at most; more than any limit of ours, so that it can be answered too. */
+/** Fields that nghttp2 reads at most; above our own limits, so that a request with too many gets a response. */
 const READ_FIELDS = 1100;
 /** What a connection may hold for each of its streams: a head, and a piece of an answer that waits. */
 const STREAM_MIB = 0.1;
@@ -199,8 +199,8 @@ function giveUp(connection: Http2Connection): void {
 }
 
 /**
- * Not at once: whatever a stream brings about, ticks and microtasks too, happens inside nghttp2's reading, which would
- * go on with memory that the end of its session freed, and end the process.
+ * Later: everything that a stream causes, ticks and microtasks too, runs while nghttp2 reads. It would continue with
+ * memory that the end of its session freed, and crash the process.
  */
 function cut(connection: Http2Connection, why: string): void {
   if (connection.cut) return;

@@ -22,12 +22,12 @@ export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
         )}
       </h2>
       {bill === 'unknown' ? (
-        <p>It is not added up at this moment. Reload the page in a minute.</p>
+        <p>The bill is not ready yet. Reload the page in a minute.</p>
       ) : (
         <>
           <p>
             <Badge level="warn">growing</Badge> As of <Moment at={bill.asOfMs} />, and as if the plan stays the same
-            until the month ends. Whoever runs this API has the last word.
+            until the month ends. The operator of this API has the last word.
           </p>
           <Facts facts={factsOf(bill)} />
         </>

@@ -61,7 +61,7 @@ export function openAddress(
   // It opens for some callers first, then for all.
   let isKnownOpen = false;
   const breaker = new Breaker(settings.breaker, (change) => {
-    // Requests still waiting for a connection would wait in vain, and each timeout would let another one hang.
+    // Requests still waiting for a connection would wait for nothing, and each timeout would let another one hang.
     if (change.open)
       for (const attempt of underWay.items())
         if (breaker.isOpenFor(attempt.places?.asking.caller ?? '')) attempt.withdraw();

@@ -3,7 +3,7 @@ import type { HealthSettings } from '../../config/settings.js';
 import { Pool } from '../http1/pool.js';
 import type { Address } from './address.js';
 
-/** An address counts as down after so many failed checks in a row: a single one may be a coincidence. */
+/** An address counts as down after this many failed checks in a row: a single one may be a coincidence. */
 const FAILURES_IN_A_ROW = 2;
 const IDLE_MS = 4000;
 

@@ -14,18 +14,18 @@ export function spentBefore(
   state: SubjectState,
   name: string,
   [limit, remaining, resetMs]: LoggedWindow,
-  trickles: boolean,
+  isGreedy: boolean,
   line: LoggedDecision,
 ): boolean {
   if (limit === null || remaining === null) return false;
   const per = perOf(name);
   const { parts, perMs } = SHAPES[per];
-  const after = trickles ? Math.min(resetMs * limit, limit * parts) : (limit - remaining) * parts;
+  const after = isGreedy ? Math.min(resetMs * limit, limit * parts) : (limit - remaining) * parts;
   const level = Math.max(0, after - takenBy(line) * parts);
   if (level === 0) return false;
   const bucket = bucketIn(state, name);
   bucket.level = level;
-  bucket.atMs = per === 'minute' && !trickles ? line.atMs + resetMs - perMs : line.atMs;
+  bucket.atMs = per === 'minute' && !isGreedy ? line.atMs + resetMs - perMs : line.atMs;
   return true;
 }
 

@@ -82,12 +82,12 @@ export class PendingEvents {
   }
 
   /**
-   * Moves what any process has left, unless that was done within `everyMs` and `anew` is false. Returns false if
+   * Moves what any process has left, unless that was done within `everyMs` and `isForced` is false. Returns false if
    * another process is doing it. Rejects with StoreUnavailable.
    */
-  async collect(everyMs: number, anew: boolean): Promise<boolean> {
+  async collect(everyMs: number, isForced: boolean): Promise<boolean> {
     const link = this.#link;
-    const mine = await link.run(COLLECT, [EVENTS_COLLECTING], [COLLECTING_MS.toString(), anew ? '1' : '0']);
+    const mine = await link.run(COLLECT, [EVENTS_COLLECTING], [COLLECTING_MS.toString(), isForced ? '1' : '0']);
     if (mine.toString() !== '1') return mine.toString() === DONE;
     for (const each of [KEY_INDEX, CUSTOMER_INDEX])
       for await (const ids of idsIn(link, each, null, COLLECTED_AT_ONCE)) {

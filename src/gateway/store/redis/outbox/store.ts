@@ -97,9 +97,9 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
       if (ids.length > 0) await link.command('zrem', EVENTS_DEAD, ...ids);
       return ids.length < FORGOTTEN_AT_ONCE;
     },
-    async collect(everyMs, anew) {
+    async collect(everyMs, isForced) {
       await forgetCopies(link);
-      return pending.collect(everyMs, anew);
+      return pending.collect(everyMs, isForced);
     },
   };
 }
