@@ -1,4 +1,4 @@
-import { COUNTS, CORRECTED } from '../../store/records/counts.js';
+import { CORRECTED, COUNTS, netUnits } from '../../store/records/counts.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { ReadReport } from '../../usage/read-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
@@ -185,6 +185,6 @@ function barsOf({ from, to }: UsageQuery, rows: readonly ReportRow[]) {
   const byDay = new Map<string, Map<string, number>>();
   for (const day of daysFrom(from, to)) byDay.set(day, new Map());
   const final = new Set(rows.flatMap(({ day, final: isFinal }) => (isFinal === true ? [day] : [])));
-  for (const { day = '', plan = '', units } of rows) if (units > 0) byDay.get(day)?.set(plan, units);
+  for (const row of rows) if (netUnits(row) > 0) byDay.get(row.day ?? '')?.set(row.plan ?? '', netUnits(row));
   return [...byDay].map(([label, parts]) => ({ label, parts, pale: parts.size > 0 && !final.has(label) }));
 }

@@ -1,7 +1,7 @@
 import { BarPlot } from '../../pages/components/plot.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Table } from '../../pages/components/table.js';
-import { addCounts, noCounts, type UsageCounts } from '../../store/records/counts.js';
+import { addCounts, netUnits, noCounts, type UsageCounts } from '../../store/records/counts.js';
 import { DAYS, type Overview } from './read.js';
 
 /** The key's usage, by day and operation. */
@@ -11,9 +11,11 @@ export function Usage({ usage }: Pick<Overview, 'usage'>) {
   const bars = days.map(([day, operations]) => ({
     label: day,
     pale: day === today,
-    parts: new Map([...operations].filter(([, { units }]) => units > 0).map(([name, { units }]) => [name, units])),
+    parts: new Map(
+      [...operations].map(([name, counts]) => [name, netUnits(counts)] as const).filter(([, net]) => net > 0),
+    ),
   }));
-  const sums = [...sumsOf(usage)].sort(([, one], [, other]) => other.units - one.units);
+  const sums = [...sumsOf(usage)].sort(([, one], [, other]) => netUnits(other) - netUnits(one));
   const total = noCounts();
   for (const [, counts] of sums) addCounts(total, counts);
   const column = (head: string, count: keyof UsageCounts) => ({
@@ -38,7 +40,10 @@ export function Usage({ usage }: Pick<Overview, 'usage'>) {
         columns={[
           { head: 'Operation', cell: ([name]) => <code>{name}</code>, foot: 'All' },
           column('Requests', 'requests'),
-          column('Units', 'units'),
+          {
+            ...{ head: 'Units', number: true, foot: fullNumber(netUnits(total)) },
+            cell: ([, counts]) => fullNumber(netUnits(counts)),
+          },
           column('Refused: limit', 'limited'),
           column('Refused: ban', 'banned'),
           column('Failed', 'failed'),
