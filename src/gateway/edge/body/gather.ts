@@ -2,25 +2,25 @@ import type { Readable } from 'node:stream';
 import { bodyTooLarge, type Refusal } from '../../refusal.js';
 import { Pieces } from './pieces.js';
 
-/** Longer bodies are not gathered: they are sent on as they come. */
+/** Longer bodies are not gathered: they are forwarded as they arrive. */
 export const LONG_BYTES = 64 * 1024;
-/** What is held of a body at most: what is gathered, and what came with its last piece. */
+/** The most that is held of a body: the gathered bytes, and the rest of the last piece. */
 export const HELD_BYTES = 2 * LONG_BYTES;
 
 interface Gathering {
   readonly maxBytes: number;
-  /** Whether it did not merely break off. */
+  /** Whether it ended, rather than broke off. */
   readonly isWhole: () => boolean;
   readonly onWhole: (body: Buffer) => void;
-  /** It is long: this is how it begins. The rest stays where it is. */
+  /** It is long, and begins with this. The rest is not read. */
   readonly onLong: (beginning: Buffer) => void;
   readonly onRefused: (refusal: Refusal) => void;
 }
 
 /**
- * Reads a body to its end, or until it proves to be long, or too large. What breaks it off is for the caller to see.
- * @param declared bytes; null: only its end will tell. One that is known to be long is so with its first piece: who
- * sends none takes no connection of an upstream
+ * Reads a body to its end, or until it is known to be long or too large. The caller handles broken ones.
+ * @param declared bytes; null: only its end shows. A body that declares itself long counts as long with its first
+ *   piece: a client that sends none takes no connection of an upstream
  */
 export function gatherBody(source: Readable, declared: number | null, gathering: Gathering): void {
   const { maxBytes, isWhole, onWhole, onLong, onRefused } = gathering;
@@ -28,7 +28,7 @@ export function gatherBody(source: Readable, declared: number | null, gathering:
   let body = new Pieces();
   let isTooLarge = false;
   const onPiece = (piece: Buffer): void => {
-    // What still comes is read and dropped, and what came is let go of.
+    // Drops what arrived and what still arrives.
     if (isTooLarge) return;
     isTooLarge = body.bytes + piece.length > maxBytes;
     if (isTooLarge) {
@@ -44,7 +44,7 @@ export function gatherBody(source: Readable, declared: number | null, gathering:
   const onEnd = (): void => {
     if (!isTooLarge && isWhole()) onWhole(body.whole());
   };
-  // An empty one of HTTP/2 has ended by itself, before anybody listened.
+  // An empty HTTP/2 body has ended before anything listened.
   if (source.readableEnded) onEnd();
   else source.on('data', onPiece).on('end', onEnd);
 }

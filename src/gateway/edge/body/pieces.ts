@@ -1,4 +1,4 @@
-/** Bytes that come in pieces, kept in one block: a Buffer for each byte would take a hundred times as much. */
+/** Bytes that arrive in pieces, kept in one block: a Buffer per byte would take a hundred times as much memory. */
 export class Pieces {
   #block: Buffer | null = null;
   #bytes = 0;

@@ -2,20 +2,20 @@ import type { Readable } from 'node:stream';
 import type { BodyRest, BodySink, BodyWatcher } from '../../exchange.js';
 import { bodyTooLarge, REFUSALS, type Refusal } from '../../refusal.js';
 
-/** Less counts as silence: otherwise a byte now and then would hold an upstream connection permanently. */
+/** Fewer bytes count as silence: otherwise a byte now and then would hold an upstream connection permanently. */
 const HEARD_BYTES = 1024;
 
 interface Terms {
-  /** Of the whole body, bytes; null: only its end will tell. */
+  /** Length of the whole body, bytes; null: only its end shows. */
   readonly length: number | null;
   readonly maxBytes: number;
-  /** How long a client that is listened to may take for a KiB. */
+  /** How long a client may take for a KiB while it is being read. */
   readonly idleMs: number;
-  /** Whether it did not merely break off, asked at its end. */
+  /** At its end: whether it ended, rather than broke off. */
   readonly isWhole: () => boolean;
 }
 
-/** What follows of a long body. None of it is read before somebody takes it, and then as fast as it is taken. */
+/** The remainder of a long body. It is read only once it has a reader, and only as fast as that takes it. */
 export class ArrivingRest implements BodyRest {
   bytes: number;
   isOver = false;
@@ -32,7 +32,7 @@ export class ArrivingRest implements BodyRest {
   readonly #onPiece = (piece: Buffer): void => this.#take(piece);
   readonly #onEnd = (): void => this.#end();
 
-  /** @param bytes that came already */
+  /** @param bytes received before */
   constructor(source: Readable, bytes: number, terms: Terms) {
     this.#source = source;
     this.bytes = bytes;
@@ -63,7 +63,7 @@ export class ArrivingRest implements BodyRest {
     this.#sink = sink;
     this.#silence = setTimeout(() => this.#onSilence(), this.#terms.idleMs);
     this.#source.on('data', this.#onPiece).on('end', this.#onEnd);
-    // A body that came whole with what was gathered of it has ended before anybody listened for that.
+    // A body that arrived completely while it was gathered has ended before anything listened.
     if (this.#source.readableEnded) process.nextTick(this.#onEnd);
     else if (!this.#paused) this.#source.resume();
   }
@@ -83,7 +83,7 @@ export class ArrivingRest implements BodyRest {
     if (this.#sink !== null) this.#source.resume();
   }
 
-  /** It will never be whole. */
+  /** It will never be complete. */
   break(refusal: Refusal): void {
     if (this.isOver) return;
     this.#broken = refusal;
@@ -113,7 +113,7 @@ export class ArrivingRest implements BodyRest {
     this.#silence?.refresh();
   }
 
-  /** One that broke off ends too, where its client reset a stream of HTTP/2. */
+  /** A broken body ends, too, if its client reset an HTTP/2 stream. */
   #end(): void {
     if (this.isOver) return;
     const sink = this.#sink!;
@@ -122,7 +122,7 @@ export class ArrivingRest implements BodyRest {
     if (isWhole) sink.end();
   }
 
-  /** While nothing is read it is not the client that is silent. */
+  /** While nothing is read, the client is not the silent one. */
   #onSilence(): void {
     if (this.#paused) this.#heard();
     else this.break(REFUSALS.request_timeout);

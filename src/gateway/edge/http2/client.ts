@@ -7,7 +7,7 @@ import type { Traffic } from '../traffic.js';
 
 const { NGHTTP2_NO_ERROR } = constants;
 
-/** An answer goes out in pieces of this size: each one that was taken proves that its client is alive. */
+/** Responses are sent in pieces of this size: each one that is accepted proves that the client is alive. */
 const PIECE_BYTES = 16 * 1024;
 /** Pieces that may be queued before the writer must pause. */
 const MAX_PIECES = 4;
@@ -17,10 +17,10 @@ interface StreamTerms {
   readonly expectsContinue: boolean;
 }
 
-/** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams go on. */
+/** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams continue. */
 export class StreamClient extends ServedClient {
   started = false;
-  /** The client went before its answer was whole, by its own doing. */
+  /** The client left before its response was complete. */
   left = false;
   status = 200;
   readonly isEncrypted = true;
@@ -30,11 +30,11 @@ export class StreamClient extends ServedClient {
   readonly #pieces: Buffer[] = [];
   #taken = 0;
   #writing = false;
-  /** All of the answer was handed over. */
+  /** The whole response was handed over. */
   #ended = false;
-  /** The answer has no body, whatever is written. */
+  /** The response has no body, whatever is written. */
   #bodiless = false;
-  /** It was the gateway that reset it. */
+  /** The gateway reset the stream. */
   #cut = false;
   #stall: NodeJS.Timeout | undefined;
   #bodyDeadline: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export class StreamClient extends ServedClient {
     return this.#stream.session?.socket.remoteAddress;
   }
 
-  /** Where the request had ended before, the stream closes with the last frame and never reports that it finished. */
+  /** If the request has ended before, the stream closes with the last frame and never reports that it finished. */
   #hasAnswer(): boolean {
     const { writableFinished, rstCode } = this.#stream;
     return this.#ended && this.#pieces.length === 0 && (writableFinished || rstCode === NGHTTP2_NO_ERROR);
@@ -97,7 +97,7 @@ export class StreamClient extends ServedClient {
   }
 
   start(status: number, headers: string[]): void {
-    // Reset, and the event for it is still to come.
+    // It is reset, and the event for that is pending.
     this.gone ||= this.#stream.closed;
     if (this.gone) return;
     this.started = true;
@@ -122,13 +122,13 @@ export class StreamClient extends ServedClient {
     this.#close();
   }
 
-  /** Resets the stream with INTERNAL_ERROR. (Its `close` would first end it in order, as if the answer were whole.) */
+  /** Resets the stream with INTERNAL_ERROR: its `close` would first end it, as if the response were complete. */
   abort(): void {
     this.#cut = true;
     this.#stream.destroy(new Error('the answer broke off'));
   }
 
-  /** Node would join what waits into one write, whose progress could not be seen. */
+  /** Node would join queued pieces into one write, whose progress could not be observed. */
   #pump(): void {
     if (this.#writing || this.gone) return;
     const piece = this.#pieces.shift();
@@ -146,7 +146,7 @@ export class StreamClient extends ServedClient {
       }
       this.#pump();
     };
-    // The last one takes the end along, in one frame.
+    // The last piece and the end are one frame.
     if (this.#ended && this.#pieces.length === 0) this.#stream.end(piece, taken);
     else this.#stream.write(piece, taken);
   }
@@ -154,7 +154,7 @@ export class StreamClient extends ServedClient {
   #close(): void {
     const stream = this.#stream;
     this.#pump();
-    // What is left of the request nobody will read; the answer is whole all the same (RFC 9113 §8.1).
+    // The rest of the request is not read; the response is complete (RFC 9113 §8.1).
     if (!stream.endAfterHeaders && !stream.readableEnded) stream.once('finish', () => stream.close(NGHTTP2_NO_ERROR));
     const taken = this.#taken;
     this.waitSoon(() => this.#cutWhenStalled(taken));
@@ -170,10 +170,10 @@ export class StreamClient extends ServedClient {
   }
 }
 
-/** The fields of an answer as node:http2 takes them, without those of a connection (RFC 9113 §8.2.2). */
+/** Returns the fields of a response for node:http2, without those of a connection (RFC 9113 §8.2.2). */
 function fieldsOf(status: number, flat: readonly string[]): OutgoingHttpHeaders {
   const fields = Object.assign(Object.create(null) as OutgoingHttpHeaders, { ':status': status });
-  // A length that no body keeps to breaks the stream (RFC 9113 §8.1.1); HEAD and 304 may have one all the same.
+  // A wrong length breaks the stream (RFC 9113 §8.1.1); HEAD and 304 may have one without a body.
   const mayHaveContent = status !== 204 && status !== 205;
   for (let index = 0; index < flat.length; index += 2) {
     const name = lowerName(flat[index]!);
@@ -181,7 +181,7 @@ function fieldsOf(status: number, flat: readonly string[]): OutgoingHttpHeaders 
     const before = fields[name];
     if (HOP_BY_HOP.has(name) || (name === 'content-length' && !mayHaveContent)) continue;
     if (before === undefined) fields[name] = value;
-    // The one field whose values can't be joined by commas (RFC 9110 §5.3).
+    // The only field whose values can't be joined by commas (RFC 9110 §5.3).
     else if (name === 'set-cookie') fields[name] = [before, value].flat().map(String);
     else fields[name] = `${String(before)}, ${value}`;
   }

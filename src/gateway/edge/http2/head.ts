@@ -6,19 +6,18 @@ import type { Head } from '../open.js';
 /** Bytes of a field in HTTP/1.1 in addition to name and value: colon, space, end of line. */
 const FIELD_OVERHEAD_BYTES = 4;
 
-/** The head of a request over HTTP/2, and what is wrong with it that HTTP/1.1 has no word for. */
+/** The head of a request over HTTP/2, with the faults that HTTP/1.1 cannot express. */
 interface StreamHead {
   readonly head: Head;
   readonly fault: Refusal | null;
 }
 
 /**
- * Says in the words of HTTP/1.1 what came over HTTP/2 (RFC 9113 §8.3.1): the pseudo-fields as method, target and Host,
- * several cookie fields as one (§8.2.3). nghttp2 has reset the stream already over pseudo-fields that are missing,
- * doubled or misplaced, two hosts, capitals, fields of a connection, and a Content-Length that fits no body. Of a head
- * that is too large nothing is kept, and its cookies are not joined: compressed, a few bytes name the same 4,000 bytes
- * again and again, which Node keeps once and a joined text as often as they were named.
- * @param raw flat, as node:http2 gives them
+ * Converts an HTTP/2 head to HTTP/1.1 (RFC 9113 §8.3.1): the pseudo-fields to method, target and Host, several cookie
+ * fields to one (§8.2.3). nghttp2 resets streams with missing, repeated or misplaced pseudo-fields, two hosts,
+ * capitals, connection fields, or a wrong Content-Length. A head that is too large is dropped without joining its
+ * cookies: compressed, a few bytes repeat the same 4,000 bytes, which Node stores once and a joined text each time.
+ * @param raw flat, from node:http2
  * @param endsLater the head did not end the stream
  */
 export function readStreamHead(
@@ -62,7 +61,7 @@ export function readStreamHead(
   return { head, fault: isValid ? null : REFUSALS.malformed_request };
 }
 
-/** Of https: letters in lower case, and without the port that it has anyway (RFC 3986 §6.2.3). */
+/** Returns an authority of https in lower case, without the default port (RFC 3986 §6.2.3). */
 function normalAuthority(authority: string): string {
   return authority.toLowerCase().replace(/:(?:443)?$/, '');
 }

@@ -15,20 +15,20 @@ import { Bag } from '../../../shared/bag.js';
 const CHECK_MS = 1000;
 /** How long a connection may take to close after GOAWAY. */
 const FAREWELL_MS = 2000;
-/** Heads up to this many times their limit are read, to be answered 431; beyond it the stream is reset. */
+/** Heads of up to this many times their limit are read and get 431; larger ones reset the stream. */
 const ANSWERED_HEADS = 4;
-/** Heads above the limits on one connection, answered 431, after which it is cut. */
+/** Heads above the limits on one connection that get 431; then the connection is cut. */
 const MAX_OVERSIZED = 4;
 /** Fields that nghttp2 reads at most; above our own limits, so that a request with too many gets a response. */
 const READ_FIELDS = 1100;
-/** What a connection may hold for each of its streams: a head, and a piece of an answer that waits. */
+/** What a connection may hold per stream: a head, and a waiting piece of a response. */
 const STREAM_MIB = 0.1;
-/** Frames that break the rules, empty ones among them, after which a connection is cut. */
+/** Invalid or empty frames after which a connection is cut. */
 const INVALID_FRAMES = 100;
 
 /**
- * Requests given up on one connection at which it is cut, and how many are forgotten with each check: opening and
- * resetting streams costs a client a frame each. nghttp2 itself stops at 1000, and hangs on.
+ * Abandoned requests after which a connection is cut, and how many are forgiven with each check: opening and resetting
+ * a stream costs a client one frame each. nghttp2 itself stops at 1000, and keeps the connection.
  */
 const MAX_GIVEN_UP = 100;
 const FORGOTTEN = 10;
@@ -37,22 +37,22 @@ interface Http2Connection {
   readonly session: ServerHttp2Session;
   readonly socket: Socket;
   readonly remote: string | undefined;
-  /** Streams that are open on it, and all that were ever served. */
+  /** Open streams, and all that were ever served. */
   open: number;
   served: number;
   /** Heads and trailers above the limits so far. */
   oversized: number;
-  /** Requests its client gave up lately. */
+  /** Requests that its client abandoned recently. */
   givenUp: number;
-  /** `performance.now()` since when it has had no exchange, or since its farewell. */
+  /** `performance.now()` since it has had no exchange, or since GOAWAY. */
   idleSinceMs: number;
-  /** GOAWAY was sent: nothing more is taken from it. */
+  /** GOAWAY was sent: no more requests are accepted. */
   leaving: boolean;
-  /** It ends within this turn: nothing that still comes is looked at. */
+  /** It ends within this turn: whatever still arrives is ignored. */
   cut: boolean;
 }
 
-/** HTTP/2 (RFC 9113) by node:http2's core, which answers nothing by itself and has no listener of its own. */
+/** HTTP/2 (RFC 9113) by node:http2's core, which sends no responses of its own and has no listener. */
 export function createHttp2(current: () => Handler, traffic: Traffic) {
   const connections = new Bag<Http2Connection>();
   const bySocket = new WeakMap<Socket, Http2Connection>();
@@ -107,13 +107,13 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
     const entry = connections.add(connection);
     bySocket.set(socket, connection);
     socket.on('close', () => connections.remove(entry));
-    // Its raw fields are in Node's documentation and not in its types.
+    // Raw fields are documented by Node, but missing in its types.
     (session as EventEmitter).on(
       'stream',
       (stream: ServerHttp2Stream, _headers: object, flags: number, raw: readonly string[]) => {
         stream.on('error', () => undefined);
         if (connection.cut) return;
-        // Reset in the same breath: nobody asks any more.
+        // Already reset: there is no client to respond to.
         if (session.destroyed || stream.destroyed || stream.closed) giveUp(connection);
         else if (traffic.active >= current().limits.exchanges) rejectConnection(connection, stream, current());
         else beginStream(connection, stream, raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0);
@@ -125,17 +125,17 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
     for (const connection of connections.items()) check(connection, current().limits);
   }, CHECK_MS).unref();
   return {
-    /** Takes a connection, from its first byte on. */
+    /** Accepts a connection, from its first byte on. */
     take: (socket: Socket): void => {
       if (socket.destroyed) return;
       server.once('session', (session) => hold(session, socket));
       server.emit('connection', socket);
     },
-    /** Whether there is an exchange on it. */
+    /** Returns whether the connection has an exchange. */
     isBusy: (socket: Socket): boolean => (bySocket.get(socket)?.open ?? 0) > 0,
-    /** New connections get the limits that hold now. */
+    /** New connections get the current limits. */
     retune: (): void => server.updateSettings(settingsOf(current().limits)),
-    /** Tells every client to send nothing more; what is under way ends. */
+    /** Sends GOAWAY to every client; requests in flight end. */
     drain: (): void => connections.items().forEach(dismiss),
   };
 }
@@ -144,7 +144,7 @@ function settingsOf({ streams }: EdgeLimits): Settings {
   return { maxConcurrentStreams: streams };
 }
 
-/** Tells a client that nothing more is taken from it (GOAWAY); what is under way ends. */
+/** Sends GOAWAY to a client; requests in flight end. */
 function dismiss(connection: Http2Connection): void {
   if (connection.leaving) return;
   connection.leaving = true;
@@ -162,8 +162,8 @@ function bytesOf(raw: readonly string[]): number {
 }
 
 /**
- * nghttp2 bounds heads only once its client acknowledged SETTINGS: one that would have been reset then ends its
- * connection, as does the fifth that is answered 431. So what heads cost is bounded for each connection.
+ * nghttp2 bounds heads only once its client has acknowledged SETTINGS. Before that, a head that it would have reset
+ * ends the connection, as does the fifth that gets 431: so the cost of heads is bounded per connection.
  */
 function isTooMuch(connection: Http2Connection, raw: readonly string[], { headerBytes }: EdgeLimits): boolean {
   connection.oversized += 1;
@@ -178,7 +178,7 @@ function cutOversized(connection: Http2Connection, stream: ServerHttp2Stream, ha
   handler.finish(exchange, REFUSALS.headers_too_large.status);
 }
 
-/** A stream that certainly was not worked on (RFC 9113 §8.7). An answer would be held until the client takes it. */
+/** Refuses a stream that was certainly not processed (RFC 9113 §8.7). A response would wait for its client. */
 function rejectConnection(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
   connection.idleSinceMs = performance.now();
   stream.close(constants.NGHTTP2_REFUSED_STREAM);
@@ -208,7 +208,7 @@ function cut(connection: Http2Connection, why: string): void {
   setImmediate(() => connection.session.destroy(new Error(why), constants.NGHTTP2_ENHANCE_YOUR_CALM));
 }
 
-/** Dismisses an idle connection (before its first request: after the time for a head), and cuts one that stays. */
+/** Sends GOAWAY to an idle connection (before its first request: after the time for a head), then cuts it. */
 function check(connection: Http2Connection, { headersMs, keepAliveMs }: EdgeLimits): void {
   connection.givenUp = Math.max(0, connection.givenUp - FORGOTTEN);
   const idleMs = performance.now() - connection.idleSinceMs;

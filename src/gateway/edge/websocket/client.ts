@@ -8,16 +8,16 @@ import type { Traffic } from '../traffic.js';
 import { TunnelEnd } from './tunnel.js';
 
 interface HandshakeEvents {
-  /** The client spoke before it was answered. */
+  /** The client sent something before its response. */
   onEarly(): void;
   onOpen(tunnel: TunnelEnd): void;
-  /** The answer ended, or the tunnel did, or the client left; always, once. */
+  /** Called once: the response or the tunnel has ended, or the client has left. */
   onClosed(): void;
 }
 
 /**
- * The client's side of a handshake. Answered as any other request, after which the connection ends; or opened, and then
- * it is HTTP no more. Node has let go of the socket: all it did for an answer is done here.
+ * The client's side of a handshake. It gets a response like any other request, after which the connection ends; or it
+ * is opened, and no longer HTTP. Node has given up the socket, so this does everything for the response.
  */
 export class HandshakeClient extends HttpClient implements Handshake {
   readonly handshake = this;
@@ -70,7 +70,7 @@ export class HandshakeClient extends HttpClient implements Handshake {
     this.#events.onOpen(end);
   }
 
-  /** Bytes before the answer are none of a tunnel's (RFC 6455 §4.1), and what else they are nobody shall guess. */
+  /** Bytes before the response do not belong to a tunnel (RFC 6455 §4.1), and must not be guessed at. */
   #onEarly(): void {
     this.#socket.off('data', this.#early);
     if (!this.started && !this.gone) this.#events.onEarly();
@@ -78,7 +78,7 @@ export class HandshakeClient extends HttpClient implements Handshake {
   }
 }
 
-/** A response as Node makes one for a plain request, on a socket that is no longer its. */
+/** A response as Node writes one to a plain request, on a socket that Node no longer owns. */
 function answerOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

@@ -5,10 +5,10 @@ import { lowerName, onlyValueOf } from '../fields.js';
 /** 16 bytes in base64 (RFC 6455 §4.1). */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
 const VERSION = '13';
-/** Says what would be right (RFC 6455 §4.4). */
+/** Names the supported version (RFC 6455 §4.4). */
 export const MALFORMED_HANDSHAKE = withHeaders(REFUSALS.malformed_handshake, 'Sec-WebSocket-Version', VERSION);
 
-/** Whether a request asks for a WebSocket, and for nothing else, and can have one by its form: no body, no Expect. */
+/** Returns whether a request asks for a WebSocket and nothing else, in a valid form: no body, no Expect. */
 export function asksForWebSocket({ method, httpVersion, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || httpVersion !== '1.1') return false;
   let upgrades = 0;
@@ -21,7 +21,7 @@ export function asksForWebSocket({ method, httpVersion, rawHeaders }: IncomingMe
         websocket = value.toLowerCase() === 'websocket';
         break;
       case 'content-length':
-        // Envoy says so of every handshake.
+        // Envoy sends this with every handshake.
         if (value !== '0') return false;
         break;
       case 'transfer-encoding':
@@ -33,7 +33,7 @@ export function asksForWebSocket({ method, httpVersion, rawHeaders }: IncomingMe
   return upgrades === 1 && websocket;
 }
 
-/** What is wrong with a handshake; null when nothing is. `head` is what came behind it: nothing may (RFC 6455 §4.1). */
+/** Returns what is wrong with a handshake; null if nothing. @param head bytes after it: none may follow (§4.1) */
 export function handshakeFault({ rawHeaders }: IncomingMessage, head: Buffer): Refusal | null {
   const key = onlyValueOf(rawHeaders, 'sec-websocket-key');
   const valid =

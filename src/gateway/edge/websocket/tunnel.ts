@@ -2,20 +2,20 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Tunnel, TunnelClose } from '../../exchange.js';
 
-/** How long a client that half-closed may take to read all that is left. */
+/** How long a client that half-closed may take to read the rest. */
 const FAREWELL_MS = 2000;
 
 interface TunnelTerms {
-  /** How long the client's bytes may wait for the service: nothing is read meanwhile, and nobody sees it leave. */
+  /** How long the client's bytes may wait for the service: meanwhile nothing is read, so its leaving goes unnoticed. */
   readonly requestMs: number;
   readonly tunnelIdleMs: number;
   readonly tunnelLifetimeMs: number;
 }
 
 /**
- * The client's end of a tunnel: its socket, once `open`; before that a stand-in, so that another attempt at an upstream
- * can follow one that failed. Ending it sends the client all that was written, then closes; so does destroying it,
- * which takes nothing more from either side.
+ * The client's end of a tunnel: its socket once `open`; before that a placeholder, so that another attempt can follow a
+ * failed one. Both ending and destroying it send the client everything written before, then close; destroying also
+ * stops reading from both sides.
  */
 export class TunnelEnd extends Duplex implements Tunnel {
   openedMs = 0;
@@ -29,14 +29,14 @@ export class TunnelEnd extends Duplex implements Tunnel {
 
   constructor(socket: Socket, terms: TunnelTerms, onOpen: (end: TunnelEnd) => void) {
     super();
-    // The head of the answer comes as text, with bytes above 127 as they came.
+    // The head of the response is text, with bytes above 127 unchanged.
     this.setDefaultEncoding('latin1');
     this.#socket = socket;
     this.#terms = terms;
     this.#onOpen = onOpen;
   }
 
-  /** From now on this is the client's socket. The first thing to be written is the head of the answer. */
+  /** From now on this is the client's socket. The head of the response is written first. */
   open(): void {
     const socket = this.#socket;
     this.openedMs = performance.now();
@@ -98,7 +98,7 @@ export class TunnelEnd extends Duplex implements Tunnel {
     this.#socket.destroySoon();
   }
 
-  // What takes this for a socket tunes it as one; the socket is tuned above, and no timeout but ours may hold.
+  // Callers that take this for a socket tune it as one: it is tuned above, and only our timeouts apply.
   setTimeout(): this {
     return this;
   }

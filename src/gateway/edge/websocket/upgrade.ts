@@ -14,11 +14,11 @@ import { asksForWebSocket, handshakeFault, MALFORMED_HANDSHAKE } from './handsha
 /** How often the holder of a tunnel is asked about: a revoked key keeps its tunnels at most this long. */
 const RECHECK_MS = 5000;
 
-/** How connections leave HTTP; and the tunnels of a listener. */
+/** Upgrades connections from HTTP, and has the tunnels of a listener. */
 export class Upgrades {
   readonly #current: () => Handler;
   readonly #traffic: Traffic;
-  /** Handshakes under way included; each with what says whether its client may keep it. */
+  /** Including open handshakes; each with a function that returns whether its client may keep it. */
   readonly #tunnels = new Map<HandshakeClient, () => Promise<boolean>>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -27,12 +27,12 @@ export class Upgrades {
     this.#traffic = traffic;
   }
 
-  /** Tunnels, handshakes under way included. */
+  /** Number of tunnels, including open handshakes. */
   get count(): number {
     return this.#tunnels.size;
   }
 
-  /** Whether this begins a handshake here; every other request is served as if it had no Upgrade (RFC 9110 §7.8). */
+  /** Returns whether this begins a handshake; others are served as if they had no Upgrade (RFC 9110 §7.8). */
   wanted(request: IncomingMessage): boolean {
     const { current: ongoing, closing, broken } = connectionOf(request.socket);
     // After a request without a response yet, it is unknown whether this connection continues.
@@ -41,7 +41,7 @@ export class Upgrades {
     return path !== undefined && this.#current().allowsTunnel(path);
   }
 
-  /** Takes a handshake through the pipeline. `head` is what was read behind it. */
+  /** Runs a handshake through the pipeline. @param head bytes read after it */
   begin(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const handler = this.#current();
     const { limits } = handler;
@@ -64,7 +64,7 @@ export class Upgrades {
     this.#timer ??= setInterval(() => this.#recheck(), RECHECK_MS).unref();
   }
 
-  /** Closes those that are open. */
+  /** Closes all open tunnels. */
   closeAll(by: TunnelClose): void {
     for (const { tunnel } of this.#tunnels.keys()) tunnel?.close(by);
   }

@@ -17,10 +17,10 @@ interface UnderWay {
 }
 
 export interface Address {
-  /** For people: as in the settings, with the IP address of a name. */
+  /** For messages: as in the settings, with the IP address of a name. */
   readonly url: string;
   readonly peer: Peer;
-  /** The Host there, and the prefix of each path. */
+  /** Its Host field, and the prefix of each path. */
   readonly host: string;
   readonly prefix: string;
   readonly pool: Pool;

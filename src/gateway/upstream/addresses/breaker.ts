@@ -1,9 +1,9 @@
 import type { BreakerSettings } from '../../config/settings.js';
 import type { UpstreamFailure } from '../failure.js';
 
-/** Number of callers that must have seen failures before callers that saw none are kept away too. */
+/** Number of callers that must have seen failures before the others are kept off it, too. */
 const SEVERAL = 3;
-/** Several failures at once, as of one instance of many, may be over already: a success counts for this long. */
+/** A success this recent means that several simultaneous failures, as of one instance of many, may be over. */
 const FRESH_MS = 250;
 
 export type BreakerChange =

@@ -1,16 +1,16 @@
-/** More names than this are looked through for those that came to nothing. */
+/** With more names than this, those at zero are removed. */
 const FORGET_AT = 1_024;
 
 /** Requests of one operation or caller. */
 export class Count {
-  /** Those that wait included. */
+  /** Including those that wait. */
   size = 0;
   running = 0;
 }
 
 export const NONE: Readonly<Count> = new Count();
 
-/** Counts by name, of names without a bound: those at zero stay for a while, because most callers come again. */
+/** Counts by name, of any number of names. Those at zero stay for a while, because most callers return. */
 export class Counts {
   readonly #counts = new Map<string, Count>();
   #forgetAt = FORGET_AT;
@@ -19,7 +19,7 @@ export class Counts {
     return this.#counts.get(name) ?? NONE;
   }
 
-  /** The count to change. */
+  /** Returns the count to change. */
   of(name: string): Count {
     const known = this.#counts.get(name);
     if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export class Counts {
     return count;
   }
 
-  /** The next time comes when as many again are in use: so each name costs a look or two. */
+  /** Next when the number of names has doubled: so each name is examined once or twice. */
   #forget(): void {
     for (const [name, { size }] of this.#counts) if (size === 0) this.#counts.delete(name);
     this.#forgetAt = FORGET_AT + 2 * this.#counts.size;

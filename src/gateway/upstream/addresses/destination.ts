@@ -1,21 +1,21 @@
 import { isIP } from 'node:net';
 import type { Target } from '../http1/dial.js';
 
-/** What an address of the settings says. */
+/** An address of the settings, parsed. */
 export interface Destination {
-  /** For people. */
+  /** For messages. */
   readonly url: string;
   readonly target: Target;
   readonly isSecure: boolean;
-  /** The host as the address names it; of a socket `localhost`. */
+  /** The host as in the address; `localhost` for a socket. */
   readonly hostname: string;
-  /** What Host says there. */
+  /** The value of Host. */
   readonly host: string;
   /** The path prefix of every request, without a trailing slash. */
   readonly prefix: string;
 }
 
-/** Of `http://host:port/path`, `https://…` or `unix:/socket:/path`. */
+/** Parses `http://host:port/path`, `https://…` or `unix:/socket:/path`. */
 export function destinationOf(url: string): Destination {
   if (url.startsWith('unix:')) {
     const [path = '', prefix = ''] = url.slice('unix:'.length).split(/:(?=\/)/);
@@ -29,7 +29,7 @@ export function destinationOf(url: string): Destination {
   return { url, target, isSecure, hostname: bare, host, prefix: withoutSlash(pathname) };
 }
 
-/** Whether it is a name that resolves to addresses. */
+/** Returns whether the host is a name to be resolved. */
 export function isNamed({ target }: Destination): boolean {
   return 'host' in target && isIP(target.host) === 0;
 }

@@ -8,8 +8,8 @@ const FAILURES_IN_A_ROW = 2;
 const IDLE_MS = 4000;
 
 /**
- * Asks an address at intervals whether it wants requests, over a connection of its own: a pool that is full says
- * nothing about the service. Gives what ends the asking.
+ * Checks an address at intervals, over a connection of its own: a full pool says nothing about the service. Returns a
+ * function that ends the checks.
  */
 export function watchAddress(
   address: Address,
@@ -22,7 +22,7 @@ export function watchAddress(
 
   const ask = async (): Promise<void> => {
     failures = (await isHealthy(pool, path, deadlineMs)) ? 0 : failures + 1;
-    // From the first request on, requests say it.
+    // From the first request on, requests tell.
     address.reached ??= failures === 0;
     const healthy = failures < FAILURES_IN_A_ROW;
     if (healthy && !address.healthy) address.breaker.probeNow();

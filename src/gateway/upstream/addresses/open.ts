@@ -8,32 +8,32 @@ import { openAddress, withdrawAll, type Address, type AddressEvents } from './ad
 import { destinationOf, isNamed, resolvedTo, type Destination } from './destination.js';
 import { watchAddress } from './health.js';
 
-/** More addresses of one name are left out: each has connections and a health check. */
+/** Addresses of one name beyond this are ignored: each has connections and a health check. */
 const MAX_RESOLVED = 64;
 
 /** Resolves a name to its current IP addresses. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 interface AddressesEvents extends AddressEvents {
-  /** A name could not be resolved, or can be again: null. @param code of Node */
+  /** A name could not be resolved. @param code of Node; null: it can be again */
   readonly unresolved: (name: string, code: string | null) => void;
 }
 
-/** The system's word, of /etc/hosts too; without IPv6 where this machine has none. */
+/** Resolves as the system does, with /etc/hosts; without IPv6 if this machine has none. */
 export const resolve: Resolve = async (name) => {
   const answer = await lookup(name, { all: true, hints: ADDRCONFIG });
   return answer.map(({ address }) => address);
 };
 
 /**
- * Opens the addresses of an upstream. A name is connected to as it is until it was resolved, then at each of its
- * addresses, which are kept up to date: `all` changes in place. While a name can't be resolved they stay as they are.
+ * Opens the addresses of an upstream. A name is used as it is until it is resolved, then each of its addresses, which
+ * are kept up to date: `all` changes in place. While a name can't be resolved, its last addresses stay.
  */
 export function openAddresses(settings: UpstreamSettings, events: AddressesEvents, resolveName: Resolve) {
   const destinations = settings.addresses.map(destinationOf);
   const context = destinations.some(({ isSecure }) => isSecure) ? secureContextOf(settings.tls) : null;
   const all: Address[] = [];
-  /** Those that are retired and still have something under way, too; each with what ends its health check. */
+  /** Including retired ones with requests in flight; each with a function that ends its health check. */
   const opened = new Map<Address, () => void>();
   let stopped = false;
 
@@ -44,7 +44,7 @@ export function openAddresses(settings: UpstreamSettings, events: AddressesEvent
     opened.set(address, health === null ? () => undefined : watchAddress(address, health, connectMs));
     return address;
   };
-  /** What is on its way there ends there; everything else goes elsewhere. */
+  /** Requests in flight end there; all others go elsewhere. */
   const retire = async (address: Address): Promise<void> => {
     all.splice(all.indexOf(address), 1);
     opened.get(address)?.();
@@ -98,7 +98,7 @@ export function openAddresses(settings: UpstreamSettings, events: AddressesEvent
   };
 }
 
-/** Not every machine has a way to both families: all of one that can't be reached go, where the other was reached. */
+/** A machine may have no route to one family: drops its addresses if none was reached and one of the other was. */
 function withoutLostFamily(answer: readonly string[], isReached: (ip: string) => boolean | null): readonly string[] {
   const [v4, v6] = [4, 6].map((family) => answer.filter((ip) => isIP(ip) === family)) as [string[], string[]];
   const beats = (one: readonly string[], other: readonly string[]): boolean =>

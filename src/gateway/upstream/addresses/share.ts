@@ -1,12 +1,12 @@
 import type { Asking, Identified } from '../../exchange.js';
 import { Count, Counts, NONE } from './counts.js';
 
-/** The part of an address's connections that one operation may have: the rest is for all others when it hangs. */
+/** The part of an address's connections that one operation may have: the rest is for all others if it hangs. */
 const PART = 3 / 4;
 /** Requests that may wait for a connection, as a multiple of the connections: the pool itself has no bound. */
 const WAITING_FACTOR = 4;
 
-/** Places of an attempt: of its operation, of its caller in that, and of its caller at the address. */
+/** Slots of an attempt: of its operation, of its caller there, and of its caller at the address. */
 export interface Places {
   readonly asking: Asking;
   readonly operation: Count;
@@ -19,7 +19,7 @@ interface Startable {
   start(): void;
 }
 
-/** Requests that may run for one caller, of one operation and of all. */
+/** Requests that may run for one caller: of one operation, and of all. */
 interface Bounds {
   readonly share: number;
   readonly own: number;
@@ -34,10 +34,10 @@ export function askingOf({ subject }: Identified, operation: string, share: numb
   return { operation, caller: subject.kind === 'key' ? subject.id.slice(0, 8) : subject.address, share };
 }
 
-/** The attempts at one address: some run, further ones wait until one of their operation or caller ended. */
+/** The attempts at one address: some run, others wait until one of their operation or caller has ended. */
 export class Shares {
   readonly #connections: number;
-  /** Attempts of one operation that run: never all connections, where there are two. */
+  /** Attempts of one operation that may run: never all connections, if there are two or more. */
   readonly #operationBound: number;
   #bounds: Bounds = { share: 0, own: 0, caller: 0 };
   readonly #operations = new Map<string, { readonly all: Count; readonly callers: Counts }>();
@@ -53,12 +53,12 @@ export class Shares {
     return this.#waiting.length;
   }
 
-  /** How many more of this operation may come. */
+  /** Returns how many more of this operation may start or wait. */
   operationRoom({ operation }: Asking): number {
     return withQueue(this.#operationBound) - (this.#operations.get(operation)?.all ?? NONE).size;
   }
 
-  /** How many more of this operation may come from this caller. */
+  /** Returns how many more of this operation may start or wait for this caller. */
   callerRoom(asking: Asking): number {
     const { operation, caller, share } = asking;
     const bounds = this.#boundsOf(share);
@@ -103,7 +103,7 @@ export class Shares {
     return operation.running < this.#operationBound && own.running < bounds.own && caller.running < bounds.caller;
   }
 
-  /** Worked out when the settings change. */
+  /** Computed when the settings change. */
   #boundsOf(share: number): Bounds {
     if (share !== this.#bounds.share)
       this.#bounds = {
@@ -136,7 +136,7 @@ function partOf(places: number, part: number): number {
   return Math.max(1, Math.floor(places * part));
 }
 
-/** With those that wait. */
+/** Including those that wait. */
 export function withQueue(places: number): number {
   return places * (1 + WAITING_FACTOR);
 }

@@ -3,10 +3,10 @@ import type { Asking, Slot } from '../../exchange.js';
 import type { Address } from './address.js';
 import { Counts, type Count } from './counts.js';
 
-/** Who waits longer has none: as long as a store may take to decide, and it decides many at once. */
+/** The longest wait for a slot: as long as a store may take to decide, and it decides many together. */
 const MAX_WAIT_MS = 1_000;
 
-/** A class rather than an object with a closure: one is made for each request. */
+/** A class rather than an object with a closure, because there is one per request. */
 class PromisedSlot implements Slot {
   readonly asking: Asking;
   readonly #slots: Slots;
@@ -36,12 +36,12 @@ interface Waiting {
 }
 
 /**
- * Places at an upstream, promised to requests that are being decided: who gets none is refused at no cost. Who comes
- * when all that are left are promised waits until it is clear who keeps them: some are refused anyway.
+ * Slots at an upstream, reserved for requests that are being decided: a request without one is refused, free of charge.
+ * When all are reserved, further requests wait until it is clear which are used, because some of them are refused.
  */
 export class Slots {
   readonly #addresses: readonly Address[];
-  /** Requests that an address takes. */
+  /** Requests that an address accepts. */
   readonly #full: number;
   #promised = 0;
   readonly #byOperation = new Counts();
@@ -66,7 +66,7 @@ export class Slots {
     let own = 0;
     for (const { breaker, underWay, shares } of this.#addresses) {
       const isOpen = breaker.isOpenFor(asking.caller);
-      // Of those that come when a trial is due, one is the trial.
+      // When a trial is due, one request is the trial.
       const room = isOpen ? Number(breaker.dueMs <= performance.now()) : this.#full - underWay.size;
       free += Math.max(0, room);
       ofOperation += isOpen ? room : Math.max(0, Math.min(room, shares.operationRoom(asking)));
@@ -85,7 +85,7 @@ export class Slots {
     if (this.#waiting.length > 0) this.#scheduleRequest();
   }
 
-  /** Something is promised as long as somebody waits: so this comes again, until nobody does. */
+  /** Slots are reserved as long as requests wait: so this runs again until none does. */
   #again(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
