@@ -1,17 +1,14 @@
 import type { KeyRegistry } from '../accounts/registry.js';
 import { parseToken } from '../accounts/token.js';
-import { SelectField } from '../pages/components/form.js';
 import { Notice } from '../pages/components/notice.js';
 import { framed } from './frame.js';
 import type { Visitor } from './visitors.js';
 import { Moment } from '../pages/components/moment.js';
 
-/** How long the old secret stays valid, by the form's value. */
-const OVERLAPS: ReadonlyMap<string, { readonly ms: number; readonly label: string }> = new Map([
-  ['24h', { ms: 86_400_000, label: 'for 24 hours more' }],
-  ['1h', { ms: 3_600_000, label: 'for an hour more' }],
-  ['7d', { ms: 604_800_000, label: 'for 7 days more' }],
-  ['0s', { ms: 0, label: 'not at all: it has leaked' }],
+/** How long the old secret stays valid, ms, by the form's value. */
+const OVERLAPS: ReadonlyMap<string, number> = new Map([
+  ['24h', 86_400_000],
+  ['0s', 0],
 ]);
 
 /** The actor in the key's history. */
@@ -30,9 +27,9 @@ export async function rotate(
   { keyId, secretHash: holding }: Pick<Visitor, 'keyId' | 'secretHash'>,
   overlap: string,
 ): Promise<NewKey | null> {
-  const chosen = OVERLAPS.get(overlap);
-  if (chosen === undefined) return null;
-  const { record, token } = await registry.rotate(keyId, chosen.ms, ACTOR, holding);
+  const overlapMs = OVERLAPS.get(overlap);
+  if (overlapMs === undefined) return null;
+  const { record, token } = await registry.rotate(keyId, overlapMs, ACTOR, holding);
   const { secretHash } = parseToken(token, registry.environment, false)!;
   return { token, secretHash, endsAtMs: record.secrets[1]?.endsAtMs ?? null };
 }
@@ -41,14 +38,12 @@ export function RotateForm({ path, formToken }: { readonly path: string; readonl
   return (
     <form method="post" action={`${path}/rotate`} autocomplete="off">
       <input type="hidden" name="form" value={formToken} />
-      <SelectField
-        name="overlap"
-        label="The key you have now stays valid"
-        hint="Choose longer than you need to deploy the new one."
-        choices={[...OVERLAPS].map(([value, { label }]) => ({ value, label }))}
-        value="24h"
-      />
-      <button>Make a new key</button>
+      <button name="overlap" value="24h">
+        Replace (your key works 24 h more)
+      </button>{' '}
+      <button class="danger" name="overlap" value="0s">
+        Leaked: end your key now
+      </button>
     </form>
   );
 }
