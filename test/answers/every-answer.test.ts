@@ -4,6 +4,7 @@ import { issueCertificate } from '../servers/certificate.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
+import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 import { checkHonest, codeOf } from './honest.js';
 import { PLANS } from './plans.js';
@@ -208,7 +209,14 @@ for (const over of ['plain HTTP', 'TLS'])
       502,
       'upstream_failed',
     );
+    const narrow = await gateway.createKey({ plan: 'narrow' });
+    const narrowKey = `Authorization: Bearer ${narrow.key}`;
     upstream.handle = () => undefined;
+    const waiting = send(gateway, request('GET /v1/pets', narrowKey));
+    const { length } = upstream.seen;
+    await until('it is in flight', () => upstream.seen.length > length);
+    check('one more', await send(gateway, request('GET /v1/pets', narrowKey)), 429, 'too_many_concurrent');
+    check('the first', await waiting, 504, 'upstream_timeout');
     check('upstream silent', await send(gateway, request('GET /v1/pets', key)), 504, 'upstream_timeout');
 
     const tiny = await gateway.createKey({ plan: 'tiny' });

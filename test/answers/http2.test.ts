@@ -149,7 +149,13 @@ t.test(
     upstream.handle = (_seen, response) =>
       response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');
     await check('a page of the upstream', { key }, 500, 'upstream_error');
+    const narrow = await keyOn({ plan: 'narrow' });
     upstream.handle = () => undefined;
+    const { length } = upstream.seen;
+    const waiting = check('the first of two', { key: narrow }, 504, 'upstream_timeout');
+    await until('it is in flight', () => upstream.seen.length > length);
+    await check('one more', { key: narrow }, 429, 'too_many_concurrent');
+    await waiting;
     await check('upstream silent', { key }, 504, 'upstream_timeout');
     upstream.handle = (_seen, response) => response.writeHead(200).end('[]');
     const tiny = await keyOn({ plan: 'tiny' });

@@ -8,6 +8,7 @@ export const PLANS = {
   free: { limits: { minute: 60, day: 1000 }, ban },
   tiny: { limits: { minute: 1, day: 1000 }, ban },
   wide: { limits: ALWAYS, ban: NO_BAN },
+  narrow: { limits: ALWAYS, ban, concurrency: 1 },
   enterprise: { limits: 'custom', ban },
   anonymous: { limits: ALWAYS, ban },
 };

@@ -9,7 +9,7 @@ export interface LeaseTracker {
   stop(): Promise<void>;
 }
 
-/** Renews the leases of this process's requests in flight. One that cannot be renewed counts until it ends by itself. */
+/** Renews the leases of this process's requests in flight. Without that, a lease ends by itself. */
 export function trackLeases(
   engine: Pick<ServingEngine, 'renew'>,
   onError: (error: unknown) => void,

@@ -244,12 +244,18 @@ t.test(
     const [admission, creation] = await waiting;
     t.match(
       admission,
-      { status: 'rejected', reason: { name: 'StoreUnavailable', message: /being moved to another node/, notSent: [0] } },
+      {
+        status: 'rejected',
+        reason: { name: 'StoreUnavailable', message: /being moved to another node/, notSent: [0] },
+      },
       'its first request of the day: nothing was done',
     );
     t.match(
       creation,
-      { status: 'rejected', reason: { name: 'StoreUnavailable', message: /being moved to another node/, noEffect: true } },
+      {
+        status: 'rejected',
+        reason: { name: 'StoreUnavailable', message: /being moved to another node/, noEffect: true },
+      },
       'a new key: nothing was done',
     );
     t.equal(gateway.failover.degraded(), null);

@@ -161,12 +161,10 @@ function endInRedis(request: EndedRequest): EndedRequest {
 }
 
 /** Without its lease, and only with these windows. */
-function withWindows(
-  { lease: _lease, settlement, ...request }: EndedRequest,
-  isKept: (window: HeldFrom) => boolean,
-): EndedRequest {
-  if (settlement === undefined) return request;
-  return { ...request, settlement: { ...settlement, windows: settlement.windows.filter(isKept) } };
+function withWindows(request: EndedRequest, isKept: (window: HeldFrom) => boolean): EndedRequest {
+  const { settlement } = request;
+  const windows = settlement?.windows.filter(isKept) ?? [];
+  return { ...request, lease: undefined, settlement: settlement && { ...settlement, windows } };
 }
 
 /** A report as one of the two stores counts it: always the same. */

@@ -54,7 +54,7 @@ t.test('what is owed shows why it is not known, and nothing without a price', (t
   const of = (overview: Overview): string =>
     overviewPage({ path: '/account', formToken: 'form-token', overview, mayRotate: false, samples: new Map() });
   t.match(of(bill), 'not known: no price of &lt;script');
-  t.match(of({ ...OVERVIEW, bill: 'unknown' }), 'not added up');
+  t.match(of({ ...OVERVIEW, bill: 'unknown' }), 'not ready yet');
   t.notMatch(of({ ...OVERVIEW, bill: null }), 'Owed');
   t.end();
 });

@@ -84,7 +84,6 @@ export async function back(engine: FailoverEngine): Promise<void> {
 export async function ledgerOf(engine: Pick<AdmissionEngine, 'usage'>, { id }: Actor): Promise<UsageCounts> {
   const rows = await rowsOf(engine as AdmissionEngine, dayName(Date.now() - 86_400_000), dayName(Date.now()), id);
   const sum = { requests: 0, units: 0, returned: 0, limited: 0, banned: 0, failed: 0 };
-  for (const row of rows)
-    for (const name of COUNTS) sum[name] += row[name];
+  for (const row of rows) for (const name of COUNTS) sum[name] += row[name];
   return sum;
 }
