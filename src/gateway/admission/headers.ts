@@ -1,6 +1,7 @@
 import { UNLIMITED_FIGURE, type Limit, type WindowFigures } from './bucket.js';
 import { monthStartMs } from '../../shared/utc-month.js';
-import type { StandingVerdict } from './verdict.js';
+import { CONCURRENCY } from './leases.js';
+import type { LimitedVerdict, StandingVerdict } from './verdict.js';
 
 /**
  * Returns the rate fields of a response, flat: `[name, value, …]`. The contract's X-RateLimit-* triple shows the
@@ -10,14 +11,35 @@ import type { StandingVerdict } from './verdict.js';
  */
 export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[] {
   const nowMs = verdict.atMs + sinceMs;
-  const { windows } = verdict;
-  const { concurrency } = verdict;
-  const announced = concurrency === undefined ? '' : `"concurrency";q=${concurrency};qu="concurrent-requests"`;
-  if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs, announced);
-  const binding = bindingWindow(verdict);
+  const { windows, concurrency } = verdict;
+  const inFlight = concurrency === undefined ? NOTHING : inFlightOf(verdict, concurrency, nowMs);
+  if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs, inFlight);
   const stateOf = (window: WindowFigures): string => `r=${window.remaining};t=${effectiveS(window, nowMs)}`;
-  const triplet = triple(binding.limit, binding.remaining, binding.resetAtMs, nowMs);
-  return [...triplet, ...fieldsOf(windows, stateOf, announced)];
+  return [...tripleOf(verdict, nowMs), ...fieldsOf(windows, stateOf, inFlight)];
+}
+
+function tripleOf(verdict: StandingVerdict, nowMs: number): string[] {
+  if (isCrowded(verdict)) return triple(verdict.concurrency ?? 0, 0, verdict.retryAtMs, nowMs);
+  const { limit, remaining, resetAtMs } = bindingWindow(verdict);
+  return triple(limit, remaining, resetAtMs, nowMs);
+}
+
+function isCrowded(verdict: StandingVerdict): verdict is LimitedVerdict {
+  return verdict.outcome === 'limited' && verdict.violated === CONCURRENCY;
+}
+
+/** What RateLimit and RateLimit-Policy have besides the windows. */
+interface Extra {
+  readonly state: string;
+  readonly policy: string;
+}
+const NOTHING: Extra = { state: '', policy: '' };
+
+/** The limit of requests in flight. How many there are is known only when it refuses. */
+function inFlightOf(verdict: StandingVerdict, concurrency: number, nowMs: number): Extra {
+  const policy = `"${CONCURRENCY}";q=${concurrency};qu="concurrent-requests"`;
+  if (!isCrowded(verdict)) return { state: '', policy };
+  return { state: `"${CONCURRENCY}";r=0;t=${secondsUntil(verdict.retryAtMs, nowMs)}`, policy };
 }
 
 /**
@@ -60,8 +82,7 @@ export function retryAfterS(verdict: StandingVerdict, sinceMs: number): number |
  */
 function bindingWindow(verdict: StandingVerdict): WindowFigures {
   const { windows } = verdict;
-  const violated = verdict.outcome === 'limited' ? windows.find(({ name }) => name === verdict.violated) : undefined;
-  if (violated !== undefined) return violated;
+  if (verdict.outcome === 'limited') return windows.find(({ name }) => name === verdict.violated)!;
   return windows.reduce((binding, window) => refusesFirst(binding, window, verdict.cost));
 }
 
@@ -78,15 +99,10 @@ function requestsIn({ remaining }: WindowFigures, cost: number): number {
 }
 
 /** During a ban, every window counts as empty until the ban ends. */
-function bannedHeaders(
-  windows: readonly WindowFigures[],
-  retryAtMs: number,
-  nowMs: number,
-  announced: string,
-): string[] {
+function bannedHeaders(windows: readonly WindowFigures[], retryAtMs: number, nowMs: number, inFlight: Extra): string[] {
   const fewest = windows.reduce((least, window) => (window.remaining < least.remaining ? window : least));
   const closed = `r=0;t=${secondsUntil(retryAtMs, nowMs)}`;
-  return [...triple(fewest.limit, 0, retryAtMs, nowMs), ...fieldsOf(windows, () => closed, announced)];
+  return [...triple(fewest.limit, 0, retryAtMs, nowMs), ...fieldsOf(windows, () => closed, inFlight)];
 }
 
 function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: number): string[] {
@@ -102,12 +118,12 @@ function triple(limit: Limit, remaining: number, resetAtMs: number, nowMs: numbe
 
 /**
  * RateLimit and RateLimit-Policy; nothing if no window has a limit.
- * @param announced a policy without a state
+ * @param extra follows the windows
  */
 function fieldsOf(
   windows: readonly WindowFigures[],
   stateOf: (window: WindowFigures) => string,
-  announced: string,
+  extra: Extra,
 ): readonly string[] {
   let [state, policy] = ['', ''];
   for (const window of windows) {
@@ -118,7 +134,8 @@ function fieldsOf(
     state += `${next}${text};${stateOf(window)}`;
     policy += `${next}${text};q=${limit};w=${secondsOf(window)}`;
   }
-  if (announced !== '') policy += policy === '' ? announced : `, ${announced}`;
+  if (extra.state !== '') state += state === '' ? extra.state : `, ${extra.state}`;
+  if (extra.policy !== '') policy += policy === '' ? extra.policy : `, ${extra.policy}`;
   const states = state === '' ? [] : ['RateLimit', state];
   return policy === '' ? states : [...states, 'RateLimit-Policy', policy];
 }
