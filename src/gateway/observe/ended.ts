@@ -13,10 +13,12 @@ const NOT_SENT = 1;
  * hold is settled. Addresses have no ledger: they pay the hold.
  */
 export function endedRequest(logEntry: ExchangeLog, status: number, plans: Plans): EndedRequest | null {
-  const { counted, verdict, operation, late } = logEntry;
+  const { counted, verdict, operation, late, meter } = logEntry;
+  // Also if nothing is settled: it frees memory.
+  const figure = meter === null ? null : meter.end();
   if (counted !== true || verdict === null || verdict.keyId === null) return null;
   const { keyId, plan, cost, atMs } = verdict;
-  logEntry.settled = settledUnits(logEntry, verdict, plans);
+  logEntry.settled = settledUnits(logEntry, figure, verdict, plans);
   const isFailed = status >= 500 || late !== null;
   const units = (logEntry.settled ?? cost) - cost;
   const lease = verdict.outcome === 'admitted' ? verdict.lease : undefined;
@@ -32,11 +34,12 @@ export function endedRequest(logEntry: ExchangeLog, status: number, plans: Plans
 /** Returns what a response cost; null if that was fixed, by the contract or by the plan. */
 function settledUnits(
   { metered, meter, tunnel, operation }: ExchangeLog,
+  figure: number | null,
   { plan, cost }: StandingVerdict,
   plans: Plans,
 ): number | null {
   if (metered === null || typeof plans.get(plan)?.operations?.get(operation)?.cost === 'number') return null;
   if (meter === null) return NOT_SENT;
   const ofTunnel = tunnel !== null && 'bytes' in metered.from ? unitsOf(tunnel.bytesOut / metered.from.bytes) : null;
-  return ofTunnel ?? meter.units ?? (metered.missing === 'hold' ? cost : 0);
+  return ofTunnel ?? figure ?? (metered.missing === 'hold' ? cost : 0);
 }

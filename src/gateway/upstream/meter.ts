@@ -5,6 +5,8 @@ import { onlyValueOf } from '../edge/fields.js';
 const MAX_FIGURE = 1_000_000_000;
 /** The longest JSON body, or event of a stream, that is read. */
 const MAX_JSON_BYTES = 1024 * 1024;
+/** What all of them may hold in this process: beyond it, a body counts as too long. */
+const MAX_HELD_BYTES = 64 * MAX_JSON_BYTES;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
 const EVENTS_TYPE = /^text\/event-stream\b/i;
 
@@ -15,8 +17,8 @@ export interface Meter {
   onData(chunk: Buffer): void;
   /** The client gets an error of the gateway instead. */
   onReplaced(): void;
-  /** Whole units, rounded up; null if the response has no figure. */
-  readonly units: number | null;
+  /** Returns whole units, rounded up; null if the response has no figure. Call it once, at the end of the exchange. */
+  end(): number | null;
 }
 
 export function meterOf(source: CostSource): Meter {
@@ -31,15 +33,19 @@ export function unitsOf(figure: unknown): number | null {
 
 class HeaderMeter implements Meter {
   readonly #name: string;
-  units: number | null = null;
+  #units: number | null = null;
 
   constructor(name: string) {
     this.#name = name;
   }
 
+  end(): number | null {
+    return this.#units;
+  }
+
   onHead(headers: readonly string[]): void {
     const value = onlyValueOf(headers, this.#name);
-    this.units = value !== null && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? unitsOf(Number(value)) : null;
+    this.#units = value !== null && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? unitsOf(Number(value)) : null;
   }
 
   onData(): void {
@@ -59,7 +65,7 @@ class ByteMeter implements Meter {
     this.#bytesPerUnit = bytesPerUnit;
   }
 
-  get units(): number | null {
+  end(): number | null {
     return this.#bytes === null ? null : unitsOf(this.#bytes / this.#bytesPerUnit);
   }
 
@@ -85,8 +91,8 @@ class JsonMeter implements Meter {
     this.#path = path;
   }
 
-  get units(): number | null {
-    return this.#reader?.units() ?? null;
+  end(): number | null {
+    return this.#reader?.end() ?? null;
   }
 
   onHead(headers: readonly string[]): void {
@@ -108,13 +114,17 @@ class JsonMeter implements Meter {
 
 interface JsonReader {
   read(chunk: Buffer): void;
-  units(): number | null;
+  end(): number | null;
 }
+
+/** Bytes that all bodies hold. */
+let heldBytes = 0;
 
 class BodyReader implements JsonReader {
   readonly #path: readonly string[];
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
+  #isTooLong = false;
 
   constructor(path: readonly string[]) {
     this.#path = path;
@@ -122,13 +132,24 @@ class BodyReader implements JsonReader {
 
   /** Copies the chunk: its memory is reused once it has been sent. */
   read(chunk: Buffer): void {
+    if (this.#isTooLong) return;
     this.#bytes += chunk.length;
-    if (this.#bytes <= MAX_JSON_BYTES) this.#pieces.push(Buffer.from(chunk));
-    else this.#pieces.length = 0;
+    heldBytes += chunk.length;
+    this.#pieces.push(Buffer.from(chunk));
+    this.#isTooLong = this.#bytes > MAX_JSON_BYTES || heldBytes > MAX_HELD_BYTES;
+    if (this.#isTooLong) this.#release();
   }
 
-  units(): number | null {
-    return this.#bytes > MAX_JSON_BYTES ? null : memberOf(Buffer.concat(this.#pieces).toString(), this.#path);
+  end(): number | null {
+    const units = this.#isTooLong ? null : memberOf(Buffer.concat(this.#pieces).toString(), this.#path);
+    this.#release();
+    return units;
+  }
+
+  #release(): void {
+    heldBytes -= this.#bytes;
+    this.#bytes = 0;
+    this.#pieces.length = 0;
   }
 }
 
@@ -160,7 +181,7 @@ class EventReader implements JsonReader {
   }
 
   /** A stream that broke off has the figure of its last whole event. */
-  units(): number | null {
+  end(): number | null {
     return this.#last;
   }
 

@@ -16,7 +16,7 @@ function unitsIn(source: CostSource, headers: readonly string[], pieces: readonl
     meter.onData(passing);
     passing.fill(0);
   }
-  return meter.units;
+  return meter.end();
 }
 
 function cut(text: string, places: readonly number[]): readonly Buffer[] {
@@ -58,12 +58,12 @@ t.test('bytes cost a unit for each part that was begun', (t) => {
     [101, 2],
   ] as const)
     t.equal(unitsIn(source, [], [Buffer.alloc(bytes)]), units);
-  t.equal(meterOf(source).units, null, 'nothing is known before there is a response');
+  t.equal(meterOf(source).end(), null, 'nothing is known before there is a response');
   const replaced = meterOf(source);
   replaced.onHead([]);
   replaced.onData(Buffer.alloc(5));
   replaced.onReplaced();
-  t.equal(replaced.units, null, 'nor of one that was replaced');
+  t.equal(replaced.end(), null, 'nor of one that was replaced');
   t.end();
 });
 
@@ -137,5 +137,23 @@ t.test('what is longer than a mebibyte is passed on unread, and memory stays bou
     'the next event is read',
   );
   t.ok(process.memoryUsage().heapUsed - heapBefore < 20 * 1024 * 1024);
+  t.end();
+});
+
+t.test('all bodies together hold at most 64 MiB: more are passed on unread, until others have ended', (t) => {
+  const half = Buffer.from(`{"usage":{"total_tokens":3},"text":"${'x'.repeat(500 * 1024)}`);
+  const begun = Array.from({ length: 200 }, () => {
+    const meter = meterOf(TOKENS);
+    meter.onHead(JSON_TYPE);
+    meter.onData(half);
+    return meter;
+  });
+  const units = begun.map((meter) => {
+    meter.onData(Buffer.from('"}'));
+    return meter.end();
+  });
+  const read = units.filter((figure) => figure === 3).length;
+  t.ok(read > 100 && read < 132, 'as many as fit are read', { read });
+  t.equal(unitsIn(TOKENS, JSON_TYPE, [half, Buffer.from('"}')]), 3, 'and then the next one is');
   t.end();
 });
