@@ -1,4 +1,4 @@
-import { MAX_LIMIT, SHAPES, windowStartMs, type BucketState, type Per } from './bucket.js';
+import { MAX_LIMIT, SHAPES, spend, windowStartMs, type BucketShape, type BucketState, type Per } from './bucket.js';
 import type { StandingVerdict } from './verdict.js';
 import type { Buckets } from './windows.js';
 
@@ -52,17 +52,17 @@ export function changesOf(
 export function applyChanges(buckets: Buckets, changes: readonly WindowChange[]): void {
   for (const change of changes) {
     const { name, per, sinceMs, refill, units } = change;
-    const { parts } = SHAPES[per];
+    const shape = SHAPES[per];
     const bucket = bucketOf(buckets, name);
     if (bucket === undefined || bucket.level === 0) {
       // All of the hold was refilled. What comes on top is charged as if it had been part of it.
-      if (refill > 0 && units > 0) open(buckets, name, { level: charged(0, parts, units), atMs: sinceMs });
+      if (refill > 0 && units > 0) spend(opened(buckets, name, sinceMs), shape, units);
     } else if (units > 0) {
-      if (refill > 0 || startOf(bucket, per) === sinceMs) bucket.level = charged(bucket.level, parts, units);
+      if (refill > 0 || startOf(bucket, per) === sinceMs) spend(bucket, shape, units);
     } else if (refill > 0) {
       // What was refilled since may have been part of the hold, so it is not given back again.
-      giveBack(bucket, parts, -units * parts - refill * Math.max(0, bucket.atMs - sinceMs));
-    } else if (startOf(bucket, per) === sinceMs) giveBack(bucket, parts, -units * parts);
+      giveBack(bucket, shape, -units * shape.parts - refill * Math.max(0, bucket.atMs - sinceMs));
+    } else if (startOf(bucket, per) === sinceMs) giveBack(bucket, shape, -units * shape.parts);
   }
 }
 
@@ -70,21 +70,19 @@ function bucketOf({ minute, day, month, operationWindows }: Buckets, name: strin
   return { minute, day, month }[name] ?? operationWindows?.get(name);
 }
 
-function open(buckets: Buckets, name: string, state: BucketState): void {
-  const bucket = bucketOf(buckets, name);
-  if (bucket !== undefined) Object.assign(bucket, state);
-  else (buckets.operationWindows ??= new Map<string, BucketState>()).set(name, state);
+/** Returns the bucket of a window with nothing spent, as of `atMs`. */
+function opened(buckets: Buckets, name: string, atMs: number): BucketState {
+  const bucket = bucketOf(buckets, name) ?? { level: 0, atMs };
+  bucket.atMs = atMs;
+  if (bucketOf(buckets, name) === undefined) (buckets.operationWindows ??= new Map()).set(name, bucket);
+  return bucket;
 }
 
 function startOf({ atMs }: BucketState, per: Per): number {
   return per === 'minute' ? atMs : windowStartMs(SHAPES[per], atMs);
 }
 
-function charged(level: number, parts: number, units: number): number {
-  return Math.min(level + units * parts, MAX_LIMIT * parts);
-}
-
 /** Not at the ceiling: there it is unknown how much more was spent. */
-function giveBack(bucket: BucketState, parts: number, back: number): void {
+function giveBack(bucket: BucketState, { parts }: BucketShape, back: number): void {
   if (back > 0 && bucket.level < MAX_LIMIT * parts) bucket.level -= Math.min(bucket.level, back);
 }

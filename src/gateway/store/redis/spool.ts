@@ -1,13 +1,12 @@
 import type { Terms } from '../../admission/plan.js';
 import { refillOf, windowsOf } from '../../admission/windows.js';
-import { customerOf } from '../records/customer-id.js';
 import { noCounts } from '../records/counts.js';
 import type { UsageCounts, UsageRow } from '../records/counts.js';
 import type { AuditEntry } from '../records/record.js';
 import type { Link } from './link/link.js';
 import { luaLimit } from './admit/plans.js';
 import { MAX_DAYS } from './ledger/active-days.js';
-import { customerName, dayNumber, dayNumberOf, historyName, keyName, ledgerName, spoolName } from './names.js';
+import { dayNumber, dayNumberOf, historyName, keyName, ledgerName, payerName, spoolName } from './names.js';
 import { loadScript } from './link/script.js';
 
 const TAKE = loadScript('ledger/take-spool', { MAX_DAYS });
@@ -36,11 +35,10 @@ export async function takeSpool(
   usageDays: number,
 ): Promise<boolean> {
   const days = [...new Set(rows.map((row) => dayNumberOf(row.day)))];
-  const customerId = customerOf(keyId);
-  const names = [customerId === null ? keyName(keyId) : customerName(customerId)];
+  const names = [payerName(keyId)];
   for (const day of days) names.push(ledgerName(keyId, day), spoolName(keyId, day));
   // The hash in which its active days are entered.
-  if (customerId !== null) names.push(keyName(keyId));
+  if (names[0] !== keyName(keyId)) names.push(keyName(keyId));
   const { day: ofDay = 'unlimited', month: ofMonth = 'unlimited' } = terms?.limits ?? {};
   const args: (string | number)[] = [
     spoolId,
