@@ -26,3 +26,11 @@ export function isDay(text: string): boolean {
 export function* daysFrom(first: string, last: string): Generator<string, void> {
   for (let atMs = Date.parse(first); atMs <= Date.parse(last); atMs += DAY_MS) yield dayOf(atMs);
 }
+
+/** The last moment that a date can name (ECMA-262 21.4.1.1). A greedy window that owes much may be full even later. */
+const LAST_DATE_MS = 8.64e15;
+
+/** Returns `atMs` (Unix ms) in ISO 8601; a later time as the last date there is. */
+export function isoOf(atMs: number): string {
+  return new Date(Math.min(atMs, LAST_DATE_MS)).toISOString();
+}

@@ -7,11 +7,12 @@ let fromMs = 0;
 let toMs = 0;
 
 /**
- * Returns the first millisecond of the UTC month of `atMs` (Unix ms). Remembers the last month, since nearly every call
- * is for the current one.
+ * Returns the first millisecond of the UTC month of `atMs` (Unix ms), or NaN beyond the last date of ECMA-262.
+ * Remembers the last month, since nearly every call is for the current one.
  */
 export function monthStartMs(atMs: number): number {
-  if (atMs < fromMs || atMs >= toMs) {
+  // Written so that it is also true after a month that is NaN.
+  if (!(atMs >= fromMs && atMs < toMs)) {
     const date = new Date(atMs);
     fromMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
     toMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { dayOf, daysFrom, isDay } from '../../src/shared/utc-day.js';
+import { dayOf, daysFrom, isDay, isoOf } from '../../src/shared/utc-day.js';
 
 t.test('a moment has the day of UTC', (t) => {
   t.equal(dayOf(0), '1970-01-01');
@@ -28,5 +28,11 @@ t.test('days one after the other, over months and leap days', (t) => {
   t.same([...daysFrom('2024-02-28', '2024-03-01')], ['2024-02-28', '2024-02-29', '2024-03-01']);
   t.same([...daysFrom('2026-11-21', '2026-11-21')], ['2026-11-21']);
   t.same([...daysFrom('2026-11-22', '2026-11-21')], []);
+  t.end();
+});
+
+t.test('a time has its form of ISO 8601, and one after the last date there is has that one', (t) => {
+  t.equal(isoOf(Date.parse('2026-11-21T23:59:59.999Z')), '2026-11-21T23:59:59.999Z');
+  t.equal(isoOf(8.64e15 + 1), '+275760-09-13T00:00:00.000Z');
   t.end();
 });

@@ -23,3 +23,9 @@ t.test('the last day of a month is that of the calendar, in leap years too', (t)
     t.equal(lastDayOf(day.slice(0, 7)), day);
   t.end();
 });
+
+t.test('a time after the last date does not spoil the months that are asked for next', (t) => {
+  t.same(monthEndMs(8.64e15 + 1), Number.NaN);
+  t.equal(monthEndMs(Date.parse('2026-11-21')), Date.UTC(2026, 11));
+  t.end();
+});

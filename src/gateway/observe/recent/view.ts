@@ -1,3 +1,4 @@
+import { isoOf } from '../../../shared/utc-day.js';
 import type { WindowFigures } from '../../admission/bucket.js';
 import type { StandingVerdict } from '../../admission/verdict.js';
 import { customerOf } from '../../store/records/customer-id.js';
@@ -14,7 +15,7 @@ export function exchangeView(exchange: RecentExchange) {
     request: id,
     trace: traceparent.slice(3, 35),
     /** By the store's clock; null if it decided nothing. */
-    decided: isoOf(verdict?.atMs),
+    decided: verdict === null ? null : isoOf(verdict.atMs),
     /** By the clock of the gateway's machine. */
     ended: new Date(endedMs).toISOString(),
     key: keyId,
@@ -58,13 +59,9 @@ function refusedBy(verdict: StandingVerdict | null) {
 
 /** Returns a window's figures after a decision. */
 export function windowView({ name, limit, remaining, resetAtMs }: WindowFigures) {
-  return { window: name, limit, remaining: limit === 'unlimited' ? null : remaining, reset: isoOf(resetAtMs)! };
+  return { window: name, limit, remaining: limit === 'unlimited' ? null : remaining, reset: isoOf(resetAtMs) };
 }
 
 function messageIn(refusal: string): string {
   return (JSON.parse(refusal) as { readonly message: string }).message;
-}
-
-function isoOf(atMs: number | undefined): string | null {
-  return atMs === undefined ? null : new Date(atMs).toISOString();
 }

@@ -1,6 +1,8 @@
+import { isoOf } from '../../../shared/utc-day.js';
+
 /** A time in UTC, to the second: `2026-11-24 09:30:00 UTC`. @param at in ISO 8601, or Unix ms */
 export function Moment({ at }: { readonly at: string | number }) {
-  const iso = new Date(at).toISOString();
+  const iso = isoOf(typeof at === 'number' ? at : Date.parse(at));
   return <time datetime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`}</time>;
 }
 
