@@ -141,11 +141,12 @@ export function upstreamFailed(reason: UpstreamReason, upstream: string): Refusa
 const LIMIT_REACHED = new Map<string, Refusal>();
 
 /**
- * Returns a 429 that names the window, as the RateLimit fields do, with the problem type from their draft. Built once
- * per window.
+ * Returns a 429 that names the window, as the RateLimit fields do, with the problem type from their draft; a 402 for a
+ * balance. Built once per window.
  */
 export function limitReached(window: string): Refusal {
   if (window === CONCURRENCY) return REFUSALS.too_many_concurrent;
+  if (window === 'balance') return REFUSALS.balance_exhausted;
   let refusal = LIMIT_REACHED.get(window);
   if (refusal === undefined) {
     // The catalogue's example is for the minute.

@@ -219,6 +219,10 @@ for (const over of ['plain HTTP', 'TLS'])
     check('the first', await waiting, 504, 'upstream_timeout');
     check('upstream silent', await send(gateway, request('GET /v1/pets', key)), 504, 'upstream_timeout');
 
+    const empty = await gateway.createKey({ plan: 'prepaid' });
+    const emptyKey = `Authorization: Bearer ${empty.key}`;
+    check('nothing credited', await send(gateway, request('GET /v1/pets', emptyKey)), 402, 'balance_exhausted');
+
     const tiny = await gateway.createKey({ plan: 'tiny' });
     const tinyKey = `Authorization: Bearer ${tiny.key}`;
     upstream.handle = (_seen, response) => response.writeHead(200).end('[]');

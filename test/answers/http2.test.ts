@@ -149,6 +149,8 @@ t.test(
     upstream.handle = (_seen, response) =>
       response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');
     await check('a page of the upstream', { key }, 500, 'upstream_error');
+    const empty = await keyOn({ plan: 'prepaid' });
+    await check('nothing credited', { key: empty }, 402, 'balance_exhausted');
     const narrow = await keyOn({ plan: 'narrow' });
     upstream.handle = () => undefined;
     const { length } = upstream.seen;

@@ -9,6 +9,7 @@ export const PLANS = {
   tiny: { limits: { minute: 1, day: 1000 }, ban },
   wide: { limits: ALWAYS, ban: NO_BAN },
   narrow: { limits: ALWAYS, ban, concurrency: 1 },
+  prepaid: { limits: { balance: 'prepaid' }, ban },
   enterprise: { limits: 'custom', ban },
   anonymous: { limits: ALWAYS, ban },
 };

@@ -42,6 +42,11 @@ function crowd(name: string, concurrency: number): [string, Plan] {
   return [name, { name, limits, refill: 'interval', ban: { ...BAN, after: 3 }, concurrency }];
 }
 
+function prepaid(name: string): [string, Plan] {
+  const limits: Limits = { minute: 'unlimited', day: 'unlimited' };
+  return [name, { name, limits, refill: 'interval', ban: { ...BAN, after: 3 }, isPrepaid: true, warnAt: [] }];
+}
+
 /** The plans every engine under test is opened with. */
 export const PLANS: Plans = new Map([
   plan('free', { minute: 60, day: 1_000 }),
@@ -53,6 +58,7 @@ export const PLANS: Plans = new Map([
   plan('trickle', { minute: 10, day: 3 }, 'greedy', NO_BAN),
   plan('open', { minute: 'unlimited', day: 'unlimited' }),
   crowd('crowd', 2),
+  prepaid('prepaid'),
   plan('monthly', { minute: 60, day: 1_000, month: 20 }, 'interval', NO_BAN),
   priced(
     'priced',

@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import { LEASE_MS } from '../../src/gateway/admission/leases.js';
+import type { Grant } from '../../src/gateway/store/records/grant.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { createReporter } from '../../src/gateway/store/settlements.js';
 import { until } from '../servers/until.js';
@@ -48,6 +49,25 @@ export function concurrency(t: Test, engine: AdmissionEngine): void {
       ]);
     },
   );
+
+  t.test('a key or customer with limits of its own may have its own number, next to a month and grants', async (t) => {
+    const limits = { minute: 100, day: 1_000 };
+    const [note, actor, atMs] = ['', 'ops', NOON_MS];
+    const grant: Grant = { id: 1, window: 'day', units: 5, untilMs: NOON_MS + 1, note, actor, atMs };
+    for (const terms of [
+      { limits: { ...limits, concurrency: 1 } },
+      { limits: { ...limits, concurrency: 1, month: 2_000 } },
+      { limits: { ...limits, concurrency: 1 }, grants: [grant] },
+    ]) {
+      const customer = await newCustomer(engine, 'enterprise', terms);
+      for (const key of [await newKey(engine, 'enterprise', terms), await keyOf(engine, customer.id)]) {
+        t.match(await ask(engine, key, NOON_MS), { outcome: 'admitted', concurrency: 1, windows: [{ limit: 100 }] });
+        t.match(await ask(engine, key, NOON_MS), { outcome: 'limited', violated: 'concurrency' });
+      }
+    }
+    const without = await newKey(engine, 'enterprise', { limits });
+    for (const verdict of await askMany(engine, without, 5, NOON_MS)) t.match(verdict, { outcome: 'admitted' });
+  });
 
   t.test('keys of a customer share it, also in one batch', async (t) => {
     const customer = await newCustomer(engine, 'crowd');

@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
+import { balance } from './balance.js';
 import { bans } from './bans.js';
 import { buckets } from './buckets.js';
 import { ask, freshId, newKey, NOON_MS } from './cast.js';
@@ -36,6 +37,7 @@ export async function conformance(t: Test, name: string, open: () => Promise<Adm
       doors,
       ledger,
       concurrency,
+      balance,
       corrections,
       keys,
       customers,

@@ -40,7 +40,10 @@ export type Prices = Readonly<
 >;
 
 const MOST = 100_000_000n;
-const LENGTH: Readonly<Record<Per, bigint>> = { minute: 60_000n, day: 86_400_000n, month: 1n };
+const LENGTH: Readonly<Record<Per, bigint>> = { minute: 60_000n, day: 86_400_000n, month: 1n, balance: 1n };
+/** What a bucket can show as spent at most. */
+const mostOf = (per: Per): bigint => (per === 'balance' ? 1_000_000_000_000n : MOST * LENGTH[per]);
+const NEVER = BigInt(Date.parse('9999-12-31T23:59:59Z'));
 const DAY_MS = 86_400_000n;
 const MONTH: Rule = { name: 'month', per: 'month', limit: 'unlimited', refill: 'interval', ends: [] };
 
@@ -68,7 +71,8 @@ export function decideExactly(
   const isPeek = cost === 0 || (now < state.bannedUntilMs && banEnd(state, plan.ban, now) === state.bannedUntilMs);
   const scratch: ExactState = isPeek ? structuredClone(state) : state;
   const spent = rules.map((rule) => settled(scratch, rule, now));
-  const ruling = rule(scratch, plan.ban, rules, spent, cost, now, plan.concurrency);
+  const concurrency = concurrencyOf(plan, record);
+  const ruling = rule(scratch, plan.ban, rules, spent, cost, now, concurrency);
   if (ruling === 'admitted' && record !== undefined)
     for (const [place, each] of rules.entries()) tellCrossed(plan, each, spent[place]!, cost, now, onCrossed);
   const { scope } = request;
@@ -83,11 +87,11 @@ export function decideExactly(
     windows,
     cost,
     atMs: nowMs,
-    ...concurrencyOf(plan),
+    ...shownAs(concurrency),
     inScope: scope === null || record === undefined || record.scopes === null || record.scopes.includes(scope),
   };
   if (plan.prices !== undefined) forgetOver(scratch, now);
-  if (ruling === 'admitted') return { outcome: 'admitted', ...standing, ...leaseOf(plan, cost) };
+  if (ruling === 'admitted') return { outcome: 'admitted', ...standing, ...leaseOf(concurrency, cost) };
   if (ruling === 'crowded')
     return { outcome: 'limited', ...standing, violated: 'concurrency', retryAtMs: nowMs + 1_000, exceeds: false };
   const empty = rules.flatMap((each, place) => (holds(each, spent[place]!, cost) ? [] : [place]));
@@ -98,7 +102,7 @@ export function decideExactly(
     const about = rules.flatMap((_, place) => (empty.includes(place) || late.has(place) ? [place] : []));
     const last = Math.max(...about.map((place) => windows[place]!.resetAtMs));
     const violated = rules[about.findLast((place) => windows[place]!.resetAtMs === last)!]!.name;
-    return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(rules, cost) };
+    return { outcome: 'limited', ...standing, violated, retryAtMs, exceeds: exceeds(rules, spent, cost) };
   }
   const bannedUntilMs = Number(scratch.bannedUntilMs);
   return {
@@ -113,7 +117,7 @@ export function decideExactly(
 
 /** A share of a limit that was crossed just now. */
 export interface ExactCrossing {
-  readonly window: 'day' | 'month';
+  readonly window: 'day' | 'month' | 'balance';
   readonly startDay: number;
   readonly threshold: number;
   readonly limit: number;
@@ -128,7 +132,7 @@ function tellCrossed(
   now: bigint,
   onCrossed: (crossing: ExactCrossing) => void,
 ): void {
-  if ((name !== 'day' && name !== 'month') || limit === 'unlimited') return;
+  if ((name !== 'day' && name !== 'month' && name !== 'balance') || limit === 'unlimited') return;
   for (const threshold of warnAt) {
     // A unit is used as soon as a part of it is.
     const share = upTo(BigInt(threshold) * BigInt(limit), 100n);
@@ -151,7 +155,7 @@ function rulesOf(plan: ExactPlan, record: KeyRecord | undefined, operation: stri
       if (limit === 'unlimited') return limit;
       let sum = BigInt(limit);
       for (const { units, at } of grants) if (moment < at) sum += units;
-      return Number(sum < MOST ? sum : MOST);
+      return Number(sum < MOST || per === 'balance' ? sum : MOST);
     };
     const ends = grants.map(({ units, at }) => ({ at, units, limit: limitAt(at) }));
     return { name: per, per, limit: limitAt(now), refill: its, ends };
@@ -166,6 +170,7 @@ function rulesOf(plan: ExactPlan, record: KeyRecord | undefined, operation: stri
         rules.push({ name: `${name}-${per}`, per, limit, refill: per === 'month' ? 'interval' : refill, ends: [] });
     }
   }
+  if (plan.isPrepaid === true) rules.push(whole('balance', record?.credited ?? 0, 'interval'));
   return rules;
 }
 
@@ -189,12 +194,14 @@ function settled(state: ExactState, { name, per, limit, refill, ends }: Rule, no
 
 function startOf(per: Per, at: bigint): bigint {
   if (per === 'minute') return at;
+  if (per === 'balance') return 0n;
   if (per === 'day') return at - (at % DAY_MS);
   const date = new Date(Number(at));
   return BigInt(Date.UTC(date.getUTCFullYear(), date.getUTCMonth()));
 }
 
 function endOf(per: Per, { drops, atMs }: Spent): bigint {
+  if (per === 'balance') return NEVER;
   if (per === 'minute') return drops === 0n ? atMs : atMs + LENGTH.minute;
   if (per === 'day') return atMs - (atMs % DAY_MS) + DAY_MS;
   const date = new Date(Number(atMs));
@@ -205,7 +212,7 @@ function endOf(per: Per, { drops, atMs }: Spent): bigint {
 function forgetOver(state: ExactState, now: bigint): void {
   for (const [name, { atMs }] of state.windows) {
     const per = name.split('-').at(-1) as Per;
-    if (name === 'minute' || name === 'day') continue;
+    if (name === 'minute' || name === 'day' || name === 'balance') continue;
     if (per === 'month' ? atMs < startOf('month', now) : now - atMs >= LENGTH[per]) state.windows.delete(name);
   }
 }
@@ -297,7 +304,7 @@ function plainFigures(rule: Rule, spent: Spent): Figures {
 export function settleExactly(state: ExactState, windows: readonly HeldFrom[], units: number): void {
   for (const { name, per, sinceMs, refill } of windows) {
     const spent = state.windows.get(name);
-    const [since, more, most] = [BigInt(sinceMs), BigInt(units) * LENGTH[per], MOST * LENGTH[per]];
+    const [since, more, most] = [BigInt(sinceMs), BigInt(units) * LENGTH[per], mostOf(per)];
     if (spent === undefined || spent.drops === 0n) {
       if (refill > 0 && more > 0n) state.windows.set(name, { drops: more < most ? more : most, atMs: since });
       continue;
@@ -317,12 +324,17 @@ function upTo(value: bigint, by: bigint): bigint {
   return value <= 0n ? value / by : (value + by - 1n) / by;
 }
 
-function concurrencyOf({ concurrency }: ExactPlan): Pick<StandingVerdict, 'concurrency'> {
+/** How many may be in flight; undefined for any number. */
+function concurrencyOf(plan: ExactPlan, record: KeyRecord | undefined): number | undefined {
+  return (plan.limits === 'custom' ? record?.limits?.concurrency : undefined) ?? plan.concurrency;
+}
+
+function shownAs(concurrency: number | undefined): Pick<StandingVerdict, 'concurrency'> {
   return concurrency === undefined ? {} : { concurrency };
 }
 
 /** What the request that was admitted just now has to give back. */
-function leaseOf({ concurrency }: ExactPlan, cost: number): { readonly lease?: number } {
+function leaseOf(concurrency: number | undefined, cost: number): { readonly lease?: number } {
   return concurrency === undefined || cost === 0 ? {} : { lease: flight };
 }
 
@@ -355,16 +367,20 @@ function rule(
     if (!spent.includes(month)) spend(month, 'month', cost);
     return 'admitted';
   }
-  return cost > 0 && !exceeds(rules, cost) && strike(state, ban, now) ? 'ban_started' : 'limited';
+  return cost > 0 && !exceeds(rules, spent, cost) && strike(state, ban, now) ? 'ban_started' : 'limited';
 }
 
-function exceeds(rules: readonly Rule[], cost: number): boolean {
-  return rules.some(({ limit }) => limit !== 'unlimited' && Math.max(1, cost) > limit);
+/** Whether waiting does not help. */
+function exceeds(rules: readonly Rule[], spent: readonly Spent[], cost: number): boolean {
+  return rules.some((each, place) => {
+    if (each.limit === 'unlimited') return false;
+    return Math.max(1, cost) > each.limit || (each.per === 'balance' && !holds(each, spent[place]!, cost));
+  });
 }
 
 function spend(spent: Spent, per: Per, cost: number): void {
   const drops = spent.drops + BigInt(cost) * LENGTH[per];
-  spent.drops = drops < MOST * LENGTH[per] ? drops : MOST * LENGTH[per];
+  spent.drops = drops < mostOf(per) ? drops : mostOf(per);
 }
 
 function strike(state: ExactState, ban: BanRule, now: bigint): boolean {

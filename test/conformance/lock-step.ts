@@ -264,7 +264,7 @@ class Story {
     const beforeMs = this.#nowMs;
     if (last === undefined) return;
     if (to === 'minute' || to === 'day') this.#nowMs = windowOf(last, to).resetAtMs + byMs;
-    else if (to === 'month') this.#nowMs = last.windows.at(-1)!.resetAtMs + byMs;
+    else if (to === 'month') this.#nowMs = last.windows.findLast(({ per }) => per !== 'balance')!.resetAtMs + byMs;
     else if (to === 'memory')
       this.#nowMs = (last.outcome === 'banned' ? last.bannedUntilMs : last.atMs) + BAN_MEMORY_MS + byMs;
     else if (to === 'grant') {
@@ -272,8 +272,8 @@ class Story {
       if (granted !== undefined) this.#nowMs = granted.untilMs + byMs;
     } else if (last.outcome !== 'admitted') this.#nowMs = last.retryAtMs + byMs;
     if (onwardOnly === true) this.#nowMs = Math.max(beforeMs, this.#nowMs);
-    // A greedy window that owes 100,000,000 units is full again after the last date there is.
-    this.#nowMs = Math.min(this.#nowMs, LAST_MS);
+    // A greedy window that owes 100,000,000 units is full again after the last date there is, and a balance never.
+    if (this.#nowMs > LAST_MS) this.#nowMs = beforeMs;
   }
 
   /** What must hold of every verdict, whatever the other engines say. */
@@ -374,15 +374,16 @@ class Story {
 }
 
 /** What of a change of a key is the customer's, where it has one. */
-function termsIn({ plan, limits, grants }: Partial<KeyRecord>): Partial<CustomerRecord> {
+function termsIn({ plan, limits, grants, credited }: Partial<KeyRecord>): Partial<CustomerRecord> {
   return {
     ...(grants === undefined ? {} : { grants: structuredClone(grants) }),
+    ...(credited === undefined ? {} : { credited }),
     ...(plan === undefined ? {} : { plan }),
     ...(limits === undefined ? {} : { limits: structuredClone(limits) }),
   };
 }
 
 function withoutTerms(changes: Partial<KeyRecord>): Partial<KeyRecord> {
-  const own = Object.entries(changes).filter(([field]) => field !== 'grants');
+  const own = Object.entries(changes).filter(([field]) => field !== 'grants' && field !== 'credited');
   return { ...Object.fromEntries(own), plan: '', limits: null };
 }

@@ -93,7 +93,8 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     if (payer.status !== 'enabled') return payer.status;
     const plan = plans.get(payer.plan);
     if (plan === undefined || (plan.limits === 'custom' && payer.limits === null)) return 'no_plan';
-    return { plan, record: { ...record, limits: payer.limits, grants: payer.grants ?? [] }, customerId };
+    const { limits, grants = [], credited = 0 } = payer;
+    return { plan, record: { ...record, limits, grants, credited }, customerId };
   };
   const tellOnce = (event: GatewayEvent): void => {
     if (!told.has(event.id)) told.set(event.id, event);
@@ -104,10 +105,12 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
     const isThis = (each: ExactCrossing): boolean =>
       each.window === window && each.startDay === startDay && each.threshold === threshold && each.limit === limit;
     if (known.some(isThis)) return;
-    marks.set(payer, [...known.filter((each) => each.window !== window || each.startDay >= startDay), crossing]);
+    const isOver = (each: ExactCrossing): boolean =>
+      window === 'balance' ? each.limit !== limit : each.startDay < startDay;
+    marks.set(payer, [...known.filter((each) => each.window !== window || !isOver(each)), crossing]);
     const id = [payer, window, startDay, threshold, limit].join('-');
     const data = { customer: payer === key ? null : payer, key, plan, window, threshold, limit, used };
-    tellOnce({ id, type: 'petgate.quota.crossed', atMs, data });
+    tellOnce({ id, type: window === 'balance' ? 'petgate.balance.low' : 'petgate.quota.crossed', atMs, data });
   };
   const tellBan = (key: string, plan: string, atMs: number, untilMs: number, level: number): void => {
     const until = new Date(untilMs).toISOString();

@@ -80,6 +80,11 @@ function narrow([name, made]: [string, ExactPlan], concurrency: number): [string
   return [name, { ...made, concurrency }];
 }
 
+/** The same plan with a balance, which never comes back. */
+function prepaid([name, made]: [string, ExactPlan]): [string, ExactPlan] {
+  return [name, { ...made, isPrepaid: true }];
+}
+
 /** Small limits, so that stories meet them. The same names mean something else in another edition. */
 export const EDITIONS: readonly Plans[] = [
   new Map([
@@ -93,13 +98,13 @@ export const EDITIONS: readonly Plans[] = [
     ),
     priced(own('own', 'interval', { after: 4, factor: 1 }), undefined, { unmatched: { cost: 3, minute: 5 } }),
     own('own-drip', 'greedy', {}),
-    narrow(priced(plan('half', 'unlimited', 6, 'interval', { withinMs: DAY_MS }), 'unlimited'), 2),
+    prepaid(narrow(priced(plan('half', 'unlimited', 6, 'interval', { withinMs: DAY_MS }), 'unlimited'), 2)),
     plan('anonymous', 3, 7, 'interval', { after: 2 }),
   ]),
   new Map([
     plan('anonymous', 2, 'unlimited', 'greedy', {}),
     plan('drip', 6, 3, 'interval', { factor: 3.3 }),
-    priced(plan('wave', 2, 20, 'greedy', { forMs: 1 }), 7, { [CREATE]: { minute: 2, day: 'unlimited' } }),
+    prepaid(priced(plan('wave', 2, 20, 'greedy', { forMs: 1 }), 7, { [CREATE]: { minute: 2, day: 'unlimited' } })),
     own('own', 'greedy', {}),
     plan('half', 5, 'unlimited', 'greedy', { after: 1 }),
   ]),
@@ -121,8 +126,15 @@ const limits: fc.Arbitrary<Limits | null> = fc.option(
   fc.oneof(
     { weight: 2, arbitrary: fc.record({ minute: limit, day: limit }) },
     { weight: 1, arbitrary: fc.record({ minute: limit, day: limit, month: limit }) },
+    { weight: 1, arbitrary: fc.record({ minute: limit, day: limit, concurrency: fc.integer({ min: 1, max: 3 }) }) },
   ),
   { freq: 8 },
+);
+
+/** Some that end, and more than fits into the limits of other windows. */
+const credited = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 12 }) },
+  fc.constantFrom(1_000_000_000_000, 5_000_000_007),
 );
 
 const scopes: fc.Arbitrary<readonly string[] | null> = fc.option(fc.subarray(SCOPES), { nil: null });
@@ -171,7 +183,8 @@ const look: fc.Arbitrary<Request> = fc
 const request = fc.oneof({ weight: 9, arbitrary: asked }, { weight: 1, arbitrary: look });
 
 export function initialRecord(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
-  return fc.record({ plan: fc.constantFrom(...NAMES.slice(0, 5)), limits, scopes, secrets: secrets(noonMs) });
+  const plan = fc.constantFrom(...NAMES.slice(0, 5));
+  return fc.record({ plan, limits, scopes, credited, secrets: secrets(noonMs) });
 }
 
 function secrets(noonMs: number): fc.Arbitrary<KeyRecord['secrets']> {
@@ -211,6 +224,7 @@ function changes(noonMs: number): fc.Arbitrary<Partial<KeyRecord>> {
   return fc.oneof(
     { weight: 5, arbitrary: fc.record({ plan: fc.constantFrom(...NAMES) }) },
     { weight: 3, arbitrary: fc.record({ limits }) },
+    { weight: 3, arbitrary: fc.record({ credited }) },
     fc.record({
       status: fc.constantFrom('enabled' as const, 'enabled' as const, 'disabled' as const, 'revoked' as const),
     }),

@@ -8,8 +8,6 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['tell', 'emit, report'],
   ['tells', 'emits'],
   ['teller', 'reporter'],
-  ['credit', 'failure report'],
-  ['credits', 'failure reports'],
   ['good', 'valid, healthy'],
   ['bad', 'invalid'],
   ['unfit', 'invalid'],

@@ -30,6 +30,8 @@ const IMPERSONAL: ReadonlySet<string> = new Set([
   'correction',
   'day',
   'requests',
+  'credit',
+  'sum',
 ]);
 
 /** What erasing works on. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_LIMIT, type Limits } from '../admission/bucket.js';
+import { MAX_CONCURRENCY } from '../admission/leases.js';
 import { ANONYMOUS_PLAN, type Plan, type Plans } from '../admission/plan.js';
 import { whole, wholeError } from '../config/schema/values.js';
 import { suggestion } from '../../shared/names/nearest.js';
@@ -158,11 +159,14 @@ export const limits = z
       minute: limit('minute'),
       day: limit('day'),
       month: limit('month', ', or "unlimited"; leave it out for none').exactOptional(),
+      concurrency: whole(1, MAX_CONCURRENCY, "; leave it out for the plan's")
+        .describe('Requests in flight at a time, instead of what the plan says')
+        .exactOptional(),
     },
     {
       error: (issue) =>
         issue.code === 'unrecognized_keys'
-          ? `unknown window ${quote(String(issue.keys[0]))}; the windows are minute, day and month`
+          ? `unknown window ${quote(String(issue.keys[0]))}; limits are minute, day, month and concurrency`
           : `must be an object such as ${LIMITS_EXAMPLE}`,
     },
   )

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withRetry } from '../store/records/retry.js';
-import { ChangeUncertain } from '../store/records/conflicts.js';
+import { ChangeUncertain, Overdrawn } from '../store/records/conflicts.js';
 import type { Limits } from '../admission/bucket.js';
 import { ANONYMOUS_PLAN, type Plans } from '../admission/plan.js';
 import type { Correction, CorrectionOf } from '../store/records/correction.js';
@@ -8,6 +8,7 @@ import type { Grant } from '../store/records/grant.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
 import type { Clock } from '../store/store-clock.js';
 import { corrected } from './corrections.js';
+import { credited, overdrawn, type Credited } from './credits.js';
 import { untilWritten, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
@@ -26,6 +27,7 @@ export interface Account extends StoredRecord {
   readonly plan: string;
   readonly limits: Limits | null;
   readonly grants?: readonly Grant[];
+  readonly credited?: number;
 }
 
 /** Returns the plans with counts of a payer in the month of a day. */
@@ -228,6 +230,23 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
         return change;
       });
     await this.#corrections.run(payerOf(id), attempt);
+    return made!;
+  }
+
+  /** Adds to the prepaid balance, or takes back what is not spent. @param body `{id, units, note?}` */
+  async credit(id: string, body: Body, actor = ANYBODY): Promise<Credited> {
+    let made: Credited | undefined;
+    const record = this.edit(id, actor, async (record, nowMs) => {
+      this.refuseEnded(record);
+      this.refuseShared(record);
+      const history = await this.store.history(record.id);
+      const { change, ...done } = credited(record, history, body, this.plans().get(record.plan), nowMs, actor);
+      made = done;
+      return change;
+    });
+    await record.catch((error: unknown) => {
+      throw error instanceof Overdrawn ? new KeyRefused('conflict', [overdrawn(Number(body['units']))]) : error;
+    });
     return made!;
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { keyChange } from '../accounts/change.js';
 import { newCorrection } from '../accounts/corrections.js';
+import { newCredit } from '../accounts/credits.js';
 import { newKey } from '../accounts/create.js';
 import { customerChange, newCustomer } from '../accounts/customers/registry.js';
 import { limits, NO_RULES, text, type Shape } from '../accounts/fields.js';
@@ -53,6 +54,17 @@ export const Grant = answer('Grant', {
   by: TEXT,
   at: MOMENT,
 });
+export const NewCredit = body('NewCredit', newCredit());
+export const Credit = answer('Credit', {
+  id: TEXT,
+  units: z.int(),
+  note: TEXT.nullable().describe('Null after erasing'),
+  by: TEXT,
+  at: MOMENT,
+  sum: COUNT.describe('All credits up to this one: the limit of the balance'),
+});
+export const CreditList = answer('CreditList', { credits: z.array(Credit).describe('The oldest first') });
+const CREDITED = COUNT.optional().describe('The sum of credits: the limit of a prepaid balance; absent without one');
 const GRANTS = z.array(Grant).describe('What is granted beyond the limits for now');
 export const GrantList = answer('GrantList', { grants: GRANTS });
 
@@ -76,6 +88,7 @@ const KEY = {
   ban: Ban.nullable().describe('The ban in force'),
   limits,
   grants: GRANTS,
+  credited: CREDITED,
   scopes: z.array(TEXT).nullable(),
   note: TEXT,
   created: MOMENT,
@@ -107,6 +120,7 @@ export const Customer = answer('Customer', {
   status: z.enum(['enabled', 'disabled', 'closed']),
   limits,
   grants: GRANTS,
+  credited: CREDITED,
   note: TEXT,
   created: MOMENT,
 });

@@ -18,6 +18,7 @@ const REFUSALS: Readonly<Record<KeyRefusedKind, readonly [status: number, code: 
   no_grant: [404, 'grant_not_found'],
   conflict: [409, 'conflict'],
   correction_exists: [409, 'correction_exists'],
+  credit_exists: [409, 'credit_exists'],
 };
 
 /** Returns the refusal for an error. Logs unexpected errors, unless the request itself broke off. */

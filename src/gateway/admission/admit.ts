@@ -203,7 +203,9 @@ function pass(
     return verdict.keyId === null ? REFUSALS.address_banned : REFUSALS.key_banned;
   }
   if (verdict.outcome === 'limited' && verdict.cost > 0)
-    return verdict.exceeds ? REFUSALS.cost_exceeds_limit : limitReached(verdict.violated);
+    return verdict.exceeds && verdict.violated !== 'balance'
+      ? REFUSALS.cost_exceeds_limit
+      : limitReached(verdict.violated);
   if (!verdict.inScope) return REFUSALS.insufficient_scope;
   if (requirements.refusal !== null) return requirements.refusal;
   return toAdmitted(exchange, match?.kind === 'operation' ? match.operation : OPTIONS, verdict, slot);

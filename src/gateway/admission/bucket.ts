@@ -8,7 +8,7 @@ import { LONGEST_MONTH_MS, monthEndMs, monthStartMs } from '../../shared/utc-mon
  * and `limit` parts return each millisecond. A month has no greedy refill: it counts whole tokens.
  * `(MAX_LIMIT + MAX_COST) × parts` stays below 2^53, so that JavaScript and Lua agree.
  */
-export type Per = 'minute' | 'day' | 'month';
+export type Per = 'minute' | 'day' | 'month' | 'balance';
 export type Limit = number | 'unlimited';
 export type Refill = 'interval' | 'greedy';
 export interface Limits {
@@ -16,6 +16,10 @@ export interface Limits {
   readonly day: Limit;
   /** Absent if the plan has no limit per month. */
   readonly month?: Limit;
+  /** On a prepaid plan, the sum of credits; never refilled. */
+  readonly balance?: Limit;
+  /** Requests in flight; only in the limits of a key or customer of its own. */
+  readonly concurrency?: number;
 }
 
 export const MINUTE_MS = 60_000;
@@ -23,6 +27,8 @@ export { DAY_MS };
 /** A UTC day is final this long after its end: everything admitted in it has ended by then. */
 export const SETTLE_MS = 3_600_000;
 export const MAX_LIMIT = 100_000_000;
+/** The highest sum of credits. Levels of a balance are whole tokens, so it may exceed the other limits. */
+export const MAX_BALANCE = 1_000_000_000_000;
 /** The highest cost of a request. */
 export const MAX_COST = 1_000_000;
 /** Headers show it for `unlimited`: the largest integer that every client reads exactly. */
@@ -58,12 +64,17 @@ export interface BucketShape {
   readonly perMs: number;
   /** Parts of one token. */
   readonly parts: number;
+  /** The highest level: more is not counted. */
+  readonly ceiling: number;
 }
 export const SHAPES: Readonly<Record<Per, BucketShape>> = {
-  minute: { per: 'minute', perMs: MINUTE_MS, parts: MINUTE_MS },
-  day: { per: 'day', perMs: DAY_MS, parts: DAY_MS },
-  month: { per: 'month', perMs: LONGEST_MONTH_MS, parts: 1 },
+  minute: { per: 'minute', perMs: MINUTE_MS, parts: MINUTE_MS, ceiling: MAX_LIMIT * MINUTE_MS },
+  day: { per: 'day', perMs: DAY_MS, parts: DAY_MS, ceiling: MAX_LIMIT * DAY_MS },
+  month: { per: 'month', perMs: LONGEST_MONTH_MS, parts: 1, ceiling: MAX_LIMIT },
+  balance: { per: 'balance', perMs: Infinity, parts: 1, ceiling: MAX_BALANCE },
 };
+/** When a balance resets: never. It is the last second of the last year of four digits. */
+export const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
  * Brings `state` up to `nowMs`. A time in the future, from a clock that has since stepped back, counts as now and keeps
@@ -103,8 +114,7 @@ export function tokensAtMs(
 
 /** Spends tokens. Unlimited buckets count too, so that a plan change in mid-window is exact. */
 export function spend(state: BucketState, shape: BucketShape, tokens: number): void {
-  const ceiling = MAX_LIMIT * shape.parts;
-  state.level = Math.min(state.level + tokens * shape.parts, ceiling);
+  state.level = Math.min(state.level + tokens * shape.parts, shape.ceiling);
 }
 
 /** Returns limit, remaining and reset of a settled bucket. A minute with nothing spent resets now. */
@@ -133,13 +143,18 @@ export function figuresOf(
   };
 }
 
-/** Returns the start of a window that opens now, store ms: for a day or month, the start of that UTC day or month. */
+/**
+ * Returns the start of a window that opens now, store ms: for a day or month, the start of that UTC day or month; 0 for
+ * a balance.
+ */
 export function windowStartMs({ per, perMs }: BucketShape, nowMs: number): number {
   if (per === 'minute') return nowMs;
+  if (per === 'balance') return 0;
   return per === 'day' ? nowMs - (nowMs % perMs) : monthStartMs(nowMs);
 }
 
 function windowEndMs(state: BucketState, { per, perMs }: BucketShape): number {
   if (per === 'minute') return state.level === 0 ? state.atMs : state.atMs + perMs;
+  if (per === 'balance') return NEVER_MS;
   return per === 'day' ? state.atMs - (state.atMs % perMs) + perMs : monthEndMs(state.atMs);
 }

@@ -88,9 +88,12 @@ function rule(
   return isStrike && strike(state, terms.ban, nowMs) ? 'ban_started' : 'limited';
 }
 
-/** Whether `tokens` exceed the limit of a window. */
+/** Whether waiting does not help: `tokens` exceed the limit of a window, or what is left of a balance. */
 function exceeds(windows: readonly HeldWindow[], tokens: number): boolean {
-  return windows.some(({ limit }) => limit !== 'unlimited' && tokens > limit);
+  return windows.some(
+    ({ per, limit, bucket }) =>
+      limit !== 'unlimited' && (tokens > limit || (per === 'balance' && !holds(bucket, SHAPES[per], limit, tokens))),
+  );
 }
 
 /** A peek (cost 0) gets the verdict of the cheapest request. */

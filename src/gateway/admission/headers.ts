@@ -6,7 +6,7 @@ import type { LimitedVerdict, StandingVerdict } from './verdict.js';
 /**
  * Returns the rate fields of a response, flat: `[name, value, …]`. The contract's X-RateLimit-* triple shows the
  * binding window, RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) show all. Both omit unlimited
- * windows, which the draft cannot express.
+ * windows, which the draft cannot express, and say no time for a balance, which never resets.
  * @param sinceMs time since the verdict: Reset must not be in the past after a slow response
  */
 export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[] {
@@ -14,7 +14,8 @@ export function rateHeaders(verdict: StandingVerdict, sinceMs: number): string[]
   const { windows, concurrency } = verdict;
   const inFlight = concurrency === undefined ? NOTHING : inFlightOf(verdict, concurrency, nowMs);
   if (verdict.outcome === 'banned') return bannedHeaders(windows, verdict.retryAtMs, nowMs, inFlight);
-  const stateOf = (window: WindowFigures): string => `r=${window.remaining};t=${effectiveS(window, nowMs)}`;
+  const stateOf = (window: WindowFigures): string =>
+    window.per === 'balance' ? `r=${window.remaining}` : `r=${window.remaining};t=${effectiveS(window, nowMs)}`;
   return [...tripleOf(verdict, nowMs), ...fieldsOf(windows, stateOf, inFlight)];
 }
 
@@ -132,7 +133,7 @@ function fieldsOf(
     const next = state === '' ? '' : ', ';
     const text = name === window.per ? `"${name}"` : stringOf(name);
     state += `${next}${text};${stateOf(window)}`;
-    policy += `${next}${text};q=${limit};w=${secondsOf(window)}`;
+    policy += `${next}${text};q=${limit}${window.per === 'balance' ? '' : `;w=${secondsOf(window)}`}`;
   }
   if (extra.state !== '') state += state === '' ? extra.state : `, ${extra.state}`;
   if (extra.policy !== '') policy += policy === '' ? extra.policy : `, ${extra.policy}`;

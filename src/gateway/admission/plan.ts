@@ -1,4 +1,4 @@
-import type { Limits, Refill } from './bucket.js';
+import type { Limit, Limits, Refill } from './bucket.js';
 import type { GrantExpiries } from './grant-expiries.js';
 import type { OperationsTerms } from './windows.js';
 
@@ -44,6 +44,8 @@ export interface Plan {
   readonly operations?: OperationsTerms | undefined;
   /** Requests in flight at a time per key or customer; absent for any number. */
   readonly concurrency?: number | undefined;
+  /** True: requests also spend from a balance, which only credits raise. */
+  readonly isPrepaid?: boolean | undefined;
   /** True: keys on it stay, but no other key can be put on it. */
   readonly retired?: boolean | undefined;
   /** Shares of day and month, percent, ascending, at which an event is emitted. Defaults to `WARN_AT`. */
@@ -75,12 +77,22 @@ export interface Terms {
   readonly expiries?: GrantExpiries;
 }
 
-/** Returns the terms of a key on `planName`; undefined if the plan is gone, or needs limits that the key lacks. */
-export function termsOf(plans: Plans, planName: string, ownLimits: Limits | null): Terms | undefined {
+/**
+ * Returns the terms of a key on `planName`; undefined if the plan is gone, or needs limits that the key lacks.
+ * @param credited the sum of its credits, for a prepaid plan
+ */
+export function termsOf(
+  plans: Plans,
+  planName: string,
+  ownLimits: Limits | null,
+  credited: Limit = 0,
+): Terms | undefined {
   const plan = plans.get(planName);
   if (plan === undefined) return undefined;
   const limits = plan.limits === 'custom' ? ownLimits : plan.limits;
   if (limits === null) return undefined;
-  const { name, refill, ban, operations, concurrency } = plan;
-  return { plan: name, limits, refill, ban, operations, concurrency };
+  const { name, refill, ban, operations, isPrepaid } = plan;
+  const concurrency = plan.limits === 'custom' ? (limits.concurrency ?? plan.concurrency) : plan.concurrency;
+  const all = isPrepaid === true ? { ...limits, balance: credited } : limits;
+  return { plan: name, limits: all, refill, ban, operations, concurrency };
 }

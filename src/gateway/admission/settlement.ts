@@ -1,4 +1,4 @@
-import { MAX_LIMIT, SHAPES, spend, windowStartMs, type BucketShape, type BucketState, type Per } from './bucket.js';
+import { SHAPES, spend, windowStartMs, type BucketShape, type BucketState, type Per } from './bucket.js';
 import type { StandingVerdict } from './verdict.js';
 import type { Buckets } from './windows.js';
 
@@ -83,6 +83,6 @@ function startOf({ atMs }: BucketState, per: Per): number {
 }
 
 /** Not at the ceiling: there it is unknown how much more was spent. */
-function giveBack(bucket: BucketState, { parts }: BucketShape, back: number): void {
-  if (back > 0 && bucket.level < MAX_LIMIT * parts) bucket.level -= Math.min(bucket.level, back);
+function giveBack(bucket: BucketState, { ceiling }: BucketShape, back: number): void {
+  if (back > 0 && bucket.level < ceiling) bucket.level -= Math.min(bucket.level, back);
 }

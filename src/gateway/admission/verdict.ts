@@ -34,7 +34,10 @@ export interface LimitedVerdict extends Standing {
   readonly violated: string;
   /** The earliest time a retry can succeed, store ms. */
   readonly retryAtMs: number;
-  /** The request costs more than the limit of a window: no retry can succeed, and it does not count as a strike. */
+  /**
+   * The request costs more than the limit of a window, or than what is left of a balance: no retry can succeed, and it
+   * does not count as a strike.
+   */
   readonly exceeds: boolean;
 }
 

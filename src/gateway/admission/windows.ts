@@ -7,13 +7,13 @@ export interface Buckets {
   readonly day: BucketState;
   /** Counted even if the plan has no month, so that a plan with one finds it correct. */
   readonly month: BucketState;
-  /** Windows of single operations, by name; null if there are none. */
+  /** Windows of single operations and the balance, by name; null if there are none. */
   operationWindows: Map<string, BucketState> | null;
 }
 
 /** A window that requests are charged to. */
 export interface Window {
-  /** `minute`, `day`, `month`, or operation and period: `createPet-minute`. */
+  /** `minute`, `day`, `month`, `balance`, or operation and period: `createPet-minute`. */
   readonly name: string;
   readonly per: Per;
   readonly limit: Limit;
@@ -68,13 +68,15 @@ export function costOf(operations: OperationsTerms | undefined, operation: strin
   return cost === 0 || operations === undefined ? cost : (operations.get(operation)?.cost ?? cost);
 }
 
-/** Returns all windows of an operation except minute and day. */
+/** Returns all windows of an operation except minute and day; the balance comes last. */
 export function windowsOf(
   { limits, operations }: Pick<Priced, 'limits' | 'operations'>,
   operation: string,
 ): readonly Window[] {
+  const { month, balance } = limits;
   const own = operations?.get(operation)?.windows ?? NO_WINDOWS;
-  return limits.month === undefined ? own : [{ name: 'month', per: 'month', limit: limits.month }, ...own];
+  const all = month === undefined ? own : [{ name: 'month', per: 'month', limit: month } as const, ...own];
+  return balance === undefined ? all : [...all, { name: 'balance', per: 'balance', limit: balance }];
 }
 
 /** Returns all windows of an operation, with what is spent in each: minute and day first. */
@@ -89,7 +91,7 @@ export function heldOf(
     { name: 'minute', per: 'minute', limit: limits.minute, refill, bucket: minute },
     { name: 'day', per: 'day', limit: limits.day, refill, bucket: day },
   ];
-  if (limits.month === undefined && terms.operations === undefined) return held;
+  if (limits.month === undefined && limits.balance === undefined && terms.operations === undefined) return held;
   for (const window of windowsOf(terms, operation)) {
     const { name, per, limit } = window;
     held.push({ name, per, limit, refill: refillOf(per, refill), bucket: bucketOf(window) });
@@ -108,9 +110,9 @@ export function heldBy(buckets: Buckets, terms: Priced, operation: string): read
   });
 }
 
-/** Returns the refill of a window: on every plan, a month refills at its end. */
+/** Returns the refill of a window: on every plan, a month refills at its end, and a balance never. */
 export function refillOf(per: Per, refill: Refill): Refill {
-  return per === 'month' ? 'interval' : refill;
+  return per === 'month' || per === 'balance' ? 'interval' : refill;
 }
 
 /**
@@ -139,6 +141,7 @@ export function isWindowOver(name: string, { level, atMs }: BucketState, nowMs: 
 
 /** Returns the period of a window by its name: `day` for `createPet-day`. */
 export function perOf(name: string): Per {
+  if (name === 'balance') return 'balance';
   if (name.endsWith('month')) return 'month';
   return name.endsWith('day') ? 'day' : 'minute';
 }

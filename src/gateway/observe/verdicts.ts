@@ -9,7 +9,7 @@ import { QuickHistogram } from './histogram.js';
 
 /** `operation` is the label for all windows of single operations. */
 type WindowLabel = Per | 'operation' | 'concurrency';
-const WINDOWS: readonly WindowLabel[] = ['minute', 'day', 'month', 'operation', 'concurrency'];
+const WINDOWS: readonly WindowLabel[] = ['minute', 'day', 'month', 'balance', 'operation', 'concurrency'];
 const USED_BUCKETS = [0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1];
 /** An admission that leaves less than this share of a window is near the limit. */
 const NEAR_SHARE = 0.2;

@@ -66,6 +66,13 @@ export const CATALOGUE = {
       'closed customer; the log says which',
     remedy: 'check `Authorization: Bearer <API_KEY>`, ask for a new one',
   },
+  balance_exhausted: {
+    status: 402,
+    setting: 'credits of the key or its customer (petgate credits add)',
+    message: 'The prepaid balance has too few units left for this request. Buy more; waiting does not help.',
+    meaning: 'on a prepaid plan, fewer units are left than the request costs; no strike, nothing charged',
+    remedy: 'buy more; operators: `petgate credits add`',
+  },
   insufficient_scope: {
     status: 403,
     setting: 'scopes of the key; x-petgate: { scope } of the operation',

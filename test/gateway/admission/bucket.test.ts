@@ -15,8 +15,8 @@ import type { BucketShape, BucketState, Limit, Refill } from '../../../src/gatew
 
 /** Windows of a few ms, so that an oracle can look at every single one of them. */
 const TINY: readonly BucketShape[] = [
-  { per: 'minute', perMs: 7, parts: 7 },
-  { per: 'day', perMs: 7, parts: 7 },
+  { per: 'minute', perMs: 7, parts: 7, ceiling: 100_000_000 * 7 },
+  { per: 'day', perMs: 7, parts: 7, ceiling: 100_000_000 * 7 },
 ];
 const REFILLS: readonly Refill[] = ['interval', 'greedy'];
 

@@ -39,7 +39,7 @@ t.test('labels come from closed sets: no key, address or path, and no status but
     kind: UPSTREAM_FAILURES,
     reason: Object.keys(REASONS),
     plan: ['free', 'anonymous'],
-    window: ['minute', 'day', 'month', 'operation', 'concurrency'],
+    window: ['minute', 'day', 'month', 'balance', 'operation', 'concurrency'],
     code: Object.keys(REFUSALS),
     engine: ['embedded'],
     upstream: ['pets'],

@@ -51,7 +51,11 @@ export async function withTerms(store: CustomerStore, records: readonly KeyRecor
   return records.map((record) => {
     const customer = customers.get(customerOf(record.id));
     if (customer === undefined) return record;
-    const { plan, limits, grants, status: customerStatus } = customer;
-    return { ...record, plan, limits, customerStatus, ...(grants === undefined ? {} : { grants }) };
+    const { plan, limits, grants, credited, status: customerStatus } = customer;
+    return {
+      ...{ ...record, plan, limits, customerStatus },
+      ...(grants !== undefined && { grants }),
+      ...(credited !== undefined && { credited }),
+    };
   });
 }

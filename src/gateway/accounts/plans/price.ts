@@ -21,8 +21,8 @@ export function dearestOn(plan: Plan, costs: Costs): Dearest {
 }
 
 /** Returns the windows of `limits` that are too small for one request of this cost. */
-export function tooSmallFor(cost: number, limits: Limits): readonly string[] {
-  return Object.entries(limits).flatMap(([per, limit]: [string, Limit]) =>
+export function tooSmallFor(cost: number, { minute, day, month = 'unlimited' }: Limits): readonly string[] {
+  return Object.entries({ minute, day, month }).flatMap(([per, limit]: [string, Limit]) =>
     limit === 'unlimited' || limit >= cost ? [] : [per],
   );
 }

@@ -56,8 +56,11 @@ const RECORD = {
   name: TEXT,
   note: TEXT,
   createdAtMs: MOMENT,
-  limits: z.strictObject({ minute: LIMIT, day: LIMIT, month: LIMIT.optional() }).nullable(),
+  limits: z
+    .strictObject({ minute: LIMIT, day: LIMIT, month: LIMIT.optional(), concurrency: COUNT.optional() })
+    .nullable(),
   grants: z.array(z.strictObject(GRANT)).optional(),
+  credited: COUNT.optional(),
 };
 const BUCKET = z.strictObject({ level: FIGURE, atMs: MOMENT });
 const STATE = z.strictObject({

@@ -3,18 +3,19 @@ import type { Body } from '../../accounts/fields.js';
 import type { Account, RecordRegistry } from '../../accounts/record-registry.js';
 import type { Access } from '../access/roles.js';
 import type { Answer } from '../answer.js';
-import { Grant, GrantList, History, NewGrant } from '../schemas.js';
+import { Credit, CreditList, Grant, GrantList, History, NewCredit, NewGrant } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
-import type { Command, Prints } from '../command.js';
+import { dayIn, type Command, type Prints, type Values } from '../command.js';
 import type { Form } from '../form.js';
-import { changesText } from '../../../shared/readable.js';
-import { entryView, grantsView, grantView } from './views.js';
+import { creditsIn } from '../../store/records/credit.js';
+import { cell, changesText } from '../../../shared/readable.js';
+import { creditView, entryView, grantsView, grantView } from './views.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 interface Registry<R extends Account> extends Pick<
   RecordRegistry<R, object>,
-  'get' | 'effective' | 'history' | 'grant' | 'withdraw'
+  'get' | 'effective' | 'history' | 'grant' | 'withdraw' | 'credit'
 > {
   change(id: string, body: Body, actor: string): Promise<R>;
 }
@@ -30,6 +31,8 @@ interface Kind<R extends Account> {
   /** What the command line says after erasing. */
   readonly erased: string;
   readonly hasEnded: (record: Json) => boolean;
+  /** Whether an argument of the command line is an ID of this kind. */
+  readonly isId: (text: string) => boolean;
   /** The role for reading. */
   readonly reader: Access;
   readonly registry: (parts: AdminParts) => Registry<R>;
@@ -81,6 +84,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       handle: async ({ parts, id }) => ({ json: { history: (await registry(parts).history(id)).map(entryView) } }),
     }),
     ...grantActions(kind),
+    ...creditActions(kind),
     action(`GET ${path}/export`, 'operator', `Export all that is stored about a ${name}, without secrets`, {
       commands: [{ ...offered('export', { file: true }), example: `${example} --output ${name}.json` }],
       gives: ['application/json'],
@@ -172,6 +176,56 @@ function grantActions<R extends Account>({ name, example, path, reader, registry
     }),
   ];
 }
+
+/** Actions on a prepaid balance. */
+function creditActions<R extends Account>({ name, path, example, reader, registry, isId }: Kind<R>): readonly Action[] {
+  const when = ({ payer = '' }: Values): boolean => isId(payer);
+  return [
+    action(`GET ${path}/credits`, reader, `List the credits of a ${name}`, {
+      commands: [{ usage: 'credits list <payer>', when, example, prints: CREDITS_TABLE }],
+      gives: CreditList,
+      handle: async ({ parts, id }) => ({
+        json: { credits: creditsIn(await registry(parts).history(id)).map(creditView) },
+      }),
+    }),
+    action(`POST ${path}/credits`, 'billing', `Add to the prepaid balance of a ${name}, or take back what is left`, {
+      commands: [
+        {
+          ...{ usage: 'credits add <payer>', when },
+          example: `${example} --id inv-7 --units 10000 --note "invoice 7"`,
+          prints: { text: creditedText },
+        },
+      ],
+      forms: [
+        {
+          on: `/${name}s/{id}`,
+          name: 'credited',
+          button: 'Add credit',
+          opens: 'Credit',
+          isFor: (record) => 'credited' in record,
+          done: 'Credited: the balance has it from the next request on.',
+        },
+      ],
+      takes: NewCredit,
+      status: 201,
+      gives: Credit,
+      handle: async ({ parts, id, body, actor }) => {
+        const { credit, isNew } = await registry(parts).credit(id, body, actor);
+        return { json: creditView(credit), status: isNew ? 201 : 200 };
+      },
+    }),
+  ];
+}
+
+function creditedText({ id, units, sum }: Json): string {
+  return `Credit ${cell(id)} of ${cell(units)} units; the credits are ${cell(sum)} units in all.`;
+}
+
+const CREDITS_TABLE = {
+  list: 'credits',
+  columns: ['id', 'units', 'sum', dayIn('at'), 'by', 'note'],
+  none: 'No credits.',
+} satisfies Prints;
 
 const GRANTS_TABLE = {
   list: 'grants',

@@ -29,8 +29,8 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
     gives: CustomerPage,
     handle: async ({ parts: { registry }, query }) => {
       const { records, cursor } = await listed(registry.customers, query);
-      const nowMs = await registry.nowMs();
-      return { json: { customers: records.map((record) => customerView(record, nowMs)), cursor } };
+      const [nowMs, plans] = [await registry.nowMs(), registry.planUse.plans()];
+      return { json: { customers: records.map((record) => customerView(record, nowMs, plans)), cursor } };
     },
   }),
   action(`POST ${CUSTOMERS}`, 'keys', 'Create a customer, whose keys share a plan', {
@@ -39,7 +39,11 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
     status: 201,
     gives: Customer,
     handle: async ({ parts: { registry }, body, actor }) => ({
-      json: customerView(await registry.customers.create(body, actor), await registry.nowMs()),
+      json: customerView(
+        await registry.customers.create(body, actor),
+        await registry.nowMs(),
+        registry.planUse.plans(),
+      ),
     }),
   }),
   ...accountActions<CustomerRecord>({
@@ -91,12 +95,13 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
     },
     erased: 'Name, reference and notes of customer {id} and of its keys are erased.',
     hasEnded: (customer) => !isOpen(customer),
+    isId: isCustomerId,
     path: `${CUSTOMERS}/{id}`,
     reader: 'any',
     registry: ({ registry }) => registry.customers,
     takes: CustomerChange,
     gives: Customer,
-    view: async ({ registry }, record) => customerView(record, await registry.nowMs()),
+    view: async ({ registry }, record) => customerView(record, await registry.nowMs(), registry.planUse.plans()),
     close: async ({ registry }, id, actor) => {
       await registry.customers.close(id, actor);
     },

@@ -21,7 +21,7 @@ export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecor
   const { registry } = parts;
   const { id } = record;
   const history = (await registry.customers.history(id)).map(entryView);
-  const customer = customerView(record, await registry.nowMs());
+  const customer = customerView(record, await registry.nowMs(), registry.planUse.plans());
   const head = { exported: await momentOf(parts), customer, history };
   yield `${JSON.stringify(head).slice(0, -1)},"keys":[`;
   const events = await eventsOf(parts, id);

@@ -1,6 +1,6 @@
 import { eraseKey } from '../../accounts/erase.js';
 import { required } from '../../accounts/fields.js';
-import { isKeyId } from '../../accounts/token.js';
+import { isCustomerId, isKeyId } from '../../accounts/token.js';
 import type { Ban, KeyRecord } from '../../store/records/key.js';
 import type { Answer } from '../answer.js';
 import { listed, listing, nearLimit, ofCustomer, ofKeys } from '../input/query.js';
@@ -115,6 +115,7 @@ export const KEY_ACTIONS: readonly Action[] = [
     },
     erased: 'Name and notes of key {id} are erased.',
     hasEnded: (key) => !isAlive(key),
+    isId: (text) => !isCustomerId(text),
     path: `${KEYS}/{id}`,
     reader: 'read',
     registry: ({ registry }) => registry,

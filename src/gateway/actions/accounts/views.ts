@@ -1,7 +1,9 @@
+import type { Plans } from '../../admission/plan.js';
 import { isoOrNull } from '../../accounts/edits.js';
 import type { KeyRegistry } from '../../accounts/registry.js';
 import type { HeldKey } from '../../accounts/state.js';
 import { AFTER_REFUSALS, type OutboxEntry, type OutboxState } from '../../store/outbox/event.js';
+import type { Credit } from '../../store/records/credit.js';
 import type { Ban } from '../../store/records/key.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
@@ -31,15 +33,23 @@ export function keyView(registry: KeyRegistry, key: HeldKey, ban: Ban | undefine
   return {
     ...{ id, name, customer: customerOf(id), plan, status, state: reasons[0] ?? 'enabled', reasons },
     ...{ ban: ban === undefined ? null : banView(ban), limits, grants: grantsView(grants, nowMs), scopes, note },
+    ...creditedIn(key, registry.planUse.plans()),
     ...{ created: isoOrNull(createdAtMs), expires: isoOrNull(expiresAtMs) },
     secrets: key.secrets.map(({ endsAtMs }) => ({ ends: isoOrNull(endsAtMs) })),
   };
 }
 
-export function customerView(record: CustomerRecord, nowMs: number): object {
+export function customerView(record: CustomerRecord, nowMs: number, plans: Plans): object {
   const { id, name, reference, plan, status, limits, grants, note, createdAtMs } = record;
   const created = isoOrNull(createdAtMs);
-  return { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };
+  const shown = { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };
+  return { ...shown, ...creditedIn(record, plans) };
+}
+
+/** On a prepaid plan, shows the sum of credits even if there are none yet. */
+function creditedIn({ plan, credited }: Pick<HeldKey, 'plan' | 'credited'>, plans: Plans): object {
+  if (credited === undefined && plans.get(plan)?.isPrepaid !== true) return {};
+  return { credited: credited ?? 0 };
 }
 
 /** Returns the grants in force. */
@@ -49,6 +59,10 @@ export function grantsView(grants: readonly Grant[] = [], nowMs: number): readon
 
 export function grantView({ id, window, units, untilMs, note, actor, atMs }: Grant): object {
   return { id, window, units, until: isoOrNull(untilMs), note, by: actor, at: isoOrNull(atMs) };
+}
+
+export function creditView({ id, units, note, actor, atMs, sum }: Credit): object {
+  return { id, units, note, by: actor, at: isoOrNull(atMs), sum };
 }
 
 export function entryView({ atMs, actor, action, changed }: AuditEntry): object {

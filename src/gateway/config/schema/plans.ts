@@ -10,10 +10,19 @@ import { bool, duration, mapping, whole } from './values.js';
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], {
   error: `must be a whole number from 1 to ${MAX_LIMIT}, or unlimited`,
 });
+const month = limit.describe('Requests per UTC calendar month.').optional();
 const windows = mapping({
   minute: limit.describe('Requests per minute.'),
   day: limit.describe('Requests per UTC day.'),
-  month: limit.describe('Requests per UTC calendar month.').optional(),
+  month,
+});
+const prepaid = mapping({
+  balance: z
+    .literal('prepaid', { error: 'must be prepaid' })
+    .describe('Requests also spend from a balance, which is the sum of credits (`petgate credits add`).'),
+  minute: limit.prefault('unlimited').describe('Requests per minute; any number by default.'),
+  day: limit.prefault('unlimited').describe('Requests per UTC day; any number by default.'),
+  month,
 });
 
 const operation = mapping({
@@ -51,8 +60,10 @@ const ban = mapping({
 const WARN_FORM =
   'must be a list of whole numbers from 1 to 100, each larger than the one before, such as [50, 80, 100]';
 const plan = mapping({
-  limits: z.union([z.literal('custom'), windows], {
-    error: 'must be custom (each key has its own) or { minute: …, day: … }, and month where it is counted',
+  limits: z.union([z.literal('custom'), windows, prepaid], {
+    error:
+      'must be custom (each key has its own), or { minute: …, day: … } and month where it is counted, or ' +
+      '{ balance: prepaid }',
   }),
   refill: z
     .enum(['interval', 'greedy'], { error: 'must be interval (all together) or greedy (units return one by one)' })
@@ -65,8 +76,8 @@ const plan = mapping({
     .array(whole(1, 100), { error: WARN_FORM })
     .refine((shares) => shares.every((share, n) => n === 0 || share > shares[n - 1]!), WARN_FORM)
     .describe(
-      'Shares of day and month in percent, ascending: using so much of a limit emits an event. 50, 80 and 100 where ' +
-        'it is left out; [] for none.',
+      'Shares of day, month and balance in percent, ascending: using so much of a limit emits an event. 50, 80 and ' +
+        '100 where it is left out; [] for none.',
     )
     .optional(),
   retired: bool
@@ -102,6 +113,10 @@ export const plansFile = z
     path: [ANONYMOUS_PLAN, 'limits', 'month'],
     error: 'an address is remembered for a day at most; leave month out',
   })
+  .refine((plans) => !isPrepaid(plans[ANONYMOUS_PLAN]?.limits), {
+    path: [ANONYMOUS_PLAN, 'limits', 'balance'],
+    error: 'an address has no balance; remove balance',
+  })
   .refine((plans) => plans[ANONYMOUS_PLAN]?.operations === undefined, {
     path: [ANONYMOUS_PLAN, 'operations'],
     error: 'who shows no valid key pays one token for a refusal, whatever was asked for; leave operations out',
@@ -123,10 +138,14 @@ export const plansFile = z
     error: 'an address has no payer; remove price',
   });
 
-type LimitsOfPlan = 'custom' | z.output<typeof windows>;
+type LimitsOfPlan = 'custom' | z.output<typeof windows> | z.output<typeof prepaid>;
 
 function isBounded(limits: LimitsOfPlan): boolean {
   return limits !== 'custom' && limits.minute !== 'unlimited' && limits.day !== 'unlimited';
+}
+
+function isPrepaid(limits: LimitsOfPlan | undefined): boolean {
+  return limits !== undefined && limits !== 'custom' && 'balance' in limits;
 }
 
 function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
@@ -146,6 +165,7 @@ export function toPlans(file: z.output<typeof plansFile>): Plans {
           name,
           concurrency,
           limits: limits === 'custom' ? limits : limitsOf(limits),
+          isPrepaid: isPrepaid(limits),
           operations: operationTerms(prices),
           warnAt,
           retired,
@@ -162,6 +182,6 @@ function priceOf({ per_unit: perUnit, ...rest }: PriceInFile): Price {
   return { ...rest, perUnit };
 }
 
-function limitsOf({ month, ...limits }: z.output<typeof windows>): Limits {
-  return month === undefined ? limits : { ...limits, month };
+function limitsOf({ minute, day, month }: Exclude<LimitsOfPlan, 'custom'>): Limits {
+  return { minute, day, ...(month !== undefined && { month }) };
 }

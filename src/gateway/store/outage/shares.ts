@@ -27,17 +27,20 @@ function shareOfPlan(plan: Plan, gateways: number): Plan {
 /** Returns the terms with one gateway's share of limits and grants. @param share the plan by `sharesOf` */
 export function shareOfTerms(terms: Terms, share: Plan | undefined, gateways: number): Terms {
   const { expiries } = terms;
-  const { operations, concurrency } = share ?? {};
-  const shared = { ...terms, limits: shareOf(terms.limits, gateways), operations, concurrency };
+  const concurrency = terms.concurrency && partOf(terms.concurrency, gateways);
+  const shared = { ...terms, limits: shareOf(terms.limits, gateways), operations: share?.operations, concurrency };
   return expiries === undefined
     ? shared
     : { ...shared, expiries: sharedExpiries(expiries, (limit) => shareOfLimit(limit, gateways)) };
 }
 
 /** @param least 1 for an address without a key: each 401 is charged one token */
-function shareOf({ minute, day, month }: Limits, gateways: number, least = 0): Limits {
-  const shares = { minute: shareOfLimit(minute, gateways, least), day: shareOfLimit(day, gateways, least) };
-  return month === undefined ? shares : { ...shares, month: shareOfLimit(month, gateways, least) };
+function shareOf({ minute, day, month, balance }: Limits, gateways: number, least = 0): Limits {
+  return {
+    ...{ minute: shareOfLimit(minute, gateways, least), day: shareOfLimit(day, gateways, least) },
+    ...(month !== undefined && { month: shareOfLimit(month, gateways, least) }),
+    ...(balance !== undefined && { balance: shareOfLimit(balance, gateways) }),
+  };
 }
 
 function shareOfLimit(limit: Limit, gateways: number, least = 0): Limit {

@@ -45,8 +45,9 @@ export class CachedKeyVerifier implements KeyVerifier {
   begin(): void {}
 
   /**
-   * Also returns `unseen` for a secret that is not cached, which may be newer, and if the request costs more than this
-   * gateway's share of a window: only Redis knows whether it is within the limit.
+   * Also returns `unseen` for a secret that is not cached, which may be newer, if the request costs more than this
+   * gateway's share of a window, and if it is not known how much of a balance is spent: only Redis knows whether the
+   * request is within the limit.
    */
   verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): ValidKey | UnknownReason {
     const record = this.#keys.key(id)?.record;
@@ -57,9 +58,13 @@ export class CachedKeyVerifier implements KeyVerifier {
     const customer = customerId === null ? undefined : this.#keys.customer(customerId);
     if (customerId !== null && customer === undefined) return 'unseen';
     const terms = this.shareTerms(id, nowMs);
-    if (terms !== undefined && !isEnough(terms, request)) return 'unseen';
+    if (terms !== undefined && !(isEnough(terms, request) && this.#hasSeen(terms, customerId ?? id))) return 'unseen';
     if (customer !== undefined) return validKeyOf(record, customer, terms);
     return terms === undefined ? 'no_plan' : { record, terms, customerId };
+  }
+
+  #hasSeen({ limits: { balance } }: Terms, payer: string): boolean {
+    return balance === undefined || this.#keys.verdicts.of(payer)?.windows.has('balance') === true;
   }
 
   /** Returns the terms of a key or customer at `nowMs`, with this gateway's share of each limit. */
@@ -71,7 +76,7 @@ export class CachedKeyVerifier implements KeyVerifier {
   /** Returns the terms of a key or customer at `nowMs`, with whole limits. */
   wholeTerms(id: string, nowMs: number): Terms | undefined {
     const holder = this.#keys.holder(id);
-    const terms = holder && termsOf(this.#whole, holder.plan, holder.limits);
+    const terms = holder && termsOf(this.#whole, holder.plan, holder.limits, holder.credited);
     return terms && withGrants(terms, holder.grants, nowMs);
   }
 }

@@ -80,13 +80,17 @@ function isBetter(copy: Account, stored: Account): boolean {
   return (copy.status === 'revoked' || copy.status === 'closed') && stored.status !== copy.status;
 }
 
-/** Returns the copy with the names and notes that copies lack. Its version is above both, so it replaces all copies. */
+/**
+ * Returns the copy with the names and notes that copies lack, and the credits that the history has: who sends the lost
+ * ones again adds them once. Its version is above both, so it replaces all copies.
+ */
 function merged<R extends Account>(stored: R, copy: R): R {
-  const { name, note, grants = [] } = stored;
+  const { name, note, credited, grants = [] } = stored;
   const noteOf = (grant: { readonly id: unknown }): string => grants.find(({ id }) => id === grant.id)?.note ?? '';
   return {
     ...copy,
     ...{ name, note, version: Math.max(stored.version, copy.version) + 1 },
+    ...(copy.credited === undefined && credited === undefined ? {} : { credited: credited ?? 0 }),
     ...('reference' in stored ? { reference: stored.reference } : {}),
     ...(copy.grants === undefined ? {} : { grants: copy.grants.map((grant) => ({ ...grant, note: noteOf(grant) })) }),
   };

@@ -6,6 +6,7 @@ export const EVENT_TYPES = [
   'petgate.key.expiring',
   'petgate.ban.started',
   'petgate.quota.crossed',
+  'petgate.balance.low',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -34,7 +35,7 @@ export interface EventData {
 }
 
 /** The windows with usage warnings. */
-export type WarnedWindow = 'day' | 'month';
+export type WarnedWindow = 'day' | 'month' | 'balance';
 
 /**
  * One event. `id` is `<ID of the key or customer>-<letters, digits and ->`. It is chosen before the step that writes

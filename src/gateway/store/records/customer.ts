@@ -15,6 +15,8 @@ export interface CustomerRecord extends StoredRecord {
   readonly limits: Limits | null;
   /** As for a key. */
   readonly grants?: readonly Grant[];
+  /** The sum of the credits in its history; absent if there never were any. */
+  readonly credited?: number;
   readonly note: string;
   readonly status: CustomerStatus;
   readonly createdAtMs: number;

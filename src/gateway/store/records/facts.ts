@@ -8,7 +8,7 @@ import { AFTER_REFUSALS, type EventData, type GatewayEvent, type WarnedWindow } 
 /** A share of a limit that a request crossed. */
 export interface Crossing {
   readonly window: WarnedWindow;
-  /** The UTC day on which the window began, days since 1970-01-01. */
+  /** The UTC day on which the window began, days since 1970-01-01; 0 for a balance. */
   readonly startDay: number;
   /** Percent. */
   readonly threshold: number;
@@ -18,7 +18,7 @@ export interface Crossing {
 }
 
 /**
- * Returns the shares in `warnAt` (percent) of the day and month limits that this request crossed; most requests cross
+ * Returns the shares in `warnAt` (percent) of the day, month and balance that this request crossed; most requests cross
  * none.
  */
 export function crossingsOf({ windows, cost, atMs }: AdmittedVerdict, warnAt: readonly number[]): readonly Crossing[] {
@@ -38,7 +38,7 @@ function crossingsIn(
   atMs: number,
   warnAt: readonly number[],
 ): readonly Crossing[] {
-  if ((window !== 'day' && window !== 'month') || limit === 'unlimited') return NONE;
+  if ((window !== 'day' && window !== 'month' && window !== 'balance') || limit === 'unlimited') return NONE;
   const [lowest] = warnAt;
   if (lowest === undefined || limit - remaining < levelOf(limit, lowest)) return NONE;
   // `remaining` is in whole units: a partly used unit counts as used.
@@ -46,7 +46,7 @@ function crossingsIn(
     const left = limit - levelOf(limit, threshold);
     return remaining <= left && left < remaining + cost;
   };
-  const startDay = Math.floor((window === 'day' ? atMs : monthStartMs(atMs)) / DAY_MS);
+  const startDay = window === 'balance' ? 0 : Math.floor((window === 'day' ? atMs : monthStartMs(atMs)) / DAY_MS);
   return warnAt.filter(isCrossed).map((threshold) => ({ window, startDay, threshold, limit, used: limit - remaining }));
 }
 
@@ -69,7 +69,7 @@ export function crossedEvent(
 ): GatewayEvent {
   return {
     id: `${payer}-${window}-${startDay}-${threshold}-${limit}`,
-    type: 'petgate.quota.crossed',
+    type: window === 'balance' ? 'petgate.balance.low' : 'petgate.quota.crossed',
     atMs,
     data: { ...aboutKey(key), plan, window, threshold, limit, used },
   };

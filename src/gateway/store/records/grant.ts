@@ -32,7 +32,11 @@ export function withGrants(terms: Terms, grants: readonly Extra[] | undefined, n
   if (grants === undefined || grants.length === 0) return terms;
   const { minute, day, month } = terms.limits;
   const expiries = { minute: expiriesOf(minute, 'minute', grants), day: expiriesOf(day, 'day', grants) };
-  const limits = { minute: limitAt(minute, expiries.minute, nowMs), day: limitAt(day, expiries.day, nowMs) };
+  const limits = {
+    ...terms.limits,
+    minute: limitAt(minute, expiries.minute, nowMs),
+    day: limitAt(day, expiries.day, nowMs),
+  };
   if (month === undefined) return { ...terms, limits, expiries };
   const ofMonth = expiriesOf(month, 'month', grants);
   return {

@@ -26,6 +26,8 @@ export interface KeyRecord extends StoredRecord {
   readonly limits: Limits | null;
   /** Absent if there never were any. Expired ones stay until the next change. */
   readonly grants?: readonly Grant[];
+  /** The sum of the credits in its history; absent if there never were any. */
+  readonly credited?: number;
   /** One secret, up to three during rotations, none if revoked. */
   readonly secrets: readonly SecretHash[];
 }

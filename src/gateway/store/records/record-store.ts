@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { freshState } from '../../admission/decide.js';
 import type { KeyChange } from './key.js';
 import { isCorrection } from './correction.js';
+import { maxSpent } from './credit.js';
 import type { AuditEntry, RecordStore, Restored, Snapshot, StoredRecord } from './record.js';
 import type { Current, Replacement, Rows } from './rows.js';
 import { comparison, mergedHistory, mergedState, spentTogether } from './snapshot.js';
@@ -17,7 +18,8 @@ export function recordStoreOn<R extends StoredRecord>(rows: Rows<R>): RecordStor
   const { read, confirm, page, snapshots, history, corrected } = rows;
   return {
     ...{ read, confirm, page, snapshots, history, corrected },
-    write: (record, entry, change) => rows.commit({ record, over: record.version - 1, entries: [entry], change }),
+    write: (record, entry, change) =>
+      rows.commit({ record, over: record.version - 1, entries: [entry], maxSpent: maxSpent(entry), change }),
     rewrite: (record, entries) => rows.commit({ record, over: record.version - 1, entries, replaces: true }),
     overtake: (record, over, entry) => rows.commit({ record, over, entries: [entry] }),
     async restore(given) {

@@ -40,7 +40,10 @@ export interface RecordStore<R extends StoredRecord, Change> {
   read(id: string): Promise<R | undefined>;
   /** Resolves when the stored data is as durable as after `write`: for a change that was made already. */
   confirm(id: string): Promise<void>;
-  /** Writes `record` and its history entry in one step if the stored version is `record.version - 1` (0: absent). */
+  /**
+   * Writes `record` and its history entry in one step if the stored version is `record.version - 1` (0: absent).
+   * Rejects with Overdrawn for a credit that takes back units that are spent.
+   */
   write(record: R, entry: AuditEntry, change?: Change): Promise<void>;
   /**
    * Like `write`, but replaces the whole history with `history` and removes the note of a ban. Also rejects with
@@ -90,6 +93,7 @@ export interface AuditEntry {
     | 'granted'
     | 'withdrawn'
     | 'corrected'
+    | 'credited'
     | 'erased';
   readonly changed: Readonly<Record<string, unknown>>;
 }

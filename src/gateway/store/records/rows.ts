@@ -16,6 +16,8 @@ export interface Commit<R extends StoredRecord> {
   readonly entries: readonly AuditEntry[];
   /** `entries` replaces the history, which must have one entry less; the note of a ban is removed. */
   readonly replaces?: boolean;
+  /** How much of its balance may be spent at most. */
+  readonly maxSpent?: number | undefined;
   readonly change?: KeyChange | undefined;
 }
 
@@ -45,7 +47,10 @@ export interface Rows<R extends StoredRecord> extends Pick<
   RecordStore<R, KeyChange>,
   'read' | 'confirm' | 'page' | 'snapshots' | 'history' | 'corrected'
 > {
-  /** Rejects with VersionConflict, having written nothing, unless the stored version is `over`. */
+  /**
+   * Rejects, having written nothing, with VersionConflict unless the stored version is `over`, and with Overdrawn if
+   * more than `maxSpent` is spent of its balance.
+   */
   commit(commit: Commit<R>): Promise<void>;
   /** Replaces the data of records, each in one step. Resolves to whether any figure in the ledger grew, for each. */
   replace(changes: readonly Change<R>[]): Promise<readonly boolean[]>;

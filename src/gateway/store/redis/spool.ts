@@ -1,3 +1,4 @@
+import { MAX_BALANCE } from '../../admission/bucket.js';
 import type { Terms } from '../../admission/plan.js';
 import { refillOf, windowsOf } from '../../admission/windows.js';
 import { noCounts } from '../records/counts.js';
@@ -9,7 +10,7 @@ import { MAX_DAYS } from './ledger/active-days.js';
 import { dayNumber, dayNumberOf, historyName, keyName, ledgerName, payerName, spoolName } from './names.js';
 import { loadScript } from './link/script.js';
 
-const TAKE = loadScript('ledger/take-spool', { MAX_DAYS });
+const TAKE = loadScript('ledger/take-spool', { MAX_BALANCE, MAX_DAYS });
 
 const TAKE_BAN = loadScript('ledger/take-ban');
 
@@ -71,9 +72,9 @@ export async function takeBan(link: Link, keyId: string, entry: AuditEntry, usag
   await link.run(TAKE_BAN, names, [`ban ${String(entry.changed['until'])}`, JSON.stringify(entry), seconds]);
 }
 
-/** The operation's own windows per day and month that its requests take from, except greedy ones. */
+/** The operation's own windows per day and month that its requests take from, except greedy ones; and the balance. */
 function ownWindows(terms: Terms | undefined, operation: string): readonly string[] {
-  if (terms?.operations === undefined) return [];
+  if (terms === undefined) return [];
   return windowsOf(terms, operation)
     .filter(({ name, per }) => name !== 'month' && per !== 'minute' && refillOf(per, terms.refill) === 'interval')
     .map(({ name }) => name);

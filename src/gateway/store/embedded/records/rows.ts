@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NO_CHANGE } from '../../outbox/event.js';
-import { VersionConflict } from '../../records/conflicts.js';
+import { Overdrawn, VersionConflict } from '../../records/conflicts.js';
 import type { KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import { isAutomaticBan } from '../../records/record.js';
@@ -181,11 +181,13 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
   }
 
   /** Called before anything is written, because lmdb keeps what a failed transaction has written. */
-  #check({ record: { id }, over, entries, replaces = false }: Commit<R>): void {
+  #check({ record: { id }, over, entries, replaces = false, maxSpent = Infinity }: Commit<R>): void {
     const version = this.#stored(id)?.version ?? 0;
     if (version !== over) throw new VersionConflict(`${id} is at version ${version}`);
     if (replaces && historyIn(this.#stores.durable, id).length !== entries.length - 1)
       throw new VersionConflict(`the history of ${id} has changed`);
+    const spent = this.#stores.memory.stateOf(id).operationWindows?.get('balance')?.level ?? 0;
+    if (spent > maxSpent) throw new Overdrawn(`more than ${maxSpent} is spent of the balance of ${id}`);
   }
 
   #put(put: Put, { record, entries, replaces = false }: Commit<R>): void {

@@ -103,7 +103,8 @@ export class StoredKeyVerifier implements KeyVerifier {
     const stored = this.#stores.durable.getBinaryFast(customerRow(id));
     return this.#decode(this.#customers, id, stored, (bytes, version) => {
       const record = JSON.parse(bytes.toString()) as CustomerRecord;
-      return { bytes, record, terms: termsOf(this.#plans, record.plan, record.limits), version };
+      const terms = termsOf(this.#plans, record.plan, record.limits, record.credited);
+      return { bytes, record, terms, version };
     });
   }
 
@@ -111,7 +112,8 @@ export class StoredKeyVerifier implements KeyVerifier {
     const stored = this.#stores.durable.getBinaryFast(recordRow(id));
     return this.#decode(this.#decoded, id, stored, (bytes, version) => {
       const record = JSON.parse(bytes.toString()) as KeyRecord;
-      const terms = customerOf(id) === null ? termsOf(this.#plans, record.plan, record.limits) : undefined;
+      const { plan, limits, credited } = record;
+      const terms = customerOf(id) === null ? termsOf(this.#plans, plan, limits, credited) : undefined;
       return { bytes, record, valid: terms && { record, terms, customerId: null }, version };
     });
   }

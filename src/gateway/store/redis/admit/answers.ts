@@ -5,7 +5,7 @@ import { termsOf, type Plan, type Plans, type Terms } from '../../../admission/p
 import type { AdmissionRequest } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import { costOf, heldOf, type Window } from '../../../admission/windows.js';
-import { CODES, GRANTS_FLAG, HEAD_BYTES, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
+import { CODES, GRANTS_FLAG, HEAD_BYTES, NO_LIMIT, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_LIMITS_FLAG } from './codes.js';
 import { readState, STATE_BYTES, viewOf } from '../../state.js';
 import { grantsIn } from './grants.js';
 
@@ -16,9 +16,8 @@ export function planTable(plans: Plans): PlanTable {
   return [...plans.values()].map((plan) => ({ plan, terms: termsOf(plans, plan.name, null) }));
 }
 
-/** Size of a response without grants, own month limit, windows and lease. */
+/** Size of a response without grants, own limits, balance, windows and lease. */
 const ANSWER_BYTES = HEAD_BYTES + STATE_BYTES;
-const LEASE_BYTES = 8;
 
 /** Reads the responses of one run, one after the other. */
 export class AnswerReader {
@@ -36,7 +35,7 @@ export class AnswerReader {
   /** Returns the verdict on the next request. */
   next(request: AdmissionRequest): Verdict {
     const first = this.#answers.readUInt8(this.#at);
-    const code = CODES[first % OWN_MONTH_FLAG];
+    const code = CODES[first % OWN_LIMITS_FLAG];
     if ((first & NOTED_FLAG) !== 0 && request.subject.kind === 'key') this.noted.push(request.subject.id);
     if (code === undefined) throw new Error('the admission script returned an unknown code');
     switch (code) {
@@ -66,8 +65,8 @@ export class AnswerReader {
     if (row === undefined) throw new Error('the admission script returned a plan that it was not given');
     const nowMs = answers.readDoubleLE(at + 3);
     const grants = (first & GRANTS_FLAG) === 0 ? undefined : this.#grants();
-    const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_MONTH_FLAG) !== 0);
-    const terms = withGrants(own, grants, nowMs);
+    const own = row.terms ?? this.#ownTerms(row.plan, at, (first & OWN_LIMITS_FLAG) !== 0);
+    const terms = withGrants(row.plan.isPrepaid === true ? this.#withBalance(own) : own, grants, nowMs);
     const state = readState(viewOf(answers), answers.byteOffset + at + HEAD_BYTES);
     const windows = heldOf(state, terms, operation, (window) => this.#bucketOf(window, state.month));
     const key = subject.kind === 'key' ? { id: subject.id, version: answers.readDoubleLE(at + 11) } : null;
@@ -75,8 +74,7 @@ export class AnswerReader {
     const inScope = (first & OUT_OF_SCOPE_FLAG) === 0;
     const verdict = verdictOf(state, terms, windows, ruling, key, inScope, charged, nowMs);
     if (verdict.outcome !== 'admitted' || verdict.concurrency === undefined || charged === 0) return verdict;
-    this.#at += LEASE_BYTES;
-    return { ...verdict, lease: answers.readDoubleLE(this.#at - LEASE_BYTES) };
+    return { ...verdict, lease: this.#double() };
   }
 
   #grants(): readonly Extra[] {
@@ -86,21 +84,31 @@ export class AnswerReader {
   }
 
   /** Reads the terms under a plan whose limits are set on each key. */
-  #ownTerms({ name, refill, ban, operations, concurrency }: Plan, at: number, hasMonth: boolean): Terms {
+  #ownTerms({ name, refill, ban, operations, concurrency }: Plan, at: number, hasMore: boolean): Terms {
     const limits = { minute: limitAt(this.#answers, at + 19), day: limitAt(this.#answers, at + 27) };
     const terms = { plan: name, limits, refill, ban, operations, concurrency };
-    if (!hasMonth) return terms;
-    const month = limitAt(this.#answers, this.#at);
+    if (!hasMore) return terms;
+    const [month, flights] = [this.#double(), this.#double()];
+    return {
+      ...terms,
+      limits: month === NO_LIMIT ? limits : { ...limits, month: limitOf(month) },
+      concurrency: flights === 0 ? concurrency : flights,
+    };
+  }
+
+  #withBalance(terms: Terms): Terms {
+    return { ...terms, limits: { ...terms.limits, balance: this.#double() } };
+  }
+
+  #double(): number {
     this.#at += 8;
-    return { ...terms, limits: { ...limits, month } };
+    return this.#answers.readDoubleLE(this.#at - 8);
   }
 
   /** Returns the bucket of a window. Must be called in the order of the operation's windows. */
   #bucketOf({ name }: Window, month: BucketState): BucketState {
     if (name === 'month') return month;
-    const at = this.#at;
-    this.#at += 16;
-    return { level: this.#answers.readDoubleLE(at), atMs: this.#answers.readDoubleLE(at + 8) };
+    return { level: this.#double(), atMs: this.#double() };
   }
 }
 
@@ -112,6 +120,9 @@ export function unknownAnswers(count: number): Buffer {
 }
 
 function limitAt(answers: Buffer, offset: number): Limit {
-  const limit = answers.readDoubleLE(offset);
+  return limitOf(answers.readDoubleLE(offset));
+}
+
+function limitOf(limit: number): Limit {
   return limit < 0 ? 'unlimited' : limit;
 }

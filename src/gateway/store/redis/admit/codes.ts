@@ -13,8 +13,8 @@ export const CODES = [
   'crowded',
 ] as const;
 
-/** Flag: the key's own month limit precedes the windows. */
-export const OWN_MONTH_FLAG = 16;
+/** Flag: the key's own limits of month and of requests in flight precede the windows. */
+export const OWN_LIMITS_FLAG = 16;
 /** Flag: length and text of grants follow the state. */
 export const GRANTS_FLAG = 32;
 /** Flag: the request noted a crossing or a ban (outbox/pending.ts). */

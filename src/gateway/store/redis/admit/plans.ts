@@ -1,11 +1,11 @@
-import { MINUTE_MS, SHAPES, type Limit } from '../../../admission/bucket.js';
+import { MAX_BALANCE, MINUTE_MS, SHAPES, type Limit } from '../../../admission/bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, WARN_AT, type Plan, type Plans } from '../../../admission/plan.js';
 import { LEASE_MS } from '../../../admission/leases.js';
 import type { OperationTerms, OperationsTerms } from '../../../admission/windows.js';
 import { STATE_BYTES } from '../../state.js';
 import { MAX_DAYS } from '../ledger/active-days.js';
 import { loadScript, luaString, type Script } from '../link/script.js';
-import { CODES, GRANTS_FLAG, HEAD_FORMAT, NO_LIMIT, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_MONTH_FLAG } from './codes.js';
+import { CODES, GRANTS_FLAG, HEAD_FORMAT, NO_LIMIT, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_LIMITS_FLAG } from './codes.js';
 import { GRANTS_END } from './grants.js';
 
 /** How far the clock may step back without reopening an expired window of an address. */
@@ -14,7 +14,8 @@ const GRACE_MS = 10_000;
 export const SHARED_ADDRESSES = { MAX_ROWS: 64, SHARED_ROW: '~' } as const;
 /** Lua: the variables that a plan's branch sets. */
 const TERMS =
-  'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt, concurrency';
+  'place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt, ' +
+  'concurrency, isPrepaid';
 /** With more plans, branches are grouped by the last letter of the name. */
 const FEW_PLANS = 32;
 
@@ -27,11 +28,11 @@ const FEW_PLANS = 32;
 export function admissionScript(plans: Plans, usageDays: number, emits: boolean): Script {
   const figures = {
     ...Object.fromEntries(CODES.map((code, index) => [code.toUpperCase(), index])),
-    ...{ OWN_MONTH_FLAG, GRANTS_FLAG, NOTED_FLAG, OUT_OF_SCOPE_FLAG, NO_LIMIT, HEAD_FORMAT, STATE_BYTES, GRANTS_END },
+    ...{ OWN_LIMITS_FLAG, GRANTS_FLAG, NOTED_FLAG, OUT_OF_SCOPE_FLAG, NO_LIMIT, HEAD_FORMAT, STATE_BYTES, GRANTS_END },
     ...{ MINUTE_MS, BAN_MEMORY_MS, GRACE_MS, MAX_DAYS, ANONYMOUS: ANONYMOUS_PLAN, NEVER: Number.MAX_SAFE_INTEGER },
     ...SHARED_ADDRESSES,
     EMITS: emits,
-    LEASE_MS,
+    ...{ LEASE_MS, MAX_BALANCE },
     LEDGER_SECONDS: (usageDays + 1) * 86_400,
   };
   return loadScript('admission', figures, { plans: `nil\n${branchesOf([...plans.values()], emits)}` });
@@ -56,7 +57,7 @@ function chainOf(branches: readonly string[]): string {
 
 /** Limits are nil if those of the key or its customer apply. */
 function planBranch(plan: Plan, index: number, emits: boolean): string {
-  const { name, limits, refill, ban, operations, warnAt, concurrency = 'nil' } = plan;
+  const { name, limits, refill, ban, operations, warnAt, concurrency = 'nil', isPrepaid = false } = plan;
   const { after, withinMs, forMs, factor, capMs } = ban;
   const shares = emits && name !== ANONYMOUS_PLAN ? (warnAt ?? WARN_AT) : [];
   const values = [
@@ -66,6 +67,7 @@ function planBranch(plan: Plan, index: number, emits: boolean): string {
     operations === undefined ? 'nil' : operationsFunction(operations),
     shares.length === 0 ? 'nil' : luaString(String.fromCharCode(...shares)),
     concurrency,
+    isPrepaid,
   ];
   return `if plan == ${luaString(name)} then\n${TERMS} = ${values.join(', ')}\n`;
 }

@@ -1,4 +1,4 @@
-import { DAY_MS, SHAPES } from '../../../admission/bucket.js';
+import { DAY_MS, MAX_BALANCE, SHAPES } from '../../../admission/bucket.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { changesOf } from '../../../admission/settlement.js';
 import type { EndedRequest, SettlementReport } from '../../port.js';
@@ -13,7 +13,7 @@ import { loadScript } from '../link/script.js';
  */
 const REMEMBERED_MS = 2 * DAY_MS;
 
-const SETTLE = loadScript('ledger/settle', { MAX_DAYS });
+const SETTLE = loadScript('ledger/settle', { MAX_BALANCE, MAX_DAYS });
 
 /**
  * Counts reports of ended requests, each in one step. If some may not be counted, the error's `accepted` are the

@@ -29,7 +29,7 @@ export function admissionEventOf(subject: string, field: string, value: string):
   const [startDay = 0, threshold = 0, limit = 0] = numbers.map(Number);
   const [figure = '', atMs = '', plan = '', keyName = ''] = value.split(' ');
   if (what === 'ban') return banEvent(subject, plan, { untilMs: startDay, level: Number(figure) }, Number(atMs));
-  const window = what === 'month' ? what : 'day';
+  const window = what === 'month' || what === 'balance' ? what : 'day';
   const crossing = { window, startDay, threshold, limit, used: Number(figure) } as const;
   return crossedEvent(subject, keyIdIn(keyName) ?? subject, plan, crossing, Number(atMs));
 }

@@ -15,8 +15,8 @@ import { RedisRows } from './rows.js';
 const IDS_AT_ONCE = 1_000;
 
 /**
- * The hash of a customer has `record` (JSON), `version`, `terms` (what an admission needs of it), and `state` and
- * `windows` like a key, with strikes and ban always 0. Version 0.3 also kept a `webhook` here.
+ * The hash of a customer has `record` (JSON), `version`, `terms` (what an admission needs of it), `credited`, and
+ * `state` and `windows` like a key, with strikes and ban always 0. Version 0.3 also kept a `webhook` here.
  */
 const CUSTOMERS: RecordType<CustomerRecord> = {
   index: CUSTOMER_INDEX,
@@ -33,6 +33,7 @@ const CUSTOMERS: RecordType<CustomerRecord> = {
     termsText(record),
     'record',
     JSON.stringify(record),
+    ...(record.credited === undefined ? [] : ['credited', record.credited.toString()]),
   ],
   noteField: 'webhook',
 };
@@ -57,10 +58,12 @@ export function customerStore(
 }
 
 /**
- * Returns `<status> <minute> <day> <month>[;<grants>] <plan>`; a limit of -1 is unlimited, -2 means none of its own.
+ * Returns `<status> <minute> <day> <month>[/<concurrency>][;<grants>] <plan>`; a limit of -1 is unlimited, -2 means
+ * none of its own.
  */
 function termsText({ status, limits, grants = [], plan }: CustomerRecord): string {
-  const month = ownLimit(limits?.month).toString() + (grants.length === 0 ? '' : `;${grantsText(grants)}`);
+  const flights = limits?.concurrency === undefined ? '' : `/${limits.concurrency}`;
+  const month = ownLimit(limits?.month).toString() + flights + (grants.length === 0 ? '' : `;${grantsText(grants)}`);
   return [status, ownLimit(limits?.minute), ownLimit(limits?.day), month, plan].join(' ');
 }
 

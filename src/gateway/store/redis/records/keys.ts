@@ -43,6 +43,7 @@ export function keyStore(
 /** Returns fields and values of the hash. Those that the admission script reads are in the form it reads. */
 function fieldsOf(record: KeyRecord): readonly string[] {
   const { plan, name, note, status, createdAtMs, expiresAtMs, scopes, limits, grants, secrets, version } = record;
+  const { credited } = record;
   const fields = {
     plan,
     name,
@@ -54,9 +55,12 @@ function fieldsOf(record: KeyRecord): readonly string[] {
     minute: limits?.minute.toString() ?? '',
     day: limits?.day.toString() ?? '',
     // Ignored without limits of its own, which most keys lack.
-    ...(limits === null ? {} : { month: limits.month?.toString() ?? '' }),
+    ...(limits === null
+      ? {}
+      : { month: limits.month?.toString() ?? '', flights: limits.concurrency?.toString() ?? '' }),
     // Few keys ever have grants. Once a key had some, the fields stay.
     ...(grants === undefined ? {} : { grants: JSON.stringify(grants), more: grantsText(grants) }),
+    ...(credited === undefined ? {} : { credited: credited.toString() }),
     secrets: secrets.map(({ hash, endsAtMs }) => ` ${hash}:${endsAtMs ?? ''}`).join(''),
     version: version.toString(),
   };
@@ -75,8 +79,9 @@ function recordOf(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
     createdAtMs: Number(field('created')),
     expiresAtMs: field('expires') === '' ? null : Number(field('expires')),
     scopes: field('scopes') === '*' ? null : words(field('scopes')),
-    limits: limitsOf(field('minute'), field('day'), field('month')),
+    limits: limitsOf(field('minute'), field('day'), field('month'), field('flights')),
     ...(fields.has('grants') ? { grants: JSON.parse(field('grants')) as readonly Grant[] } : {}),
+    ...(fields.has('credited') ? { credited: Number(field('credited')) } : {}),
     secrets: words(field('secrets')).map(secretOf),
     version: Number(field('version')),
   };
@@ -92,10 +97,13 @@ function secretOf(text: string): SecretHash {
   return { hash: text.slice(0, colon), endsAtMs: ends === '' ? null : Number(ends) };
 }
 
-function limitsOf(minute: string, day: string, month: string): Limits | null {
+function limitsOf(minute: string, day: string, month: string, flights: string): Limits | null {
   if (minute === '' || day === '') return null;
-  const limits = { minute: limitOf(minute), day: limitOf(day) };
-  return month === '' ? limits : { ...limits, month: limitOf(month) };
+  return {
+    ...{ minute: limitOf(minute), day: limitOf(day) },
+    ...(month !== '' && { month: limitOf(month) }),
+    ...(flights !== '' && { concurrency: Number(flights) }),
+  };
 }
 
 function limitOf(text: string): Limit {

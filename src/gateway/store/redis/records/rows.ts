@@ -1,6 +1,6 @@
 import { FORMAT_WITH_CORRECTIONS } from '../../format.js';
 import { NO_CHANGE } from '../../outbox/event.js';
-import { VersionConflict } from '../../records/conflicts.js';
+import { Overdrawn, VersionConflict } from '../../records/conflicts.js';
 import type { KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import type { AuditEntry, StoredRecord } from '../../records/record.js';
@@ -21,6 +21,10 @@ import { announceChange, isRestricting } from './changes.js';
 import { find, type CurrentInRedis, type RecordType } from './current.js';
 
 const COMMIT = loadScript('records/commit');
+
+/** By what the script returns. */
+const OUTCOMES = ['changed', 'written', 'overdrawn'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 /** Keys or customers in Redis. */
 export class RedisRows<R extends StoredRecord> implements Rows<R> {
@@ -67,16 +71,19 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
   };
 
   async commit(commit: Commit<R>): Promise<void> {
-    const { record, entries, over, replaces = false, change = NO_CHANGE } = commit;
+    const { record, entries, over, replaces = false, maxSpent, change = NO_CHANGE } = commit;
     const { id, version } = record;
     const name = this.#type.nameOf(id);
     const restricts = isRestricting(entries.at(-1)!);
     await (version === 1 ? this.#putInIndex([id]) : announceChange(this.#link, this.#type, id, restricts));
     if (entries.some(isCorrection)) await this.#noteCorrected([id]);
     const fields = [...this.#type.fieldsOf(record), ...(replaces ? [this.#type.noteField, ''] : [])];
-    const expected = [over.toString(), '*', '*', replaces ? (entries.length - 1).toString() : ''];
-    if (!(await this.#replicas.confirmed(name, () => this.#run(id, expected, entries, replaces, fields, change))))
-      throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
+    const length = replaces ? (entries.length - 1).toString() : '';
+    const expected = [over.toString(), '*', '*', length, maxSpent?.toString() ?? ''];
+    const run = (): Promise<Outcome> => this.#run(id, expected, entries, replaces, fields, change);
+    const outcome = await this.#replicas.confirmed(name, run);
+    if (outcome === 'overdrawn') throw new Overdrawn(`more than ${maxSpent} is spent of the balance of ${id}`);
+    if (outcome === 'changed') throw new VersionConflict(`${id} was changed by somebody else, or exists already`);
     // Now rather than at the next check: Redis may be restored before anyone has seen what it counted.
     if (restricts && version > 1) await this.#link.identify(name).catch(() => undefined);
   }
@@ -119,7 +126,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     });
   }
 
-  #put(current: CurrentInRedis<R>, { given, replaces, state, history }: Replacement<R>): Promise<boolean> {
+  async #put(current: CurrentInRedis<R>, { given, replaces, state, history }: Replacement<R>): Promise<boolean> {
     const { record, banNote, archived = {} } = given;
     const windows = state!.operationWindows;
     const fields = [
@@ -129,8 +136,8 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
       ...(current.record === undefined ? archivedFields(archived) : []),
       ...(replaces ? [...this.#type.fieldsOf(record), this.#type.noteField, banNote && JSON.stringify(banNote)] : []),
     ].map((field) => field ?? '');
-    const expected = [...current.raw, current.record === undefined ? '' : current.history.length.toString()];
-    return this.#run(record.id, expected, history!, true, fields, NO_CHANGE);
+    const expected = [...current.raw, current.record === undefined ? '' : current.history.length.toString(), ''];
+    return (await this.#run(record.id, expected, history!, true, fields, NO_CHANGE)) === 'written';
   }
 
   async #run(
@@ -140,7 +147,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     replaces: boolean,
     fields: readonly (string | Buffer)[],
     { emit, withdraw, ban }: KeyChange,
-  ): Promise<boolean> {
+  ): Promise<Outcome> {
     const hasEvents = emit.length + withdraw.length > 0;
     const names = [this.#type.nameOf(id), historyName(id), ...(hasEvents ? [eventsName(id)] : [])];
     const args = [
@@ -154,7 +161,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
       ...emit.flatMap(pendingArgs),
       ...fields,
     ];
-    return (await this.#link.run(COMMIT, names, args)).toString() === '1';
+    return OUTCOMES[Number((await this.#link.run(COMMIT, names, args)).toString())]!;
   }
 
   /**

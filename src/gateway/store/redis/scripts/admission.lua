@@ -6,8 +6,8 @@
 -- ARGV[2…]: the day with its place in the month (0: any day), the requests (admit/call.ts), and in pairs the operations
 -- and scopes that they name by place.
 --
--- Returns for each request a head and the state (admit/answers.ts), then grants, month limit and windows, if there are
--- any. If today is another day, does nothing and returns only the number of today, as one double.
+-- Returns for each request a head and the state (admit/answers.ts), then grants, own limits, balance and windows, if
+-- there are any. If today is another day, does nothing and returns only the number of today, as one double.
 --
 -- Limits: -1 is unlimited, NO_LIMIT means none. Each call runs the whole text and creates every function that it
 -- reaches, so there are few, and those for rare cases are inside their branches. Minute, day and month, which every
@@ -70,9 +70,10 @@ while k <= last do
 
   -- The record. Its field `summary` has what this script needs, in a form that is fast to read: status (0: valid,
   -- otherwise the code of the response), version of the record, expiry, own minute and day limit, plan; then scopes,
-  -- which end with a space or `*`; after a zero byte the month limit, if any; after a zero byte the grants, if any,
-  -- which end with `+`. It is valid only for the version that it names; the first admission after a change rebuilds it.
-  -- With one secret and a few scopes no field is longer than 64 bytes, so that Redis keeps the hash compact.
+  -- which end with a space or `*`; after a zero byte own limits of month and, after a slash, of requests in flight, if
+  -- any; after a zero byte the grants, if any, which end with `+`. It is valid only for the version that it names; the
+  -- first admission after a change rebuilds it. With one secret and a few scopes no field is longer than 64 bytes, so
+  -- that Redis keeps the hash compact.
   local raw, secrets, summary, hasNewSummary, status, version, expires, minuteLimit, dayLimit, plan, scopesAt, row
   if kind > 0 then
     local found = call('HMGET', name, 'version', 'secrets', 'summary', 'state')
@@ -85,8 +86,9 @@ while k <= last do
         status, version, expires, minuteLimit, dayLimit, plan, scopesAt = unpack('<BI4di4i4s', summary)
       end
       if version ~= stored then
-        local record = call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'month', 'more')
-        local word, ownMonth, grants = record[2], record[7], record[8]
+        local record =
+          call('HMGET', name, 'plan', 'status', 'expires', 'scopes', 'minute', 'day', 'month', 'more', 'flights')
+        local word, ownMonth, grants, flights = record[2], record[7] or '', record[8], record[9] or ''
         version, plan, status = stored, record[1], 0
         if word == 'disabled' then status = DISABLED elseif word == 'revoked' then status = REVOKED end
         expires = tonumber(record[3]) or NEVER
@@ -96,7 +98,8 @@ while k <= last do
         scopesAt = #summary + 1
         summary, hasNewSummary = summary .. record[4], true
         if ownMonth == 'unlimited' then ownMonth = '-1' end
-        if ownMonth and ownMonth ~= '' then summary = summary .. '\0' .. ownMonth end
+        if flights ~= '' then ownMonth = ownMonth .. '/' .. flights end
+        if ownMonth ~= '' then summary = summary .. '\0' .. ownMonth end
         if grants and grants ~= '' then summary = summary .. '\0' .. grants end
       end
     end
@@ -124,11 +127,11 @@ while k <= last do
     if not customer then
       local readState = include('read-state')
       local found = call('HMGET', owner, 'terms', 'state')
-      local word, ofMinute, ofDay, ofMonth, itsGrants, itsPlan =
-        string.match(found[1] or '', '^(%l+) (%-?%d+) (%-?%d+) (%-?%d+);?(%S*) (.+)$')
+      local word, ofMinute, ofDay, ofMonth, flights, itsGrants, itsPlan =
+        string.match(found[1] or '', '^(%l+) (%-?%d+) (%-?%d+) (%-?%d+)/?(%d*);?(%S*) (.+)$')
       customer = { keys = {}, plan = itsPlan, minuteLimit = tonumber(ofMinute), dayLimit = tonumber(ofDay) }
       customer.status = word == 'enabled' and 0 or word == 'disabled' and DISABLED or word and CLOSED or UNKNOWN
-      customer.monthLimit = tonumber(ofMonth)
+      customer.monthLimit, customer.concurrency = tonumber(ofMonth), tonumber(flights)
       if customer.monthLimit == NO_LIMIT then customer.monthLimit = nil end
       if itsGrants ~= '' then customer.grants = itsGrants end
       customer.minute, customer.minuteAt, customer.day, customer.dayAt, customer.month, customer.monthOf =
@@ -151,19 +154,20 @@ while k <= last do
 
   -- The plan. The include is replaced by `nil` and a branch per plan that sets these variables (admit/plans.ts): its
   -- place, its refill, its ban rule, its limits (nil if those of the key or its customer apply), costs and windows of
-  -- operations, shares to warn at, requests that may be in flight.
+  -- operations, shares to warn at, requests that may be in flight, whether a balance is spent, too.
   local place, greedy, after, within, length, factor, cap, planMinute, planDay, monthLimit, operations, warnAt,
-    concurrency = include('plans')
-  local ownMonth
+    concurrency, isPrepaid = include('plans')
+  local ownMonth, ownConcurrency
   if planMinute then
     minuteLimit, dayLimit = planMinute, planDay
   elseif place then
     if customer then
-      ownMonth = customer.monthLimit
+      ownMonth, ownConcurrency = customer.monthLimit, customer.concurrency
     elseif own and byte(own, -1) >= 48 then
-      ownMonth = tonumber(string.match(own, '%z(%-?%d+)$'))
+      ownMonth, ownConcurrency = string.match(own, '%z(%-?%d*)/?(%d*)$')
+      ownMonth, ownConcurrency = tonumber(ownMonth), tonumber(ownConcurrency)
     end
-    monthLimit = ownMonth
+    monthLimit, concurrency = ownMonth, ownConcurrency or concurrency
   else
     minuteLimit = NO_LIMIT
   end
@@ -177,11 +181,18 @@ while k <= last do
     marks = customer and customer.marks
   end
 
-  -- Operations' own windows, by name; few plans have any.
+  -- The sum of credits, where the plan is prepaid.
+  local balance
+  if isPrepaid then
+    balance = customer and customer.balance or tonumber(call('HGET', owner or name, 'credited') or 0)
+    if customer then customer.balance = balance end
+  end
+
+  -- Operations' own windows and the balance, by name; few plans have any.
   local levels, ats, hasNewWindows
-  if operations and customer and customer.levels then
+  if (operations or isPrepaid) and customer and customer.levels then
     levels, ats = customer.levels, customer.ats
-  elseif operations then
+  elseif operations or isPrepaid then
     local readWindows = include('read-windows')
     levels, ats = readWindows(call('HGET', owner or name, 'windows'))
     if customer then customer.levels, customer.ats = levels, ats end
@@ -262,10 +273,15 @@ while k <= last do
         if dayWarn then dayWarn = (math.ceil(dayLimit * byte(warnAt) / 100) - 1) * DAY_MS end
       end
 
-      -- The operation's own windows on this plan, in threes: name, parts of a token, limit. Their levels and times are
-      -- at the same places of `newLevels` and `newAts`.
-      local windows, newLevels, newAts
+      -- The operation's own windows on this plan, in threes: name, parts of a token, limit; the balance comes last.
+      -- Their levels and times are at the same places of `newLevels` and `newAts`.
+      local windows, newLevels, newAts, isSpent
       if operations then windows, cost = operations(ARGV[operation], cost) end
+      if isPrepaid then
+        windows = windows or {}
+        local size = #windows
+        windows[size + 1], windows[size + 2], windows[size + 3] = 'balance', 1, balance
+      end
       local charge = cost > 0
       local tokens, fits = charge and cost or 1, true
 
@@ -285,6 +301,9 @@ while k <= last do
             start, earliest = midnight, midnight
           elseif parts == 1 then
             rate, start, earliest = -1, thisMonth * DAY_MS, thisMonth * DAY_MS
+          end
+          if window == 'balance' then
+            start, earliest, isSpent = 0, 0, itsLevel + tokens > limit
           end
           -- A window without requests for a whole period is full, also with greedy refill.
           if parts > 1 and now - itsAt >= parts then itsLevel = 0 end
@@ -323,13 +342,17 @@ while k <= last do
           if windows then
             for n = 1, #windows, 3 do
               local parts = windows[n + 1]
-              newLevels[n] = min(newLevels[n] + cost * parts, MAX_LIMIT * parts)
+              local ceiling = windows[n] == 'balance' and MAX_BALANCE or MAX_LIMIT * parts
+              newLevels[n] = min(newLevels[n] + cost * parts, ceiling)
             end
           end
           local crossesDay = dayWarn and newDay > dayWarn
           local crossesMonth =
             warnAt and monthLimit >= 0 and newMonth >= math.ceil(monthLimit * byte(warnAt) / 100)
-          if crossesDay or crossesMonth then
+          local crossesBalance = warnAt
+            and isPrepaid
+            and newLevels[#windows - 2] >= math.ceil(balance * byte(warnAt) / 100)
+          if crossesDay or crossesMonth or crossesBalance then
             local noteCrossings = include('note-crossings')
             local payer, isAlso = owner or name
             notes = notes or {}
@@ -346,11 +369,19 @@ while k <= last do
               )
               isNoted = isNoted or isAlso
             end
+            if crossesBalance then
+              local spent = newLevels[#windows - 2]
+              marks, isAlso = noteCrossings(
+                notes, marks, payer, warnAt, 'balance', 3, spent - cost, spent, 1, balance, 0, now, plan, name
+              )
+              isNoted = isNoted or isAlso
+            end
           end
         end
       else
         code, outcome = LIMITED, '|limited'
         local isStrike = charge
+          and not isSpent
           and (minuteLimit < 0 or tokens <= minuteLimit)
           and (dayLimit < 0 or tokens <= dayLimit)
           and (monthLimit < 0 or tokens <= monthLimit)
@@ -398,6 +429,7 @@ while k <= last do
             local itsAt, ending = ats[window], string.sub(window, -1)
             local isOver = now - itsAt >= (ending == 'e' and MINUTE_MS or DAY_MS)
             if ending == 'h' then isOver = itsAt < thisMonth * DAY_MS end
+            if window == 'balance' then isOver = false end
             if itsLevel == 0 or isOver then levels[window] = nil end
           end
           hasNewWindows = true
@@ -441,7 +473,10 @@ while k <= last do
         if byte(summary, scopesAt) ~= 42 then code = code + OUT_OF_SCOPE_FLAG end
       end
       if grants then code, state = code + GRANTS_FLAG, state .. pack('<I2', #grants) .. grants end
-      if ownMonth then code, state = code + OWN_MONTH_FLAG, state .. pack('<d', ownMonth) end
+      if ownMonth or ownConcurrency then
+        code, state = code + OWN_LIMITS_FLAG, state .. pack('<dd', ownMonth or NO_LIMIT, ownConcurrency or 0)
+      end
+      if isPrepaid then state = state .. pack('<d', balance) end
       if windows then
         for n = 1, #windows, 3 do state = state .. pack('<dd', newLevels[n], newAts[n]) end
       end

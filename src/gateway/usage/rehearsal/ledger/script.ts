@@ -55,7 +55,7 @@ function newPlanOf(next: Plan, today: Plan | undefined, costs: ReadonlyMap<strin
       operation === EVERY_OPERATION
         ? []
         : windows.flatMap(({ name, per, limit }) =>
-            per === 'minute' || limit === 'unlimited' ? [] : [{ operation, name, per, limit }],
+            limit !== 'unlimited' && (per === 'day' || per === 'month') ? [{ operation, name, per, limit }] : [],
           ),
     ),
   };

@@ -39,9 +39,14 @@ if not counted or tonumber(counted) < tonumber(ARGV[4]) then
       local window, parts, began = ARGV[n], tonumber(ARGV[n + 1]), tonumber(ARGV[n + 2])
       local refill, units = tonumber(ARGV[n + 3]), tonumber(ARGV[n + 4])
       local before, at, ceiling = levels[window] or 0, ats[window], MAX_LIMIT * parts
+      local isBalance = window == 'balance'
       local start = at
       if before > 0 and parts == DAY_MS then start = at - at % DAY_MS end
-      if before > 0 and parts == 1 then start = monthStart(floor(at / DAY_MS)) * DAY_MS end
+      if isBalance then
+        ceiling = MAX_BALANCE
+      elseif before > 0 and parts == 1 then
+        start = monthStart(floor(at / DAY_MS)) * DAY_MS
+      end
       if before == 0 then
         if refill > 0 and units > 0 then levels[window], ats[window] = min(units * parts, ceiling), began end
       elseif units > 0 then

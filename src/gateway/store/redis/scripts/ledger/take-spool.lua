@@ -5,8 +5,8 @@
 --
 -- Today's units are also spent from the day window, and those of this month from the month window, even beyond their
 -- limits. A day window with greedy refill does not begin at midnight: the units of all days are spent from it, until it
--- is empty. Each row names the other windows of today and of this month to spend from. With shares to warn at, notes
--- crossings of day and month (outbox/pending.ts), and returns `2` if there are any, otherwise `1`.
+-- is empty. Each row names the other windows of today and of this month to spend from, and the balance. With shares to
+-- warn at, notes crossings of day and month (outbox/pending.ts), and returns `2` if there are any, otherwise `1`.
 --
 -- KEYS: the key, or its customer, then for each day the ledger and what was taken of it; for a customer's key, that key
 -- last. ARGV: spool ID, seconds to keep the ledger, the day's limit if it refills greedily, shares to warn at (percent,
@@ -30,8 +30,11 @@ local names = { 'requests', 'limited', 'banned', 'failed', 'excess', 'returned' 
 local spentOfDay, spentOfMonth, spentOf, notes = 0, 0, {}, {}
 local isKnown = call('HEXISTS', name, 'version') == 1
 
-local function isOfMonth(window)
-  return string.sub(window, -1) == 'h'
+-- The first day whose units are spent from a window, and the parts of a unit in it.
+local function termsOf(window)
+  if window == 'balance' then return 0, 1 end
+  if string.sub(window, -1) == 'h' then return thisMonth, 1 end
+  return today, DAY_MS
 end
 
 for n = 10, #ARGV, 16 do
@@ -50,9 +53,8 @@ for n = 10, #ARGV, 16 do
         if greedy and more > 0 or not greedy and day == today then spentOfDay = spentOfDay + more end
         if day >= thisMonth then spentOfMonth = spentOfMonth + more end
         for window in string.gmatch(ARGV[n + 9], '[^\n]+') do
-          if day == today or isOfMonth(window) and day >= thisMonth then
-            spentOf[window] = (spentOf[window] or 0) + more * (isOfMonth(window) and 1 or DAY_MS)
-          end
+          local first, parts = termsOf(window)
+          if day >= first then spentOf[window] = (spentOf[window] or 0) + more * parts end
         end
       end
     end
@@ -63,7 +65,8 @@ for n = 10, #ARGV, 16 do
   if call('TTL', taken) < 0 then call('EXPIRE', taken, ARGV[3]) end
 end
 
-local found = (spentOfDay ~= 0 or spentOfMonth ~= 0) and call('HMGET', KEYS[1], 'version', 'state', 'windows')
+local isSpent = spentOfDay ~= 0 or spentOfMonth ~= 0 or next(spentOf)
+local found = isSpent and call('HMGET', KEYS[1], 'version', 'state', 'windows')
 if found then
   if not found[1] then warnAt = '' end
   local minute, minuteAt, day, dayAt, month, monthOf, strikes, level, since, banned = readState(found[2])
@@ -97,9 +100,11 @@ if found then
   if next(spentOf) then
     local levels, ats = readWindows(found[3])
     for window, spent in pairs(spentOf) do
-      local start = (isOfMonth(window) and thisMonth or today) * DAY_MS
-      if (ats[window] or 0) < start then levels[window], ats[window] = 0, start end
-      levels[window] = min(max(0, levels[window] + spent), MAX_LIMIT * (isOfMonth(window) and 1 or DAY_MS))
+      local first, parts = termsOf(window)
+      local start = first * DAY_MS
+      if not ats[window] or ats[window] < start then levels[window], ats[window] = 0, start end
+      local ceiling = window == 'balance' and MAX_BALANCE or MAX_LIMIT * parts
+      levels[window] = min(max(0, levels[window] + spent), ceiling)
     end
     call('HSET', KEYS[1], 'windows', writeWindows(levels, ats))
   end
