@@ -16,6 +16,7 @@ type Make = (connect: Connect) => Command;
 const GROUPS: Readonly<Record<string, readonly [about: string, ...more: Make[]]>> = {
   keys: ['create, find, change and end API keys', importKeys],
   customers: ['create, find, change and close customers, whose keys share a plan'],
+  credits: ['add to prepaid balances'],
   bans: ['see, start and lift bans'],
   plans: ['see who has which plan, check a plans file, and rehearse it on past usage', checkCommand, rehearseCommand],
   events: ['see undelivered events, and redeliver them'],

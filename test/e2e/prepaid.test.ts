@@ -31,7 +31,10 @@ for (const [what, gatewayCount, workers] of [
       t.teardown(() => redis.stop());
       environment['REDIS_URL'] = redis.url;
     }
-    const config = { workers, contract: 'none', upstreams: { default: { addresses: [upstream.url] } } };
+    const config = {
+      ...{ workers, contract: 'none', store: { deadline: '10s' } },
+      upstreams: { default: { addresses: [upstream.url] } },
+    };
     const gateways = await Promise.all(
       Array.from({ length: gatewayCount }, () => startGateway(t, { plans: PLANS, config, environment })),
     );

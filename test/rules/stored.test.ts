@@ -63,6 +63,8 @@ const FIELDS: Readonly<Record<string, string>> = {
       'minute',
       'day',
       'month',
+      'flights',
+      'credited',
       'grants',
       'secrets',
     ].map((field) => [field, MOVES]),
