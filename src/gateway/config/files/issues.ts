@@ -27,8 +27,14 @@ function problemsOfIssue(issue: Issue, above: Path, checked: Checked): Problem[]
     return issue.keys.map((key, n) => problem([...path, key], 'key', messages[n]!, checked));
   }
   if (issue.code === 'invalid_union') {
-    const deepest = deepestBranch(issue.errors);
-    if (deepest !== undefined) return deepest.flatMap((inner) => problemsOfIssue(inner, path, checked));
+    const [branch, ...others] = closestBranches(issue.errors);
+    if (branch !== undefined && others.length === 0)
+      return branch.flatMap((one) => problemsOfIssue(one, path, checked));
+    const unknown = unknownKeys(branch ?? []).filter((key) =>
+      others.every((other) => unknownKeys(other).includes(key)),
+    );
+    if (unknown.length > 0)
+      return unknown.map((key) => problem([...path, key], 'key', `unknown key; ${issue.message}`, checked));
   }
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => problem(path, 'key', message, checked));
   const missing = checked.says(path) ? '' : 'missing; ';
@@ -36,11 +42,20 @@ function problemsOfIssue(issue: Issue, above: Path, checked: Checked): Problem[]
 }
 
 /**
- * Returns the branch of a union that fits the value's shape: it reports something inside the value, or unknown keys.
- * Undefined if none does.
+ * Returns the branches of a union that fit the value's shape (they report something inside it, or unknown keys) and
+ * know most of its keys. Of `{ header: … } | { json: … }`, `{ header: 5 }` is closest to the first, `{}` and
+ * `{ jsn: … }` are as close to both, and `5` is close to neither.
  */
-function deepestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  return branches.find((issues) => issues.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'));
+function closestBranches(branches: readonly (readonly Issue[])[]): readonly (readonly Issue[])[] {
+  const fitting = branches.filter((issues) =>
+    issues.some(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
+  );
+  const fewest = Math.min(...fitting.map((issues) => unknownKeys(issues).length));
+  return fitting.filter((issues) => unknownKeys(issues).length === fewest);
+}
+
+function unknownKeys(issues: readonly Issue[]): readonly string[] {
+  return issues.flatMap((issue) => (issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []));
 }
 
 function problem(path: Path, part: 'key' | 'value', message: string, checked: Checked): Problem {
