@@ -21,10 +21,10 @@ export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string
     return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
   // Imported only here: reading the configuration takes most of a short command's time.
   const { loadSettings } = await import('../gateway/config/load.js');
-  const { admin, dataFolder } = loadSettings(environment);
+  const { admin, data } = loadSettings(environment);
   const url = adminUrl === undefined ? new URL(`http://${dialed(admin.host)}:${admin.port}`) : readUrl(adminUrl);
   if (given !== '') return { url, token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
-  return { url, token: readToken(dataFolder), tokenSource: join(dataFolder, 'admin-token') };
+  return { url, token: readToken(data), tokenSource: join(data, 'admin-token') };
 }
 
 /** Returns the host to dial for a listener on `host`: loopback if it listens everywhere. IPv6 is in brackets. */

@@ -3,7 +3,7 @@ import { trackLeases } from './store/leases.js';
 import { collectSettlements } from './store/settlements.js';
 import type { ServingEngine } from './store/port.js';
 import type { Certificate } from './config/certificate.js';
-import type { Settings } from './config/settings.js';
+import type { Settings } from './config/schema/gateway.js';
 import type { Contract } from './contract/load.js';
 import { createListener } from './edge/listener.js';
 import { buildHandler, type Lasting } from './process/handler.js';
@@ -57,11 +57,11 @@ export function createApp(parts: AppParts) {
   const events = watchAddresses(metrics.registry, Object.keys(settings.upstreams), log);
   let built = buildHandler(lasting, contract, settings, openUpstreams(usedBy(contract, settings), events));
   let certificate = parts.certificate ?? null;
-  const security = certificate === null ? null : { certificate, http2: settings.http2 };
+  const security = certificate === null ? null : { certificate, http2: settings.tls?.http2 === true };
   const listener = createListener(
     () => built.handler,
     security,
-    settings.listen.proxyProtocol ? countUnproxied(metrics.registry) : null,
+    settings.listen.proxy_protocol ? countUnproxied(metrics.registry) : null,
   );
   if (certificate !== null) watchTls(metrics.registry, listener.server, () => certificate!);
   watchListener(metrics.registry, listener, () => built.handler.limits);
@@ -77,7 +77,7 @@ export function createApp(parts: AppParts) {
       ({ plans } = next);
       built = buildHandler(lasting, offered, next, openUpstreams(usedBy(offered, next), events, before));
       // Longer than an exchange of the old handler needs to reach its upstream.
-      retireUpstreams(before, built.upstreams, 2 * handler.limits.requestMs);
+      retireUpstreams(before, built.upstreams, 2 * handler.limits.request_time);
       certificate = inForce;
       listener.retune(certificate);
     },

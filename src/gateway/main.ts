@@ -13,7 +13,7 @@ import { watchProcess } from './observe/process.js';
 import { RecentExchanges } from './observe/recent/memory.js';
 import { recallHere } from './observe/recent/recall.js';
 import { oversee } from './process/oversee.js';
-import { openEngine } from './store/open.js';
+import { openEngine } from './config/open-store.js';
 import type { ServingEngine } from './store/port.js';
 import { CUT_MS, drain, listen } from './process/server.js';
 import { archivedRows, archivedStore } from './usage/archive/ledger.js';
@@ -103,7 +103,7 @@ function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
   const recall = recallHere(recent);
   const app = createApp({ ...base, recent, recall });
   const { registry } = app.metrics;
-  const { listen: address, shutdownMs } = base.settings;
+  const { listen: address, shutdown } = base.settings;
   return oversee(base, reloader, {
     registry,
     apply: (next) => app.apply(next),
@@ -111,7 +111,7 @@ function runSingleProcess(base: Base, reloader: Reloader): Promise<void> {
     metrics: () => registry.metrics(),
     recall,
     listen: () => listen(app.listener.server, address),
-    drain: () => drain(app, shutdownMs),
+    drain: () => drain(app, shutdown),
   });
 }
 
@@ -125,7 +125,7 @@ function runPrimary(base: Base, reloader: Reloader): Promise<void> {
     metrics: () => workers.metrics(),
     recall: (question) => workers.recall(question),
     listen: () => workers.listening,
-    drain: () => workers.stop(base.settings.shutdownMs + CUT_MS + 1000),
+    drain: () => workers.stop(base.settings.shutdown + CUT_MS + 1000),
   });
 }
 
@@ -138,7 +138,7 @@ async function runWorker(base: Base<ServingEngine>): Promise<void> {
   const report = reportToPrimary(app.metrics.registry);
   report.listening(await listen(app.listener.server, settings.listen));
   const stop = async (): Promise<void> => {
-    await drain(app, settings.shutdownMs);
+    await drain(app, settings.shutdown);
     await report.stop();
     process.disconnect();
   };

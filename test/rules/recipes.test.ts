@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import type * as AdminDescription from '../../src/gateway/admin/describe.js';
+import type * as Load from '../../src/gateway/config/load.js';
 import type * as AdminRoutes from '../../src/gateway/admin/routes.js';
 import type * as ConsoleForms from '../../src/gateway/console/forms/table.js';
 import type * as ConsolePages from '../../src/gateway/console/pages.js';
@@ -81,6 +82,26 @@ t.test('a field that joins the schema of plans is known to editors and to the lo
   t.throws(() => check(packageRoot), /unknown key/, 'where it did not join it is refused');
   t.end();
 });
+
+t.test(
+  'a setting that joins the schema is known to editors, to the loader and, by its name, to the code',
+  async (t) => {
+    t.ok(filesOf('A setting').length <= 2, 'a file of the schema, and where it is used');
+    const copy = copyOf(t);
+    change(
+      join(copy, 'dist/src/gateway/config/schema/limits.js'),
+      'streams: whole(',
+      `patience: duration('1s', '1h').prefault('2m').describe('How patient it is.'), streams: whole(`,
+    );
+    run(copy, 'config/schema/write.js');
+    t.match(readFileSync(join(copy, 'config/schema/gateway.schema.json'), 'utf8'), '"patience"');
+    const { loadSettings } = (await import(join(copy, 'dist/src/gateway/config/load.js'))) as typeof Load;
+    const config = join(copy, 'config/gateway.yaml');
+    t.match(loadSettings({ PETGATE_CONFIG: config }).limits, { patience: 120_000 });
+    change(config, /^limits:.*$/m, 'limits:\n  patience: 5s');
+    t.match(loadSettings({ PETGATE_CONFIG: config }).limits, { patience: 5_000 });
+  },
+);
 
 t.test('an action that joins the table is an admin route, a command and a form, with its fields in each', async (t) => {
   t.ok(filesOf('An action of operators').length <= 1, 'and what it does');

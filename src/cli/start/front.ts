@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { locationOf } from '../../gateway/config/files/environment.js';
 import { ConfigError } from '../../gateway/config/files/problem.js';
 import { loadSettings } from '../../gateway/config/load.js';
-import type { Settings } from '../../gateway/config/settings.js';
+import type { Settings } from '../../gateway/config/schema/gateway.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { CommandError } from '../command-error.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Settings } from '../../gateway/config/settings.js';
+import type { Settings } from '../../gateway/config/schema/gateway.js';
 import { loadContract, type LoadedContract } from '../../gateway/contract/load.js';
 import { curlArguments, quoted } from '../../gateway/refusals/credential-location.js';
 import { DOCS, OWN_USAGE, ownOperation } from '../../gateway/contract/own.js';
@@ -51,7 +51,7 @@ export async function start(surroundings: NodeJS.ProcessEnv, options: StartOptio
   const pets = addresses.pets === null ? [] : [child('pets', addresses.pets)];
   // In the order in which they stop, so that requests in flight still get their response.
   const children = [gateway, ...pets];
-  const stopped = stopOnSignal(children, settings.drainMs + settings.shutdownMs + EXTRA_GRACE_MS);
+  const stopped = stopOnSignal(children, settings.drain + settings.shutdown + EXTRA_GRACE_MS);
   try {
     await Promise.all([...pets.map((each) => begin(each, addresses.pets!)), begin(gateway, addresses.gateway)]);
     const { method, target } = exampleRequest(contract);
@@ -78,12 +78,12 @@ function whereAll(
   const isProposed = credentials.length > 0 && JSON.stringify(credentials) !== JSON.stringify(settings.credentials);
   const docs = ownOperation(operations, DOCS);
   const usage = ownOperation(operations, OWN_USAGE);
-  const { contract, dataFolder } = settings;
+  const { contract, data } = settings;
   const what = contract === null ? 'every path is forwarded' : `the operations of ${contract}`;
   const ofFront = [
     `In front of ${upstream}: ${what}`,
     ...(usage === undefined ? [] : [`Usage of a key: ${gateway}${usage.path}`]),
-    `Data: ${dataFolder}`,
+    `Data: ${data}`,
     ...(isProposed
       ? [`The contract sends keys elsewhere. To accept them, set credentials: ${JSON.stringify(credentials)}`]
       : []),
@@ -145,7 +145,7 @@ async function prepare({ settings, environment, upstream }: Plan): Promise<{
   const shared = {
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
-    PETGATE_DATA: settings.dataFolder,
+    PETGATE_DATA: settings.data,
     ...(petsAddress === null
       ? {}
       : {
@@ -156,7 +156,7 @@ async function prepare({ settings, environment, upstream }: Plan): Promise<{
     ...logDefaults(settings, environment),
   };
   const addresses = {
-    gateway: `${settings.tls === null ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
+    gateway: `${settings.tls === undefined ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
     admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
     pets: petsAddress,
   };

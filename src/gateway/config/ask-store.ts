@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pg from 'pg';
 import { stateOf } from '../store/redis/trust/eviction.js';
-import type { Settings } from './settings.js';
+import type { Settings } from './schema/gateway.js';
 
 /** The oldest supported version. */
 const POSTGRES = 13;
@@ -17,9 +17,9 @@ interface StoreAnswer {
 }
 
 /** Rejects with StoreUnavailable if it does not respond. */
-export async function askStore({ store, dataFolder }: Settings): Promise<StoreAnswer> {
-  if (store.redisUrl === null) return { problems: folderProblems(dataFolder), holdsKeys: false };
-  const { evicts, isUsed } = await stateOf(store.redisUrl, store.deadlineMs);
+export async function askStore({ store, data }: Settings): Promise<StoreAnswer> {
+  if (store.redis === undefined) return { problems: folderProblems(data), holdsKeys: false };
+  const { evicts, isUsed } = await stateOf(store.redis, store.deadline);
   const problems = evicts === null || store.eviction === 'accept' ? [] : [`Redis can't be relied on: ${evicts}`];
   return { problems, holdsKeys: isUsed };
 }
@@ -27,8 +27,8 @@ export async function askStore({ store, dataFolder }: Settings): Promise<StoreAn
 /**
  * Returns what is wrong with the PostgreSQL at `url` (from `variable`), in one line or none. Never shows the address.
  */
-export async function askPostgres(variable: string, url: string | null): Promise<readonly string[]> {
-  if (url === null) return [];
+export async function askPostgres(variable: string, url: string | null | undefined): Promise<readonly string[]> {
+  if (typeof url !== 'string') return [];
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,

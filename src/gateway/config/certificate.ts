@@ -1,7 +1,12 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { TlsSettings } from './settings.js';
+
+/** Paths of two PEM files. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** A valid certificate with its key. Printing or serializing it does not show the key. */
 export class Certificate {
@@ -32,19 +37,19 @@ export class Certificate {
 }
 
 /** What is wrong with one of the files, and what to do. */
-type Report = (part: keyof TlsSettings, message: string) => void;
+type Report = (part: keyof TlsFiles, message: string) => void;
 
 /**
  * Reads both files once, so that the checked contents are served. Reports all errors; returns null if there are any.
  */
 export function readCertificate(
-  files: TlsSettings,
+  files: TlsFiles,
   report: Report,
   accepted: 'valid now' | 'ended too' = 'valid now',
 ): Certificate | null {
   const faults: string[] = [];
   const refuse =
-    (part: keyof TlsSettings): Refuse =>
+    (part: keyof TlsFiles): Refuse =>
     (message) => {
       faults.push(message);
       report(part, `${files[part]}: ${message}`);
@@ -119,7 +124,7 @@ function checkTime({ validFrom, validTo }: X509Certificate, nowMs: number, refus
     refuse(`the certificate is not valid before ${validFrom}; use one that is valid now, or correct the clock`);
 }
 
-function checkPair(certificate: X509Certificate, key: KeyObject, { cert }: TlsSettings, refuse: Refuse): void {
+function checkPair(certificate: X509Certificate, key: KeyObject, { cert }: TlsFiles, refuse: Refuse): void {
   if (!certificate.checkPrivateKey(key))
     refuse(`this key does not belong to the certificate in ${cert}; put both there from the same renewal`);
 }

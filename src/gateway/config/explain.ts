@@ -23,7 +23,7 @@ export function explainSettings(environment: NodeJS.ProcessEnv): ExplainedSettin
   const rows = explain(gateway, gatewayFile, '').filter(({ path }) => path !== 'extends');
   // The schema has no defaults for these paths: they depend on where the program is installed.
   const paths = new Map([
-    ['data', settings.dataFolder],
+    ['data', settings.data],
     ['contract', settings.contract],
   ]);
   const complete = rows.map((row) => ({ ...row, value: paths.get(row.path) ?? row.value }));

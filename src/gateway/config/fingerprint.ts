@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Settings } from './settings.js';
+import type { Settings } from './schema/gateway.js';
 
 /** Short hashes of a gateway's configuration: equal if gateways with the same keys run the same configuration. */
 export interface Fingerprint {
@@ -15,13 +15,15 @@ const OWN = new Set([
   'listen',
   'admin',
   'workers',
-  'dataFolder',
+  'data',
   'contract',
   'overlays',
-  'tls',
-  'redisUrl',
+  'extends',
+  'ca',
+  'cert',
+  'key',
+  'redis',
   'archive',
-  'unarchived',
   'url',
   'credential',
   'secrets',

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
 import type { Plans } from '../admission/plan.js';
-import { readCertificate, type Certificate } from './certificate.js';
+import { readCertificate, type Certificate, type TlsFiles } from './certificate.js';
 import { contradictions } from './contradictions.js';
 import { problemsOf } from './files/issues.js';
 import {
@@ -24,8 +24,8 @@ import { misspeltVariables, locationOf } from './files/environment.js';
 import { displayName, readText } from './files/yaml-file.js';
 import { plansFile, toPlans } from './schema/plans.js';
 import { ConfigError, type Problem } from './files/problem.js';
-import { gatewayFile, type GatewayFile } from './schema/gateway.js';
-import { toSettings, type ResolvedPaths, type Settings, type TlsSettings } from './settings.js';
+import { gatewayFile, type GatewayFile, type Settings } from './schema/gateway.js';
+import { upstreamSettings, type UpstreamSettings } from './schema/upstream.js';
 import { readUpstreamFiles, UNREAD, type UpstreamFiles } from './upstream-files.js';
 
 export { ConfigError, renderProblems } from './files/problem.js';
@@ -92,7 +92,7 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
   const planFile = plans && check(problems, plans, plansFile);
   yield;
   if (gateway && file) problems.push(...contradictions(gateway, file, need !== 'unread'));
-  const tls = gateway ? tlsSettings(gateway) : null;
+  const tls = gateway ? tlsFiles(gateway) : null;
   const certificate = need === 'unread' ? null : openCertificate(faults, gateway, tls);
   const upstreams = openUpstreamFiles(problems, gateway, file, need, environment);
   const files = filesOf(gateway, plans, tls, upstreams.paths);
@@ -102,7 +102,7 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
   if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
   return {
-    settings: toSettings(file, toPlans(planFile), pathsOf(gateway, tls), upstreams.contents),
+    settings: settingsOf(file, toPlans(planFile), gateway, tls, upstreams.contents),
     certificate,
     certificateFault,
     gateway,
@@ -143,7 +143,7 @@ function checkedPlans(layer: Layer): { readonly value: unknown; readonly file: z
 function filesOf(
   gateway: Layers | undefined,
   plans: Layers | undefined,
-  tls: TlsSettings | null,
+  tls: TlsFiles | null,
   more: readonly string[],
 ): readonly string[] {
   return [...(gateway?.files ?? []), ...(plans?.files ?? []), ...(tls === null ? [] : [tls.cert, tls.key]), ...more];
@@ -199,17 +199,13 @@ function check<T extends z.ZodType>(problems: Problem[], layers: Layers, schema:
 }
 
 /** The two TLS files; null unless both are set. */
-function tlsSettings(gateway: Layers): TlsSettings | null {
+function tlsFiles(gateway: Layers): TlsFiles | null {
   const [cert, key] = [pathAt(gateway, ['tls', 'cert']), pathAt(gateway, ['tls', 'key'])];
   return cert === null || key === null ? null : { cert, key };
 }
 
 /** Reports problems of the certificate at the setting of its file. */
-function openCertificate(
-  problems: Problem[],
-  gateway: Layers | undefined,
-  tls: TlsSettings | null,
-): Certificate | null {
+function openCertificate(problems: Problem[], gateway: Layers | undefined, tls: TlsFiles | null): Certificate | null {
   if (gateway === undefined || tls === null) return null;
   return readCertificate(tls, (part, message) => {
     problems.push({ ...gateway.location(['tls', part], 'value'), path: `tls.${part}`, message });
@@ -252,11 +248,24 @@ function contractOf(gateway: Layers): string | null {
   return pathAt(gateway, ['contract']) ?? join(packageRoot, 'config/openapi.yaml');
 }
 
-function pathsOf(gateway: Layers, tls: TlsSettings | null): ResolvedPaths {
+function settingsOf(
+  file: GatewayFile,
+  plans: Plans,
+  gateway: Layers,
+  tls: TlsFiles | null,
+  contents: UpstreamFiles['contents'],
+): Settings {
+  // Without a prototype: names come from files, and may be `constructor`.
+  const upstreams = Object.create(null) as Record<string, UpstreamSettings>;
+  for (const [name, given] of Object.entries(file.upstreams))
+    upstreams[name] = upstreamSettings(name, given, file.limits.body_size, contents.get(name));
   return {
-    dataFolder: dataFolderOf(gateway),
+    ...file,
+    data: dataFolderOf(gateway),
     contract: contractOf(gateway),
     overlays: pathsAt(gateway, ['overlays']),
-    tls,
+    tls: file.tls && { ...file.tls, ...tls },
+    plans,
+    upstreams,
   };
 }

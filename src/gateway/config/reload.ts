@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../admission/port.js';
 import type { Certificate } from './certificate.js';
 import { loadInTurns, type Sources } from './load.js';
 import { ConfigError, type Problem } from './files/problem.js';
-import type { Settings } from './settings.js';
+import type { Settings } from './schema/gateway.js';
 import { watchUnserved } from './unserved.js';
 import { watchFiles } from './watch.js';
 
@@ -26,36 +26,35 @@ export interface Reloader {
   close(): void;
 }
 
-/** What only a restart can change; `dataFolder` is `data` in the file. */
+/** What only a restart can change, in addition to what `waitingFor` names. */
 const FIXED = [
   'listen',
-  'http2',
   'admin',
   'workers',
-  'dataFolder',
+  'data',
   'environment',
   'store',
   'keys',
   'events',
   'metrics',
 ] as const satisfies readonly (keyof Settings)[];
-const NAMES: Readonly<Partial<Record<keyof Settings, string>>> = { http2: 'tls.http2', dataFolder: 'data' };
 
 /** Names of settings that differ in `next` but only a restart can change. */
 function waitingFor(next: Settings, first: Settings): readonly string[] {
   return [
-    ...FIXED.filter((name) => JSON.stringify(first[name]) !== JSON.stringify(next[name])).map((n) => NAMES[n] ?? n),
+    ...FIXED.filter((name) => JSON.stringify(first[name]) !== JSON.stringify(next[name])),
     // Whether TLS is used at all; its files may change.
-    ...((first.tls === null) === (next.tls === null) ? [] : ['tls']),
-    ...(first.limits.headerBytes === next.limits.headerBytes ? [] : ['limits.header_size']),
+    ...((first.tls === undefined) === (next.tls === undefined) ? [] : ['tls']),
+    ...((first.tls?.http2 ?? true) === (next.tls?.http2 ?? true) ? [] : ['tls.http2']),
+    ...(first.limits.header_size === next.limits.header_size ? [] : ['limits.header_size']),
   ];
 }
 
 /** Returns `next`, with the settings that only a restart can change as they were at the start. */
 function withFixed(next: Settings, first: Settings): Settings {
   const fixed = Object.fromEntries(FIXED.map((name) => [name, first[name]])) as Pick<Settings, (typeof FIXED)[number]>;
-  const tls = first.tls === null ? null : (next.tls ?? first.tls);
-  return { ...next, ...fixed, tls, limits: { ...next.limits, headerBytes: first.limits.headerBytes } };
+  const tls = first.tls && { ...(next.tls ?? first.tls), http2: first.tls.http2 };
+  return { ...next, ...fixed, tls, limits: { ...next.limits, header_size: first.limits.header_size } };
 }
 
 interface ReloadSteps {
@@ -109,7 +108,7 @@ export function createReloader(
     served.recheck(narrows(sources.settings, current));
     current = withFixed(sources.settings, first.settings);
     // Whether TLS is used was decided at the start.
-    if (first.settings.tls !== null) certificate = sources.certificate ?? certificate;
+    if (first.settings.tls !== undefined) certificate = sources.certificate ?? certificate;
     const { certificateFault: fault } = sources;
     const tls = certificate === null ? {} : { tls: certificate.summary() };
     state = { ...state, ok: fault === null, detail: detailOf(fault, waiting) };

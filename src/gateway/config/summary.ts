@@ -1,15 +1,15 @@
 import { maskedAddress } from './explain.js';
-import type { Settings } from './settings.js';
+import type { Settings } from './schema/gateway.js';
 
 /** Summarizes the settings for people: a name and a line for each. Shows no secrets. */
 export function summaryOf(settings: Settings, operations: number): Readonly<Record<string, string>> {
-  const { environment, listen, http2, tls, admin, workers, plans, contract, events } = settings;
-  const withTls = tls === null ? '' : http2 ? ', HTTP/2' : ', HTTP/1.1 only';
+  const { environment, listen, tls, admin, workers, plans, contract, events } = settings;
+  const withTls = tls === undefined ? '' : tls.http2 ? ', HTTP/2' : ', HTTP/1.1 only';
   return {
     environment,
     store: storeOf(settings),
-    archive: settings.store.archive === null ? 'off' : maskedAddress(settings.store.archive),
-    public: `${tls === null ? 'http' : 'https'}://${hostOf(listen)}${withTls}`,
+    archive: maskedAddress(settings.store.archive ?? 'off'),
+    public: `${tls === undefined ? 'http' : 'https'}://${hostOf(listen)}${withTls}`,
     admin: `http://${hostOf(admin)}`,
     workers: String(workers),
     upstreams: Object.entries(settings.upstreams)
@@ -17,14 +17,14 @@ export function summaryOf(settings: Settings, operations: number): Readonly<Reco
       .join('; '),
     plans: [...plans.values()].map(({ name, retired }) => (retired === true ? `${name} (retired)` : name)).join(', '),
     contract: `${contract ?? 'none, every path is forwarded'}, ${operations} operations`,
-    events: events === null ? 'off' : `to ${new URL(events.url).origin}/***`,
+    events: events === undefined ? 'off' : `to ${new URL(events.url).origin}/***`,
   };
 }
 
-function storeOf({ store, dataFolder }: Settings): string {
-  if (store.redisUrl === null) return `embedded, in ${dataFolder}`;
-  const unavailable = store.onFailure === 'local' ? `decided here, in ${dataFolder}` : 'refused';
-  return `${maskedAddress(store.redisUrl)}; while it is unavailable ${unavailable}`;
+function storeOf({ store, data }: Settings): string {
+  if (store.redis === undefined) return `embedded, in ${data}`;
+  const unavailable = store.on_failure === 'local' ? `decided here, in ${data}` : 'refused';
+  return `${maskedAddress(store.redis)}; while it is unavailable ${unavailable}`;
 }
 
 function hostOf({ host, port }: { readonly host: string; readonly port: number }): string {

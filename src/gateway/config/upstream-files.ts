@@ -4,7 +4,7 @@ import { pathAt, type Layers } from './files/layers.js';
 import type { Problem } from './files/problem.js';
 import type { SecretSource } from './schema/authorization.js';
 import type { GatewayFile } from './schema/gateway.js';
-import type { UpstreamContents, UpstreamSecret } from './settings.js';
+import type { UpstreamContents, UpstreamSecret } from './schema/upstream.js';
 
 export interface UpstreamFiles {
   /** By name of the upstream. */

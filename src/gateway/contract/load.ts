@@ -3,6 +3,8 @@ import { packageRoot } from '../../shared/package-root.js';
 import { ConfigError } from '../config/files/problem.js';
 import type { CredentialLocations } from '../refusals/credential-location.js';
 import { hashOf } from '../config/fingerprint.js';
+import type { Settings } from '../config/schema/gateway.js';
+import type { UpstreamSettings } from '../config/schema/upstream.js';
 import type { Path } from '../config/files/yaml-file.js';
 import { ANY_PATH, anyPathDocument } from './document/any-path.js';
 import { Findings } from './document/findings.js';
@@ -39,22 +41,12 @@ export interface LoadedContract extends Contract {
 /** The contract of the animal store. */
 const SHIPPED = join(packageRoot, 'config/openapi.yaml');
 
-/** The settings that affect a contract. */
-export interface ContractSettings {
-  /** OpenAPI Overlay documents, applied in this order. */
-  readonly overlays?: readonly string[];
-  /** Replaces the path of the document's servers. */
-  readonly basePath?: string | null;
-  /** Where clients send their key; defaults to Bearer. */
-  readonly credentials?: CredentialLocations;
-  /** The path prefix of the gateway's own operations that the document does not name; null: they are not served. */
-  readonly ownPaths?: string | null;
-  /** What to do with paths that upstreams may read as others; defaults to `refuse`. */
-  readonly similarPaths?: PathRules['similar'];
-  /** Whether to serve pages for key holders; null: only with the shipped contract. */
-  readonly account?: boolean | null;
+/** The settings that affect a contract. Left out: no overlays, no operations of the gateway's own, keys by Bearer. */
+export interface ContractSettings extends Partial<
+  Pick<Settings, 'overlays' | 'base_path' | 'own_paths' | 'credentials' | 'similar_paths' | 'account'>
+> {
   /** The configured upstreams. No operation may have a longer deadline than its upstream. */
-  readonly upstreams?: Readonly<Record<string, { readonly deadlineMs: number }>>;
+  readonly upstreams?: Readonly<Record<string, Pick<UpstreamSettings, 'deadline'>>>;
 }
 
 /**
@@ -74,12 +66,11 @@ export function loadContract(path: string | null = SHIPPED, settings: ContractSe
 }
 
 function deriveContract(path: string | null, settings: ContractSettings, findings: Findings): LoadedContract {
-  const { overlays = [], basePath = null, ownPaths = null, credentials = ['bearer'] } = settings;
-  const { upstreams } = settings;
+  const { overlays = [], own_paths: ownPaths = null, credentials = ['bearer'], upstreams } = settings;
   const isShipped = path === SHIPPED;
   const account = (settings.account ?? isShipped) ? (isShipped ? '' : ownPaths) : null;
   const { document, removed } = openDocument(path ?? anyPathDocument(), overlays, findings);
-  const base = basePath ?? sharedPath(document['servers'], ['servers'], findings) ?? '';
+  const base = settings.base_path ?? sharedPath(document['servers'], ['servers'], findings) ?? '';
   const stated = findOperations(document, base, findings);
   if (stated.length === 0) findings.warning(['paths'], 'key', 'there is no operation here: every request gets 404');
   const own = ownPaths === null ? {} : ownItems(ownPaths, stated, account, findings.problem);
@@ -97,7 +88,7 @@ function deriveContract(path: string | null, settings: ContractSettings, finding
   }));
   const pathRules: PathRules = {
     removed: removed.map((path) => (path.base ?? base) + path.template),
-    similar: settings.similarPaths ?? 'refuse',
+    similar: settings.similar_paths ?? 'refuse',
   };
   return {
     routes: buildRoutes(operations, pathRules),
@@ -135,11 +126,11 @@ function checkUpstreams(
     const settings = upstreams[upstream];
     const { first, count } = unknown.get(upstream) ?? { first: at, count: 0 };
     if (settings === undefined) unknown.set(upstream, { first, count: count + 1 });
-    else if (operation.deadlineMs !== null && operation.deadlineMs > settings.deadlineMs)
+    else if (operation.deadlineMs !== null && operation.deadlineMs > settings.deadline)
       findings.problem(
         policyPath(at, 'deadline', findings) ?? at,
         'value',
-        `upstreams.${upstream}.deadline is ${settings.deadlineMs} ms; say no more than that here, or raise it there`,
+        `upstreams.${upstream}.deadline is ${settings.deadline} ms; say no more than that here, or raise it there`,
       );
   }
   for (const [upstream, { first, count }] of unknown)

@@ -50,19 +50,20 @@ export function createContractReader() {
 }
 
 function orderOf(settings: Settings): Order {
-  const { contract: path, overlays = [], upstreams = {} } = settings;
-  const { basePath, ownPaths, account, credentials, similarPaths } = settings;
-  const deadlines = Object.entries(upstreams).map(([name, { deadlineMs }]) => [name, { deadlineMs }]);
-  const plain = {
+  const {
+    contract: path,
     overlays,
-    basePath,
-    ownPaths,
+    base_path,
+    own_paths,
     account,
     credentials,
-    similarPaths,
-    upstreams: Object.fromEntries(deadlines) as object,
-  };
-  return { path, settings: JSON.parse(JSON.stringify(plain)) as ContractSettings };
+    similar_paths,
+    upstreams = {},
+  } = settings;
+  const deadlines = Object.entries(upstreams).map(([name, { deadline }]) => [name, { deadline }]);
+  const plain = { overlays, base_path, own_paths, account, credentials, similar_paths };
+  const order = { path, settings: { ...plain, upstreams: Object.fromEntries(deadlines) as object } };
+  return JSON.parse(JSON.stringify(order)) as Order;
 }
 
 async function loadApart(order: Order): Promise<LoadedContract> {

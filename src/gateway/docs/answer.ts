@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
 import { commonHeaders } from '../answer.js';
 import { DOCS, DOCS_FILE } from '../contract/own.js';

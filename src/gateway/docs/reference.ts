@@ -1,6 +1,6 @@
 import type { Plans } from '../admission/plan.js';
 import { CATALOGUE } from '../refusals/catalogue.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
 import { DOCS, DOCS_FILE, OPENAPI, ownOperation } from '../contract/own.js';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { EdgeLimits } from '../config/settings.js';
+import type { EdgeLimits } from '../config/schema/limits.js';
 import type { Body, ChunkSource, Client } from '../exchange.js';
 import { bodyTooLarge, REFUSALS, type Refusal } from '../refusal.js';
 import { gatherBody, HELD_BYTES } from './body/gather.js';
@@ -118,7 +118,7 @@ export abstract class ServedClient implements Client, InFlight {
     this.#rest = new ArrivingRest(this.#source, bytes, {
       length,
       maxBytes,
-      idleMs: this.limits.requestMs,
+      idleMs: this.limits.request_time,
       isWhole: () => this.endedWhole(),
     });
     this.#rest.onOver(() => this.#traffic.resume(this, 0));

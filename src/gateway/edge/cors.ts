@@ -1,4 +1,4 @@
-import type { CorsSettings } from '../config/settings.js';
+import type { CorsSettings } from '../config/schema/cors.js';
 import { fieldOf, type CredentialLocations } from '../refusals/credential-location.js';
 import { lowerName, onlyValueOf } from './fields.js';
 

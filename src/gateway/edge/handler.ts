@@ -1,5 +1,5 @@
 import type { ErrorForm } from '../answer.js';
-import type { EdgeLimits } from '../config/settings.js';
+import type { EdgeLimits } from '../config/schema/limits.js';
 import type { Exchange } from '../exchange.js';
 import type { AddressReader } from './client-address.js';
 import type { Cors } from './cors.js';

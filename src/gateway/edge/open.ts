@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Client, Exchange, ExchangeLog } from '../exchange.js';
 import { nextTraceparent, requestIdOf } from './trace.js';
 import { REFUSALS, withMessage, type Refusal } from '../refusal.js';
-import type { EdgeLimits } from '../config/settings.js';
+import type { EdgeLimits } from '../config/schema/limits.js';
 import { bucketOf, type AddressReader } from './client-address.js';
 import { lowerName, remembered } from './fields.js';
 import { AUTHORITY, parseTarget, refusedCharacter } from './target.js';
@@ -176,8 +176,8 @@ function faultOf(
   limits: EdgeLimits,
 ): Refusal | null {
   if (version !== '1.1' && version !== '1.0' && version !== '2') return REFUSALS.http_version_not_supported;
-  if (fields.length / 2 > limits.headerFields) return REFUSALS.headers_too_large;
-  if (target.length > limits.urlBytes) return REFUSALS.uri_too_long;
+  if (fields.length / 2 > limits.header_fields) return REFUSALS.headers_too_large;
+  if (target.length > limits.url_size) return REFUSALS.uri_too_long;
   const refused = targetValid ? null : refusedCharacter(target);
   if (refused !== null) return withMessage(REFUSALS.malformed_request, refused);
   if (!targetValid || !hostValid(seen, version) || !framingValid(seen, version)) return REFUSALS.malformed_request;

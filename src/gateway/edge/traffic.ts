@@ -1,4 +1,4 @@
-import type { EdgeLimits } from '../config/settings.js';
+import type { EdgeLimits } from '../config/schema/limits.js';
 
 /** The client's side of an exchange, as far as it occupies a slot. */
 export interface InFlight {
@@ -38,7 +38,7 @@ export class Traffic {
   wait(exchange: InFlight, limits: EdgeLimits): boolean {
     if (exchange.state !== 'active') return true;
     const share = this.#shares.get(exchange.caller) ?? { waiting: 0, bodyBytes: 0 };
-    if (this.waiting >= limits.waiting || share.waiting >= Math.max(1, limits.callerShare * limits.waiting))
+    if (this.waiting >= limits.waiting || share.waiting >= Math.max(1, limits.caller_share * limits.waiting))
       return false;
     this.#shares.set(exchange.caller, share);
     share.waiting += 1;
@@ -53,8 +53,8 @@ export class Traffic {
   hold(exchange: InFlight, bytes: number, limits: EdgeLimits): boolean {
     const share = exchange.state === 'waiting' ? this.#shares.get(exchange.caller)! : null;
     // A single body always fits.
-    if (this.#bodyBytes + bytes > Math.max(limits.bodiesBytes, bytes)) return false;
-    if (share !== null && share.bodyBytes + bytes > Math.max(limits.callerShare * limits.bodiesBytes, bytes))
+    if (this.#bodyBytes + bytes > Math.max(limits.bodies_size, bytes)) return false;
+    if (share !== null && share.bodyBytes + bytes > Math.max(limits.caller_share * limits.bodies_size, bytes))
       return false;
     if (share !== null) share.bodyBytes += bytes;
     exchange.bodyBytes += bytes;

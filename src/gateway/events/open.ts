@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Outbox } from '../store/outbox/event.js';
-import type { EventsSettings } from '../config/settings.js';
+import type { EventsSettings } from '../config/schema/events.js';
 import type { Log } from '../../shared/log.js';
 import { Deliverer } from './deliverer.js';
 import { messageOf } from './message.js';

@@ -2,7 +2,7 @@ import type { Admission } from '../admission/batch.js';
 import type { StandingVerdict } from '../admission/verdict.js';
 import { KeyRegistry } from '../accounts/registry.js';
 import type { RefusalPage } from '../answer.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
 import { exampleRequest } from '../contract/example.js';
 import { ACCOUNT, ownOperation } from '../contract/own.js';
@@ -36,19 +36,19 @@ export function openHolderPages(parts: OpenParts, contract: Contract, settings: 
   const path = ownOperation(contract.routes.operations, ACCOUNT)?.path;
   if (path === undefined) return null;
   const { engine, admission, recall, bills, metrics, now = Date.now } = parts;
-  const { environment, keys, plans, realm, trustedProxies, credentials } = settings;
+  const { environment, keys, plans, realm, credentials } = settings;
   const example = exampleRequest(contract);
-  const { acceptImported, holdersRotate: mayRotate } = keys;
+  const { accept_imported: acceptImported, holders_rotate: mayRotate } = keys;
   const { sessionSecret } = engine;
   const answers = createHolderAnswers({
     ...{ path, engine, recall, bills, realm, mayRotate, onVerdict: metrics.verdict },
     samples: (base) => samplesOf(base, example, credentials[0]),
     usage: engine.failover?.ownUsage ?? engine.usage,
     visitors: new Visitors(path, { admission, sessionSecret, environment, acceptImported, now }),
-    addresses: createAddressReader(trustedProxies),
+    addresses: createAddressReader(settings.trusted_proxies),
     // Only rotates keys, which needs neither scopes nor the costs of operations.
     registry: new KeyRegistry({
-      ...{ engine, environment, acceptImported, emitsEvents: settings.events !== null },
+      ...{ engine, environment, acceptImported, emitsEvents: settings.events !== undefined },
       ...{ plans: () => plans, scopes: [], costs: new Map() },
     }),
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
 import { fingerprintOf } from '../config/fingerprint.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import type { Running } from '../store/port.js';
 import { packageRoot } from '../../shared/package-root.js';
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
 import type { Certificate } from '../config/certificate.js';
-import type { EdgeLimits } from '../config/settings.js';
+import type { EdgeLimits } from '../config/schema/limits.js';
 import type { Listener } from '../edge/listener.js';
 import { PROXY_REFUSALS, type ProxyRefusal } from '../edge/proxy-protocol/listener.js';
 import { HANDSHAKE_FAILURES, handshakeFailureOf } from '../edge/tls.js';

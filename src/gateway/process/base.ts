@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
-import type { Engine } from '../store/open.js';
+import type { Engine } from '../config/open-store.js';
 import { ConfigError, type Sources } from '../config/load.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
 import { readSecrets, type Secrets } from './secrets.js';
 import type { InForce } from '../workers/message.js';
@@ -27,9 +27,11 @@ export function openBase<Store>(
   openStore: (settings: Settings, log: Log) => Store,
 ): Base<Store> {
   const log = createLog('gateway', settings.log.level);
-  const { dataFolder, events } = settings;
   // Workers send no events.
-  const secrets = readSecrets(environment, { dataFolder, events: cluster.isPrimary ? events : null });
+  const secrets = readSecrets(environment, {
+    data: settings.data,
+    events: cluster.isPrimary ? settings.events : undefined,
+  });
   const base: Base<Store> = {
     ...secrets,
     settings,

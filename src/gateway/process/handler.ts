@@ -3,7 +3,7 @@ import type { Admission } from '../admission/batch.js';
 import type { LeaseTracker } from '../store/leases.js';
 import type { Settlements } from '../store/settlements.js';
 import type { EndedRequest, ServingEngine } from '../store/port.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import { createDocumentAnswer, createOptionsAnswer } from '../contract/answers.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
@@ -55,7 +55,7 @@ export interface Lasting {
 export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
   const { log, metrics, admission, settlements, leases, recent } = parts;
   const holder = openHolderPages(parts, contract, settings);
-  const cors = settings.cors === null ? null : createCors(settings.cors, settings.credentials);
+  const cors = settings.cors === undefined ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnResponse>([
     ['options', createOptionsAnswer(cors)],
     [OPENAPI, createDocumentAnswer(contract)],
@@ -83,12 +83,12 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   const run = pipeline({
     strip: createStrip(settings.credentials),
     route: createRoute(contract.routes, isServed, parts.now ?? Date.now, answersPreflights),
-    identify: createIdentify(settings.environment, settings.keys.acceptImported),
+    identify: createIdentify(settings.environment, settings.keys.accept_imported),
     admit: createAdmit(
       admission,
       settings,
       onVerdict,
-      createReserve(upstreams, settings.limits.callerShare, metrics.upstreamFailed),
+      createReserve(upstreams, settings.limits.caller_share, metrics.upstreamFailed),
     ),
     forward: createForward(
       upstreams,
@@ -105,7 +105,7 @@ export function buildHandler(parts: Lasting, contract: Contract, settings: Setti
   const finish = createFinish(metrics, accessLog, onEnded, recent, plans);
   const handler: Handler = {
     limits: settings.limits,
-    addresses: createAddressReader(settings.trustedProxies),
+    addresses: createAddressReader(settings.trusted_proxies),
     cors,
     errors: {
       form: settings.errors,

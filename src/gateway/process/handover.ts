@@ -11,7 +11,7 @@ export function handoverOf({ settings, contract }: Pick<Base, 'settings' | 'cont
   const { operations } = contract.routes;
   const { host, port } = settings.listen;
   const name = ANY_HOST.includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  const base = `${settings.tls === null ? 'http' : 'https'}://${name}:${port}`;
+  const base = `${settings.tls === undefined ? 'http' : 'https'}://${name}:${port}`;
   const { method, target } = exampleRequest(contract);
   const addressOf = (id: string): string | null => {
     const path = ownOperation(operations, id)?.path;

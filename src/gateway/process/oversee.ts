@@ -60,7 +60,7 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   health.serving();
   onStopSignal(async () => {
     health.drain();
-    await setTimeout(base.settings.drainMs);
+    await setTimeout(base.settings.drain);
     await side.drain();
     void health.stop();
     archive?.stop();
@@ -76,14 +76,15 @@ function beginArchive(
   { settings, log, engine }: Base,
   registry: Registry,
 ): ReturnType<typeof maintainArchive> | undefined {
-  const { archive, unarchived } = settings.store;
+  const { redis, archive } = settings.store;
+  const unarchived = redis !== undefined && archive === undefined;
   watchUnarchived(registry, unarchived);
   if (unarchived)
     log.warn(
       'the usage ledger is not being archived: Redis keeps it in memory for store.usage, then deletes it; ' +
         'set LEDGER_URL, or set store.archive to off',
     );
-  if (archive === null) return undefined;
+  if (typeof archive !== 'string') return undefined;
   const maintenance = maintainArchive(settings, engine.transfer.archive, log);
   watchArchive(registry, () => maintenance.state());
   return maintenance;
@@ -96,7 +97,7 @@ function troubleOf({ lacking }: ArchiveState): string | null {
 async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | undefined> {
   const { settings, eventKeys: keys, engine, log } = base;
   const { events, environment } = settings;
-  if (events === null) return undefined;
+  if (events === undefined) return undefined;
   // Imported here: loading undici takes a while.
   const { openEvents } = await import('../events/open.js');
   return openEvents({
@@ -116,10 +117,10 @@ async function openAdmin(
     scopes,
     costs,
     environment: settings.environment,
-    acceptImported: settings.keys.acceptImported,
-    emitsEvents: settings.events !== null,
+    acceptImported: settings.keys.accept_imported,
+    emitsEvents: settings.events !== undefined,
   });
-  const ledger = { dataFolder: settings.dataFolder, store: settings.store };
+  const ledger = { data: settings.data, store: settings.store };
   // Only the gateway reads the embedded store, and it gives requests priority.
   const reports: Pick<AdminParts, 'report' | 'rehearsal'> =
     engine.name === 'embedded'
@@ -145,11 +146,11 @@ async function openAdmin(
     running,
     handover: () => handoverOf(base),
     log,
-    audit: new Audit(settings.dataFolder),
+    audit: new Audit(settings.data),
     archive,
     ...reports,
   };
-  const admin = await createAdmin(parts, createConsole(settings.dataFolder));
+  const admin = await createAdmin(parts, createConsole(settings.data));
   await listen(admin, settings.admin);
   return admin;
 }

@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import { readEventSecrets } from '../events/secrets.js';
 import { InvalidSecret, findSecret, givenSecret, readSecret } from '../../shared/secret-file.js';
 
@@ -11,7 +11,7 @@ export interface Secrets {
   readonly eventKeys: readonly Buffer[];
 }
 
-type SecretSettings = Pick<Settings, 'dataFolder' | 'events'>;
+type SecretSettings = Pick<Settings, 'data' | 'events'>;
 
 const INVALID = ['InvalidSecret'];
 const INTERNAL = 'PETGATE_INTERNAL_TOKEN';
@@ -30,21 +30,19 @@ export function readSecrets(environment: NodeJS.ProcessEnv, asked: SecretSetting
 
 /** Like `readSecrets`, but creates nothing. Without settings (null), reads only the environment. */
 export function checkSecrets(environment: NodeJS.ProcessEnv, asked: SecretSettings | null): void {
-  if (asked === null) gather(environment, { dataFolder: '', events: null }, givenSecret);
+  if (asked === null) gather(environment, { data: '', events: undefined }, givenSecret);
   else gather(environment, asked, findSecret);
 }
 
 function gather<Token extends string | null>(
   environment: NodeJS.ProcessEnv,
-  { dataFolder, events }: SecretSettings,
+  { data, events }: SecretSettings,
   tokenOf: (environment: NodeJS.ProcessEnv, variable: string, folder: string, file: string) => Token,
 ): { readonly internalToken: Token; readonly adminToken: Token; readonly eventKeys: readonly Buffer[] } {
   const problems: string[] = [];
-  const internalToken = collect(problems, INVALID, () => tokenOf(environment, INTERNAL, dataFolder, 'internal-token'));
-  const adminToken = collect(problems, INVALID, () => tokenOf(environment, ADMIN, dataFolder, 'admin-token'));
-  const eventKeys = collect(problems, INVALID, () =>
-    events === null ? [] : readEventSecrets(environment, dataFolder),
-  );
+  const internalToken = collect(problems, INVALID, () => tokenOf(environment, INTERNAL, data, 'internal-token'));
+  const adminToken = collect(problems, INVALID, () => tokenOf(environment, ADMIN, data, 'admin-token'));
+  const eventKeys = collect(problems, INVALID, () => (events === undefined ? [] : readEventSecrets(environment, data)));
   if (typeof adminToken === 'string' && adminToken === internalToken) problems.push(SAME);
   if (internalToken === undefined || adminToken === undefined || eventKeys === undefined || problems.length > 0)
     throw new InvalidSecret(problems.join('\n'));

@@ -1,4 +1,4 @@
-import type { UpstreamSettings } from '../config/settings.js';
+import type { UpstreamSettings } from '../config/schema/upstream.js';
 import { fieldKey } from '../edge/fields.js';
 
 /** The gateway's credentials at an upstream. */

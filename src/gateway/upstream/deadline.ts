@@ -1,4 +1,4 @@
-import type { UpstreamSettings } from '../config/settings.js';
+import type { UpstreamSettings } from '../config/schema/upstream.js';
 import type { Operation } from '../contract/operation.js';
 import type { BodyRest } from '../exchange.js';
 import { REFUSALS, type Refusal, type TimeLimit } from '../refusal.js';
@@ -15,16 +15,16 @@ interface TimeLimits {
   readonly lifetime: TimeLimit;
 }
 
-export function timeLimitsOf(upstream: string, { deadlineMs, idleMs, lifetimeMs }: UpstreamSettings): TimeLimits {
+export function timeLimitsOf(upstream: string, { deadline, idle, lifetime }: UpstreamSettings): TimeLimits {
   const limit = (name: TimeLimit['name'], ms: number): TimeLimit => ({
     ms,
     name,
     setting: `upstreams.${upstream}.${name}`,
   });
   return {
-    deadline: limit('deadline', deadlineMs),
-    idle: limit('idle', idleMs),
-    lifetime: limit('lifetime', lifetimeMs),
+    deadline: limit('deadline', deadline),
+    idle: limit('idle', idle),
+    lifetime: limit('lifetime', lifetime),
   };
 }
 

@@ -1,5 +1,5 @@
 import { shed, type Admitted, type Asking, type Body, type BodyRest, type Identified, type Slot } from '../exchange.js';
-import type { EdgeLimits } from '../config/settings.js';
+import type { EdgeLimits } from '../config/schema/limits.js';
 import { bodyTooLarge, isRefusal, REFUSALS, upstreamTimeout, type Refusal } from '../refusal.js';
 import { askingOf } from './addresses/share.js';
 import { Attempt, type OnReplaced, type ResponseRules } from './attempt.js';
@@ -29,7 +29,7 @@ export function createForward(
   upstreams: Upstreams,
   ownAnswers: ReadonlyMap<string, OwnResponse>,
   internalToken: string,
-  { callerShare: share }: Pick<EdgeLimits, 'callerShare'>,
+  { caller_share: share }: Pick<EdgeLimits, 'caller_share'>,
   onFailure: OnUpstreamFailure,
   onReplaced: (secrets: readonly string[]) => OnReplaced,
   stillAllowed: (exchange: Admitted) => Promise<boolean>,
@@ -59,7 +59,7 @@ export function createForward(
   const sendWithBody = async (exchange: Admitted, rules: Rules): Promise<Admitted | Refusal> => {
     const { client, contentLength, operation } = exchange;
     if (!operation.hasBody) return sendWithoutBody(exchange, rules);
-    const body = await client.readBody(contentLength, operation.bodyBytes ?? rules.upstream.settings.bodyBytes);
+    const body = await client.readBody(contentLength, operation.bodyBytes ?? rules.upstream.settings.body_size);
     if (body === 'gone') return exchange;
     if (isRefusal(body)) return body;
     return body.rest === null ? send(exchange, rules, body) : sendLong(exchange, rules, body, body.rest);
@@ -107,7 +107,7 @@ export function createForward(
     noteUpstream(exchange, upstream.name);
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
-      const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connectMs, rules);
+      const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connect, rules);
       const asking = whoAsks(exchange, share);
       return deliver({ exchange, upstream, asking, rest: null, carry }, onFailure, stillAllowed);
     }
@@ -132,7 +132,7 @@ function whoAsks(exchange: Admitted, share: number): Asking {
  */
 export function createReserve(
   upstreams: Upstreams,
-  callerShare: number,
+  caller_share: number,
   onFailure: OnUpstreamFailure,
 ): (exchange: Identified) => Slot | null | Promise<Slot | null> {
   return (exchange) => {
@@ -142,7 +142,7 @@ export function createReserve(
     if (secured && exchange.subject.kind === 'address') return null;
     const upstream = upstreams.get(match.operation.upstream);
     if (upstream === undefined) return null;
-    const asking = askingOf(exchange, match.operation.id, callerShare);
+    const asking = askingOf(exchange, match.operation.id, caller_share);
     const held = (slot: Slot | null): Slot | null => {
       if (slot === null) shed(exchange, noSlot(upstream, asking, onFailure));
       return slot;
@@ -152,7 +152,7 @@ export function createReserve(
       return slot instanceof Promise ? slot.then(held) : held(slot);
     };
     if (!exchange.hasBody) return reserve();
-    return reserveBody(exchange, match.operation.bodyBytes ?? upstream.settings.bodyBytes).then((noRoom) => {
+    return reserveBody(exchange, match.operation.bodyBytes ?? upstream.settings.body_size).then((noRoom) => {
       if (noRoom === null) return reserve();
       shed(exchange, noRoom);
       return null;

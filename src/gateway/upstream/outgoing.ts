@@ -8,14 +8,14 @@ import type { OutgoingRequest } from './transport.js';
 /** The request for its upstream. What depends on the address is added later. */
 export function outgoingRequest(
   exchange: Admitted,
-  { settings: { stripPrefix, host, forwarded } }: Upstream,
+  { settings: { strip_prefix: prefix = '', host, forwarded } }: Upstream,
   credentials: Credentials,
   body: Body | null,
 ): OutgoingRequest {
-  const path = withoutPrefix(exchange.path, stripPrefix);
+  const path = withoutPrefix(exchange.path, prefix);
   const headers = requestHeaders(exchange, credentials, forwarded);
   // For links that the upstream generates.
-  if (path.length !== exchange.path.length) headers.push('X-Forwarded-Prefix', stripPrefix);
+  if (path.length !== exchange.path.length) headers.push('X-Forwarded-Prefix', prefix);
   return {
     id: exchange.id,
     method: exchange.method,

@@ -1,4 +1,4 @@
-import type { UpstreamSettings } from '../config/settings.js';
+import type { UpstreamSettings } from '../config/schema/upstream.js';
 import type { Exchange } from '../exchange.js';
 import { destinationOf } from './addresses/destination.js';
 
@@ -16,7 +16,7 @@ const SLASH = 47;
 const ABSOLUTE = /^(https?:\/\/[^/?#]+)(.*)$/is;
 const DOMAIN = /^domain=/i;
 
-export function ownAddressesOf({ addresses, stripPrefix }: UpstreamSettings): OwnAddresses {
+export function ownAddressesOf({ addresses, strip_prefix: stripPrefix = '' }: UpstreamSettings): OwnAddresses {
   const destinations = addresses.map(destinationOf);
   const origins = destinations.map(({ isSecure, host, prefix }) => [
     new URL(`${isSecure ? 'https' : 'http'}://${host}`).origin,

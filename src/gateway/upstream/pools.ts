@@ -1,4 +1,4 @@
-import type { UpstreamSettings } from '../config/settings.js';
+import type { UpstreamSettings } from '../config/schema/upstream.js';
 import type { Asking } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';

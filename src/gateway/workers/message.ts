@@ -1,5 +1,5 @@
 import { Certificate } from '../config/certificate.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
 import { buildRoutes } from '../contract/path/routes.js';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { RecentExchanges } from '../observe/recent/memory.js';
 import type { Recall } from '../observe/recent/recall.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../config/schema/gateway.js';
 import type { ServingEngine } from '../store/port.js';
 import { AskedPrimary } from './recall.js';
 import { storeOfOwner } from './store.js';
@@ -57,7 +57,10 @@ export function recallThroughPrimary(recent: RecentExchanges): Recall {
 
 /** Returns the store that the primary owns. */
 export function storeOfPrimary({ store }: Settings): ServingEngine {
-  const { engine, answered } = storeOfOwner(store.redisUrl === null ? 'embedded' : 'redis', (call) => void send(call));
+  const { engine, answered } = storeOfOwner(
+    store.redis === undefined ? 'embedded' : 'redis',
+    (call) => void send(call),
+  );
   process.on('message', (message: PrimaryMessage) => {
     if (message.type === 'stored' || message.type === 'failed' || message.type === 'late') answered(message);
   });

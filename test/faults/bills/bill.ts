@@ -17,7 +17,7 @@ const REFUSALS = new Set(['StoreUnavailable', 'ArchiveUnavailable', 'ArchiveDama
 /** What billing is told: requests by `<key> <day>`, or the error that it is refused with. */
 async function reportOf(gateway: Gateway, from: string, deadlineMs?: number): Promise<Bill | Error> {
   const { engine, settings } = gateway;
-  const ledger = settings.store.redisUrl === null ? null : openLedger(gateway.ledgerSettings(deadlineMs));
+  const ledger = settings.store.redis === undefined ? null : openLedger(gateway.ledgerSettings(deadlineMs));
   const range = { from, to: TODAY, by: ['key', 'day'], names: false, openFrom: TODAY } as const;
   try {
     const pieces = writeReport('json', range, ledger ?? engine.usage, ledger?.accounts ?? engine);

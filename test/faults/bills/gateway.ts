@@ -5,7 +5,7 @@ import { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
 import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
 import { knownStoreIn, readOnly } from '../../../src/gateway/store/known-store.js';
 import type { LedgerStore } from '../../../src/gateway/store/ledger.js';
-import { openEngine, openRedisLedger, type Engine } from '../../../src/gateway/store/open.js';
+import { openEngine, openRedisLedger, type Engine } from '../../../src/gateway/config/open-store.js';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import type { SpooledKey } from '../../../src/gateway/store/redis/spool.js';
 import type { Archive } from '../../../src/gateway/usage/archive/archive.js';
@@ -49,12 +49,12 @@ export class Gateway {
   constructor(name: string, redisUrl: string | null, archive: string | null) {
     this.name = name;
     this.settings = {
-      dataFolder: mkdtempSync(join(tmpdir(), 'petgate-bills-')),
+      data: mkdtempSync(join(tmpdir(), 'petgate-bills-')),
       store: {
-        ...{ redisUrl, archive, unarchived: false, deadlineMs: DEADLINE_MS, usageDays: 100, archiveAfterDays: 40 },
-        ...{ finalAfterMs: 7 * DAY_MS, mapBytes: 2 ** 26, onFailure: 'local', gateways: 2, eviction: 'refuse' },
+        ...{ redis: redisUrl ?? undefined, archive, deadline: DEADLINE_MS, usage: 100, archive_after: 40 },
+        ...{ final_after: 7 * DAY_MS, map_size: 2 ** 26, on_failure: 'local', gateways: 2, eviction: 'refuse' },
         // What a failover may lose is what this is about.
-        replicas: { replicas: 0, waitMs: 100 },
+        ...{ replicas: 0, replica_wait: 100 },
       },
     };
     [this.engine, this.registry] = this.#open();
@@ -62,8 +62,8 @@ export class Gateway {
 
   /** As a process has them that reads or archives. */
   ledgerSettings(deadlineMs = PATIENT_MS): LedgerSettings {
-    const { dataFolder, store } = this.settings;
-    return { dataFolder, store: { ...store, deadlineMs } };
+    const { data, store } = this.settings;
+    return { data, store: { ...store, deadline: deadlineMs } };
   }
 
   /** Whether Redis decides. */
@@ -79,7 +79,7 @@ export class Gateway {
   /** Ends, and starts again. @param between what is done to its folder meanwhile */
   async restart(between: (folder: string) => void = () => undefined): Promise<void> {
     await this.engine.close();
-    between(this.settings.dataFolder);
+    between(this.settings.data);
     this.starts += 1;
     [this.engine, this.registry] = this.#open();
   }
@@ -106,22 +106,22 @@ export class Gateway {
 
   /** Brings what a gateway that was cut off counted, under a name of its own. */
   async take(spoolId: string, spooled: SpooledKey): Promise<void> {
-    const { dataFolder, store } = this.settings;
-    const options = { url: store.redisUrl!, deadlineMs: PATIENT_MS, plans: PLANS, usageDays: store.usageDays };
-    const redis = openRedisEngine({ ...options, known: readOnly(knownStoreIn(dataFolder)) });
+    const { data, store } = this.settings;
+    const options = { url: store.redis!, deadlineMs: PATIENT_MS, plans: PLANS, usageDays: store.usage };
+    const redis = openRedisEngine({ ...options, known: readOnly(knownStoreIn(data)) });
     await redis.fleet.take(spoolId, spooled).finally(() => redis.close());
   }
 
   async close(): Promise<void> {
     await this.engine.close();
-    rmSync(this.settings.dataFolder, { recursive: true, force: true });
+    rmSync(this.settings.data, { recursive: true, force: true });
   }
 
   #open(): [Engine, KeyRegistry] {
     const { settings } = this;
-    const whole = { ...settings, plans: PLANS, environment: 'test', events: null };
+    const whole = { ...settings, plans: PLANS, environment: 'staging', events: undefined } as const;
     const engine = openEngine(whole, LOG, archivedStore(settings), archivedRows(settings));
-    const rules = { scopes: [], costs: new Map<string, number>(), environment: 'test', acceptImported: true };
+    const rules = { scopes: [], costs: new Map<string, number>(), environment: 'staging', acceptImported: true };
     return [engine, new KeyRegistry({ engine, plans: () => PLANS, ...rules })];
   }
 }

@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { explainSettings } from '../../../src/gateway/config/explain.js';
 import { loadInTurns, loadSettings, loadSources } from '../../../src/gateway/config/load.js';
-import type { Settings } from '../../../src/gateway/config/settings.js';
+import type { Settings } from '../../../src/gateway/config/schema/gateway.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 
 const plansPath = join(packageRoot, 'config/plans.yaml');
@@ -19,83 +19,73 @@ function write(t: Test, files: Readonly<Record<string, string>>): string {
 
 const expectedDefaults: Omit<Settings, 'plans' | 'upstreams'> = {
   environment: 'development',
-  listen: { host: '0.0.0.0', port: 8080, proxyProtocol: false },
-  tls: null,
-  http2: true,
+  listen: { host: '0.0.0.0', port: 8080, proxy_protocol: false },
   admin: { host: '127.0.0.1', port: 9090, hosts: [] },
   workers: 1,
-  dataFolder: resolve('data'),
+  data: resolve('data'),
   contract: join(packageRoot, 'config/openapi.yaml'),
   overlays: [],
-  basePath: null,
-  ownPaths: '/_petgate',
-  similarPaths: 'refuse',
-  account: null,
+  own_paths: '/_petgate',
+  similar_paths: 'refuse',
   metrics: { operations: 500 },
   store: {
-    redisUrl: null,
-    deadlineMs: 450,
-    usageDays: 400,
-    archive: null,
-    unarchived: false,
-    archiveAfterDays: 40,
-    finalAfterMs: 604_800_000,
-    mapBytes: 16 * 2 ** 30,
-    onFailure: 'local',
+    deadline: 450,
+    usage: 400,
+    archive_after: 40,
+    final_after: 604_800_000,
+    map_size: 16 * 2 ** 30,
+    on_failure: 'local',
     gateways: 'auto',
     eviction: 'refuse',
-    replicas: { replicas: 'auto', waitMs: 1_000 },
+    replicas: 'auto',
+    replica_wait: 1_000,
   },
   limits: {
-    headerBytes: 16_384,
-    headerFields: 100,
-    urlBytes: 8192,
-    headersMs: 10_000,
-    requestMs: 30_000,
-    keepAliveMs: 65_000,
+    header_size: 16_384,
+    header_fields: 100,
+    url_size: 8192,
+    headers_time: 10_000,
+    request_time: 30_000,
+    keep_alive: 65_000,
     connections: 10_000,
-    requestsPerConnection: 10_000,
+    requests_per_connection: 10_000,
     exchanges: 1000,
     streams: 100,
     pipelined: 1000,
     waiting: 1000,
-    bodiesBytes: 268_435_456,
-    callerShare: 0.25,
+    bodies_size: 268_435_456,
+    caller_share: 0.25,
     tunnels: 1000,
-    tunnelIdleMs: 300_000,
-    tunnelLifetimeMs: 3_600_000,
+    tunnel_idle: 300_000,
+    tunnel_lifetime: 3_600_000,
   },
-  cors: null,
   errors: 'petgate',
-  events: null,
-  trustedProxies: [],
+  trusted_proxies: [],
   realm: 'petgate',
   credentials: ['bearer'],
-  keys: { acceptImported: false, holdersRotate: true },
+  keys: { accept_imported: false, holders_rotate: true },
   log: { level: 'info', access: true, sampled: 1 },
-  drainMs: 0,
-  shutdownMs: 10_000,
+  drain: 0,
+  shutdown: 10_000,
 };
 const expectedUpstream = {
   connections: 256,
-  keepAliveMs: 4000,
-  responseLimits: { headBytes: 16_384, fields: 256 },
-  connectMs: 1000,
-  deadlineMs: 15_000,
-  idleMs: 60_000,
-  lifetimeMs: 3_600_000,
-  resolveMs: 10_000,
+  keep_alive: 4000,
+  response_head: 16_384,
+  response_fields: 256,
+  connect: 1000,
+  deadline: 15_000,
+  idle: 60_000,
+  lifetime: 3_600_000,
+  resolve: 10_000,
   tls: { ca: null, cert: null, key: null },
-  servername: null,
-  stripPrefix: '',
   host: 'upstream',
   authorization: 'internal',
   forwarded: false,
   errors: 'replace',
   preflights: false,
-  bodyBytes: 1_048_576,
-  health: null,
-  breaker: { failures: 5, openMs: 1000, capMs: 10_000 },
+  body_size: 1_048_576,
+  breaker: { failures: 5, open: 1000, cap: 10_000 },
 };
 const expectedUpstreams = {
   pets: { addresses: ['http://127.0.0.1:8081'], ...expectedUpstream },
@@ -175,10 +165,10 @@ t.test('the environment wins over the file', (t) => {
     listen: { host: '10.0.0.1', port: 2000 },
     admin: { host: '::1', port: 0 },
     workers: availableParallelism(),
-    dataFolder: resolve('elsewhere'),
-    store: { redisUrl: 'rediss+cluster://user:p@ss@h1:1,h2:2' },
+    data: resolve('elsewhere'),
+    store: { redis: 'rediss+cluster://user:p@ss@h1:1,h2:2' },
     upstreams: {
-      pets: { addresses: ['http://b:1', 'unix:/run/pets.sock'], deadlineMs: 2000 },
+      pets: { addresses: ['http://b:1', 'unix:/run/pets.sock'], deadline: 2000 },
       store: { addresses: ['http://[::1]:7'] },
     },
     log: { level: 'warn', access: true, sampled: 1 },
@@ -190,15 +180,15 @@ t.test('days that 0.2 archived in files refuse a start, and nothing else', (t) =
   const folder = write(t, {});
   const environment = { PETGATE_DATA: folder };
   mkdirSync(join(folder, 'ledger/work'), { recursive: true });
-  t.equal(loadSources(environment).settings.dataFolder, folder, 'an empty archive is none');
+  t.equal(loadSources(environment).settings.data, folder, 'an empty archive is none');
   writeFileSync(join(folder, 'ledger/2026-01-05.tsv'), '');
   t.throws(() => loadSources(environment), { name: 'ConfigError', message: /0\.2 .* `petgate usage archive restore`/ });
-  t.equal(loadSettings(environment).dataFolder, folder, 'where the admin port is can be asked all the same');
+  t.equal(loadSettings(environment).data, folder, 'where the admin port is can be asked all the same');
   t.end();
 });
 
 t.test('the data folder is ./data of the working directory, and never below node_modules', (t) => {
-  t.equal(loadSettings({}).dataFolder, resolve('data'));
+  t.equal(loadSettings({}).data, resolve('data'));
   const folder = '/srv/api/node_modules/petgate/data';
   t.throws(() => loadSettings({ PETGATE_DATA: folder }), {
     message: /PETGATE_DATA: data: .* is below node_modules, which npm replaces at every install\. Move it elsewhere/,
@@ -207,12 +197,13 @@ t.test('the data folder is ./data of the working directory, and never below node
 });
 
 t.test('Redis without an archive is told apart from one that is to have none', (t) => {
-  const unarchived = (environment: NodeJS.ProcessEnv): boolean => loadSettings(environment).store.unarchived;
+  const archiveOf = (environment: NodeJS.ProcessEnv): string | null | undefined =>
+    loadSettings(environment).store.archive;
   const redis = { REDIS_URL: 'redis://127.0.0.1:1' };
-  t.equal(unarchived({}), false);
-  t.equal(unarchived(redis), true);
-  t.equal(unarchived({ ...redis, LEDGER_URL: 'off' }), false);
-  t.equal(unarchived({ ...redis, LEDGER_URL: 'postgres://127.0.0.1/ledger' }), false);
+  t.equal(archiveOf(redis), undefined);
+  t.equal(archiveOf({ ...redis, LEDGER_URL: 'off' }), null);
+  const url = 'postgres://127.0.0.1/ledger';
+  t.equal(archiveOf({ ...redis, LEDGER_URL: url }), url);
   t.end();
 });
 
@@ -230,9 +221,9 @@ t.test('what extends wins, mapping by mapping; lists are taken whole; paths are 
     'top.yaml': 'extends: middle.yaml\nlimits: { headers_time: 2s }\n',
   });
   const settings = loadSettings({ PETGATE_CONFIG: join(folder, 'top.yaml') });
-  t.match(settings.limits, { exchanges: 6, urlBytes: 1024, headersMs: 2000 });
-  t.same(settings.trustedProxies, ['10.0.0.3']);
-  t.equal(settings.dataFolder, join(folder, 'here'));
+  t.match(settings.limits, { exchanges: 6, url_size: 1024, headers_time: 2000 });
+  t.same(settings.trusted_proxies, ['10.0.0.3']);
+  t.equal(settings.data, join(folder, 'here'));
   t.end();
 });
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { stringify } from 'yaml';
 import { fingerprintOf } from '../../../src/gateway/config/fingerprint.js';
 import { ConfigError, loadSettings, loadSources } from '../../../src/gateway/config/load.js';
-import type { UpstreamSettings } from '../../../src/gateway/config/settings.js';
+import type { UpstreamSettings } from '../../../src/gateway/config/schema/upstream.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { issueCertificate } from '../../servers/certificate.js';
 import { temporaryFolder } from '../../servers/program.js';

@@ -9,7 +9,7 @@ function load(t: Test, policy: unknown) {
   const path = join(t.testdir({}), 'openapi.json');
   const get = { operationId: 'ask', 'x-petgate': policy };
   writeFileSync(path, JSON.stringify({ openapi: '3.1.0', paths: { '/ask': { get } } }));
-  return loadContract(path, { upstreams: { default: { deadlineMs: 15_000 } } }).routes.operations.find(
+  return loadContract(path, { upstreams: { default: { deadline: 15_000 } } }).routes.operations.find(
     ({ id }) => id === 'ask',
   )!;
 }

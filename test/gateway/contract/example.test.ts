@@ -8,7 +8,7 @@ import { loadContract } from '../../../src/gateway/contract/load.js';
 function exampleIn(t: Test, paths: object, more: object = {}): unknown {
   const path = join(t.testdir({}), 'openapi.json');
   writeFileSync(path, JSON.stringify({ openapi: '3.1.0', servers: [{ url: '/v1' }], paths, ...more }));
-  const { method, target } = exampleRequest(loadContract(path, { ownPaths: '/_petgate' }));
+  const { method, target } = exampleRequest(loadContract(path, { own_paths: '/_petgate' }));
   return `${method} ${target}`;
 }
 

@@ -25,7 +25,7 @@ paths:
 function load(t: Test, text: string): ReturnType<typeof loadContract> {
   const path = join(t.testdir({}), 'openapi.yaml');
   writeFileSync(path, text);
-  return loadContract(path, { upstreams: { pets: { deadlineMs: 15_000 } } });
+  return loadContract(path, { upstreams: { pets: { deadline: 15_000 } } });
 }
 
 t.test('the document as shipped gives the operations of the contract', (t) => {
@@ -218,7 +218,7 @@ paths:
   /b: { servers: [{ url: / }], get: {}, put: { servers: [{ url: 'https://up.test/in' }] } }
 `,
   );
-  const { routes, warnings, document } = loadContract(path, { basePath: '/api' });
+  const { routes, warnings, document } = loadContract(path, { base_path: '/api' });
   t.same(
     routes.operations.map((operation) => operation.path),
     ['/api/a', '/b', '/in/b'],

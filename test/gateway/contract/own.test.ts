@@ -7,7 +7,7 @@ import { loadContract, type LoadedContract } from '../../../src/gateway/contract
 function load(t: Test, document: object, ownPaths: string | null): LoadedContract {
   const path = join(t.testdir({}), 'openapi.json');
   writeFileSync(path, JSON.stringify({ openapi: '3.0.3', ...document }));
-  return loadContract(path, { ownPaths });
+  return loadContract(path, { own_paths: ownPaths });
 }
 
 const pathsOf = ({ routes }: LoadedContract): unknown =>

@@ -7,7 +7,7 @@ import { loadContract } from '../../../src/gateway/contract/load.js';
 function load(t: Test, text: string): ReturnType<typeof loadContract> {
   const path = join(t.testdir({}), 'openapi.yaml');
   writeFileSync(path, text);
-  return loadContract(path, { upstreams: { pets: { deadlineMs: 15_000 } } });
+  return loadContract(path, { upstreams: { pets: { deadline: 15_000 } } });
 }
 
 t.test('QUERY and additional operations of OpenAPI 3.2 are operations as any other', (t) => {

@@ -20,7 +20,7 @@ t.test('a contract is loaded anew beside the event loop, to the same end', async
   };
   write(1);
   writeFileSync(overlay, 'overlay: 1.0.0\nactions: [{ target: $, update: { x-petgate: { cost: 3 } } }]');
-  const settings = { contract, overlays: [overlay], ownPaths: '/_own', upstreams: { default: { deadlineMs: 1 } } };
+  const settings = { contract, overlays: [overlay], own_paths: '/_own', upstreams: { default: { deadline: 1 } } };
   const contracts = createContractReader();
   t.equal(contracts.first(settings).routes.operations[0]!.cost, 3);
 
@@ -47,7 +47,7 @@ t.test('what has not changed is not loaded again', async (t) => {
   const contracts = createContractReader();
   const first = contracts.first(settings);
   t.equal(await contracts.next({ ...settings, upstreams: {} }), first);
-  t.not(await contracts.next({ ...settings, basePath: '/v9' }), first);
+  t.not(await contracts.next({ ...settings, base_path: '/v9' }), first);
 });
 
 t.test('a document that lost something is trusted once it has been unchanged for a second', (t) => {

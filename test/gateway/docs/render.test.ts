@@ -12,7 +12,7 @@ const DAY = { name: 'day', in: 'path', required: true, schema: { type: 'integer'
 function read(t: Test, document: object): Reference {
   const file = join(t.testdir({}), 'api.json');
   writeFileSync(file, JSON.stringify({ openapi: '3.1.0', ...document }));
-  return referenceOf(loadContract(file, { ownPaths: '/_own' }), loadSettings({}));
+  return referenceOf(loadContract(file, { own_paths: '/_own' }), loadSettings({}));
 }
 
 /** With so many operations, the gateway's own included. */

@@ -111,8 +111,8 @@ t.test('what two readers could read in two ways is a fault, and which', async (t
   const faults: readonly (readonly [string, string, readonly string[]])[] = [
     ['http_version_not_supported', 'GET / HTTP/2.0', [HOST]],
     ['http_version_not_supported', 'GET / HTTP/0.9', [HOST]],
-    ['headers_too_large', 'GET / HTTP/1.1', [HOST, ...Array<string>(limits.headerFields).fill('a:')]],
-    ['uri_too_long', `GET /${'x'.repeat(limits.urlBytes)} HTTP/1.1`, [HOST]],
+    ['headers_too_large', 'GET / HTTP/1.1', [HOST, ...Array<string>(limits.header_fields).fill('a:')]],
+    ['uri_too_long', `GET /${'x'.repeat(limits.url_size)} HTTP/1.1`, [HOST]],
     ['malformed_request', 'GET * HTTP/1.1', [HOST]],
     ['malformed_request', 'GET http://u@x/ HTTP/1.1', [HOST]],
     ['malformed_request', 'GET http://x/ HTTP/1.1', []],
@@ -172,11 +172,11 @@ t.test('addresses in several X-Forwarded-For are one list, of which the last unt
 
 t.test('as many fields and as long a target as are allowed pass, and one more does not', (t) => {
   const fields = (count: number) => Array.from({ length: 2 * count }, () => 'a');
-  t.equal(openedWith(fields(limits.headerFields - 1)).fault, null);
-  t.equal(openedWith(fields(limits.headerFields)).fault?.code, 'headers_too_large');
+  t.equal(openedWith(fields(limits.header_fields - 1)).fault, null);
+  t.equal(openedWith(fields(limits.header_fields)).fault?.code, 'headers_too_large');
   const target = (length: number): Partial<Head> => ({ target: `/${'x'.repeat(length - 1)}` });
-  t.equal(openedWith([], target(limits.urlBytes)).fault, null);
-  t.equal(openedWith([], target(limits.urlBytes + 1)).fault?.code, 'uri_too_long');
+  t.equal(openedWith([], target(limits.url_size)).fault, null);
+  t.equal(openedWith([], target(limits.url_size + 1)).fault?.code, 'uri_too_long');
   t.end();
 });
 

@@ -27,7 +27,7 @@ t.test('what a contract says stays one word for the shell; what is not served is
   const parameters = [{ name: 'q', in: 'query', required: true, example: `a'$(touch hacked)` }];
   writeFileSync(path, JSON.stringify({ openapi: '3.1.0', paths: { '/search': { get: { parameters } } } }));
   const settings = loadSettings({});
-  const contract = loadContract(path, { ownPaths: null });
+  const contract = loadContract(path, { own_paths: null });
   const { curl, docs, account } = handoverOf({ settings, contract });
   const words = execFileSync('bash', ['-c', curl(KEY).replace('curl', `printf '%s\\n'`)], { encoding: 'utf8' });
   t.match(words.trim().split('\n').at(-1), /\/search\?q=a'%24\(touch%20hacked\)$/);

@@ -6,7 +6,7 @@ import { upstreamSettings } from './settings.js';
 const OWN = ownAddressesOf(
   upstreamSettings({
     addresses: ['http://10.0.0.7:3000', 'https://API.internal/api', 'http://app', 'unix:/run/app.sock'],
-    stripPrefix: '/v1',
+    strip_prefix: '/v1',
   }),
 );
 const { exchange } = makeExchange({ scheme: 'https', publicHost: 'api.example.com' });

@@ -1,15 +1,15 @@
 import t from 'tap';
 import type { Address } from '../../../src/gateway/upstream/addresses/address.js';
-import type { BreakerSettings } from '../../../src/gateway/config/settings.js';
+import type { BreakerSettings } from '../../../src/gateway/config/schema/upstream.js';
 import { openUpstreams, type Upstream } from '../../../src/gateway/upstream/pools.js';
 import { NO_EVENTS, upstreamSettings } from './settings.js';
 
-const BREAKER = { failures: 1, openMs: 60_000, capMs: 60_000 };
+const BREAKER = { failures: 1, open: 60_000, cap: 60_000 };
 
 const LIST = { operation: 'listPets', caller: 'one', share: 1 };
 
 function open(addresses: readonly string[], connections = 2, breaker: BreakerSettings = BREAKER): Upstream {
-  const more = { connections, connectMs: 100, deadlineMs: 100, breaker };
+  const more = { connections, connect: 100, deadline: 100, breaker };
   const pets = upstreamSettings({ addresses, ...more });
   const upstreams = openUpstreams({ pets, store: { ...pets, addresses: [] } }, NO_EVENTS);
   t.same([...upstreams.keys()], ['pets'], 'one without addresses is not there');
@@ -57,7 +57,7 @@ t.test('one whose breaker is open is passed over, also by a second attempt', (t)
 t.test(
   'a trial goes first, and however many hang there, but never to an unhealthy address while a healthy one is there',
   (t) => {
-    const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2, { failures: 1, openMs: 0, capMs: 60_000 });
+    const upstream = open(['http://127.0.0.1:1', 'http://127.0.0.1:2'], 2, { failures: 1, open: 0, cap: 60_000 });
     const [one, two] = upstream.addresses;
     openBreaker(one!);
     load(one!, 10);

@@ -1,4 +1,4 @@
-import type { UpstreamSettings } from '../../../src/gateway/config/settings.js';
+import type { UpstreamSettings } from '../../../src/gateway/config/schema/upstream.js';
 import type { UpstreamEvents } from '../../../src/gateway/upstream/pools.js';
 
 /** The settings of an upstream, with what the file's defaults are where a test says nothing. */
@@ -6,24 +6,22 @@ export function upstreamSettings(said: Partial<UpstreamSettings> = {}): Upstream
   return {
     addresses: [],
     connections: 256,
-    responseLimits: { headBytes: 16_384, fields: 256 },
-    connectMs: 1000,
-    keepAliveMs: 4000,
-    deadlineMs: 15_000,
-    idleMs: 60_000,
-    lifetimeMs: 3_600_000,
-    resolveMs: 10_000,
+    response_head: 16_384,
+    response_fields: 256,
+    connect: 1000,
+    keep_alive: 4000,
+    deadline: 15_000,
+    idle: 60_000,
+    lifetime: 3_600_000,
+    resolve: 10_000,
     tls: { ca: null, cert: null, key: null },
-    servername: null,
-    stripPrefix: '',
     host: 'upstream',
     authorization: 'none',
     forwarded: false,
     errors: 'replace',
     preflights: false,
-    bodyBytes: 1_048_576,
-    health: null,
-    breaker: { failures: 5, openMs: 1000, capMs: 10_000 },
+    body_size: 1_048_576,
+    breaker: { failures: 5, open: 1000, cap: 10_000 },
     ...said,
   };
 }

@@ -117,7 +117,7 @@ function checkedDay(text: string | undefined, option: string): string | undefine
 
 async function dataFolder(): Promise<string> {
   const { loadSettings } = await import('../../../gateway/config/load.js');
-  return loadSettings(process.env).dataFolder;
+  return loadSettings(process.env).data;
 }
 
 /** Returns a short hash: receiver, dimensions and source each have a state of their own. */

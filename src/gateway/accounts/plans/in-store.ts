@@ -9,8 +9,8 @@ export async function unservedInStore(
   { settings, ...sources }: Sources,
   operations: readonly { readonly id: string; readonly cost: number }[],
 ): ReturnType<typeof planProblems> {
-  const { redisUrl, deadlineMs, usageDays } = settings.store;
-  const engine = openRedisEngine({ url: redisUrl ?? '', deadlineMs, usageDays, plans: new Map() });
+  const { redis: url = '', deadline, usage } = settings.store;
+  const engine = openRedisEngine({ url, deadlineMs: deadline, usageDays: usage, plans: new Map() });
   try {
     const { keys, customers } = engine;
     const holders: Holders = {

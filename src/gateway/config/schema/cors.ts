@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { originFault } from './origin.js';
-import { bool, duration, mapping, text } from './values.js';
+import { bool, duration, mapping, text, type Immutable } from './values.js';
 
 const origin = z
   .string({ error: 'must be an origin such as https://app.example.com' })
@@ -59,3 +59,4 @@ export const cors = mapping({
   path: ['credentials'],
   error: "must be false when origins is '*': browsers refuse the two together, so name the origins",
 });
+export type CorsSettings = Immutable<z.output<typeof cors>>;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLocalAddress } from '../../../shared/addresses.js';
-import { bool, duration, mapping } from './values.js';
+import { bool, duration, mapping, type Immutable } from './values.js';
 
 // Messages never show any part of the address: its path or query may hold a secret.
 const FORM = 'must be an address such as https://hooks.example.com/petgate, without user, password and fragment';
@@ -32,3 +32,4 @@ export const events = mapping({
   path: ['url'],
   error: 'must begin with https:// and not lead to a local address, unless allow_local is true',
 });
+export type EventsSettings = Immutable<z.output<typeof events>>;

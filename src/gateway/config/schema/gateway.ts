@@ -1,11 +1,13 @@
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import type { Plans } from '../../admission/plan.js';
 import { cors } from './cors.js';
 import { credentials } from './credentials.js';
 import { events } from './events.js';
 import { limits } from './limits.js';
 import { store } from './store.js';
-import { upstream } from './upstream.js';
-import { bool, choice, duration, mapping, network, path, share, text, whole } from './values.js';
+import { upstream, type UpstreamSettings } from './upstream.js';
+import { bool, choice, duration, mapping, network, path, share, text, whole, type Immutable } from './values.js';
 
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
@@ -57,6 +59,7 @@ export const gatewayFile = mapping({
       error: 'must be a whole number from 1 to 1024, or auto',
     })
     .prefault(1)
+    .transform((given) => (given === 'auto' ? availableParallelism() : given))
     .describe('Processes that serve the public port; auto is one per CPU.'),
   data: path
     .optional()
@@ -75,10 +78,12 @@ export const gatewayFile = mapping({
     .prefault([])
     .describe('OpenAPI Overlay documents that are applied to the contract, in this order; relative to this file.'),
   base_path: text('must be / or a path such as /v1, without a trailing slash', BASE_PATH)
+    .transform((given) => given.replace(/\/$/, ''))
     .optional()
     .describe("What the contract's paths begin with, instead of the path of its servers."),
   own_paths: text('must be a path such as /_petgate, or off', OWN_PATHS)
     .prefault('/_petgate')
+    .transform((given) => (given === 'off' ? null : given))
     .describe(
       "Below it are the gateway's own operations (usage, openapi.json, docs) that the contract doesn't name; off: " +
         'there are none.',
@@ -163,3 +168,12 @@ export const gatewayFile = mapping({
   shutdown: duration('100ms', '1h').prefault('10s').describe('How long requests in flight may then take to finish.'),
 });
 export type GatewayFile = z.output<typeof gatewayFile>;
+
+/** All settings of the gateway, checked and complete, by their names in the file. Paths are absolute. */
+export interface Settings extends Immutable<Omit<GatewayFile, 'data' | 'contract' | 'plans' | 'upstreams'>> {
+  readonly data: string;
+  /** Null: none, every path is forwarded. */
+  readonly contract: string | null;
+  readonly plans: Plans;
+  readonly upstreams: Readonly<Record<string, UpstreamSettings>>;
+}

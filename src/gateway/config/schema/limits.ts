@@ -1,4 +1,5 @@
-import { duration, LARGEST_BODY, LONGEST, mapping, share, size, whole } from './values.js';
+import type { z } from 'zod';
+import { duration, LARGEST_BODY, LONGEST, mapping, share, size, whole, type Immutable } from './values.js';
 
 /** `limits` of gateway.yaml. */
 export const limits = mapping({
@@ -48,3 +49,4 @@ export const limits = mapping({
   path: ['headers_time'],
   error: 'must not be longer than request_time',
 });
+export type EdgeLimits = Immutable<z.output<typeof limits>>;

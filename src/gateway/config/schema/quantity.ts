@@ -1,3 +1,8 @@
+/** Numbers with their unit: no `Ms` can be passed for `Bytes`, but any plain number can. */
+export type Ms = number & { readonly unit?: 'ms' };
+export type Days = number & { readonly unit?: 'days' };
+export type Bytes = number & { readonly unit?: 'bytes' };
+
 /** Durations and sizes as people write them: `100ms`, `5m`, `400d`; `16KiB`, `1MiB`. Whole numbers, one unit. */
 export const DURATION = /^[0-9]{1,9}(?:ms|s|m|h|d)$/;
 export const SIZE = /^[0-9]{1,9}(?:B|KiB|MiB|GiB|TiB)$/;
@@ -18,12 +23,12 @@ const UNITS_BYTES = new Map([
 ]);
 
 /** Parses a duration to ms: `5m` is 300000. Undefined if `text` is not a duration. */
-export function parseDurationMs(text: string): number | undefined {
+export function parseDurationMs(text: string): Ms | undefined {
   return DURATION.test(text) ? parse(text, UNITS_MS) : undefined;
 }
 
 /** Parses a size to bytes: `1MiB` is 1048576. Undefined if `text` is not a size, or too large for an exact number. */
-export function parseBytes(text: string): number | undefined {
+export function parseBytes(text: string): Bytes | undefined {
   const bytes = SIZE.test(text) ? parse(text, UNITS_BYTES) : undefined;
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { redisUrlProblem } from '../../store/redis/link/url.js';
-import { choice, duration, mapping, size, text, whole } from './values.js';
+import { choice, days, duration, mapping, size, text, whole } from './values.js';
 
 // Messages never show any part of a Redis address: it may hold a password.
 const REDIS = /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/;
@@ -15,10 +15,7 @@ const redis = text(
 const archive = text(
   'must be off, or an address such as postgres://user:password@host/database',
   /^(?:off|postgres(?:ql)?:\/\/\S+)$/,
-);
-
-/** Returns whether a setting is `off` or not set. */
-export const isOff = (where: string | undefined): where is 'off' | undefined => where === undefined || where === 'off';
+).transform((url) => (url === 'off' ? null : url));
 
 /** `store` of gateway.yaml. */
 export const store = mapping({
@@ -34,8 +31,7 @@ export const store = mapping({
   deadline: duration('1ms', '10s')
     .prefault('450ms')
     .describe('How long a call to the store may take, and the store be silent before it counts as unavailable.'),
-  usage: duration('1d', '36500d')
-    .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 400d')
+  usage: days('1d', '36500d', '400d')
     .prefault('400d')
     .describe('How long the store keeps a day of the usage ledger, unless it moves to the archive before.'),
   archive: archive
@@ -44,10 +40,7 @@ export const store = mapping({
       'With Redis: the PostgreSQL where days of the ledger go that are over; off: nowhere, and no warning. The ' +
         'embedded store keeps them itself.',
     ),
-  archive_after: duration('32d', '36500d')
-    .refine((ms) => ms % 86_400_000 === 0, 'must be whole days, such as 40d')
-    .prefault('40d')
-    .describe('How long they stay in Redis before.'),
+  archive_after: days('32d', '36500d', '40d').prefault('40d').describe('How long they stay in Redis before.'),
   final_after: duration('1h', '400d')
     .prefault('7d')
     .describe(
@@ -85,13 +78,13 @@ export const store = mapping({
     .prefault('1s')
     .describe('How long they may take; then the response is 503 change_uncertain.'),
 })
-  .refine(({ archive: where, redis: url }) => isOff(where) || url !== undefined, {
+  .refine(({ archive: url, redis: redisUrl }) => typeof url !== 'string' || redisUrl !== undefined, {
     path: ['archive'],
     error:
       'only Redis has an archive: the embedded store keeps its ledger on disk for as long as store.usage says; ' +
       'leave LEDGER_URL and store.archive out, or set REDIS_URL',
   })
-  .refine(({ archive: where, archive_after: after, usage }) => isOff(where) || after < usage, {
+  .refine(({ archive: url, archive_after: after, usage }) => typeof url !== 'string' || after < usage, {
     path: ['archive_after'],
     error: 'must be shorter than usage: a day is archived before the store forgets it',
   });

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { authorization } from './authorization.js';
-import { bool, choice, duration, LONGEST, mapping, path, size, text, whole } from './values.js';
+import type { Bytes, Ms } from './quantity.js';
+import { bool, choice, duration, LONGEST, mapping, path, size, text, whole, type Immutable } from './values.js';
 
 const address = z
   .string({
@@ -83,7 +84,9 @@ const fields = mapping({
         'Left out: health is inferred from the requests sent to it.',
     ),
   breaker: z
-    .union([z.literal('off'), breaker], { error: 'must be off, or a mapping of failures, open, cap' })
+    .union([z.literal('off').transform(() => null), breaker], {
+      error: 'must be off, or a mapping of failures, open, cap',
+    })
     .prefault({})
     .describe(
       'An address whose requests fail is skipped until one succeeds; off: only the health check skips an address.',
@@ -131,6 +134,64 @@ export const upstream = fields.superRefine((given, context) => {
   if (given.key !== undefined && given.cert === undefined)
     refuse('cert', 'must be the file with the certificate of key');
 });
+
+type UpstreamFile = Immutable<z.output<typeof upstream>>;
+export type HealthSettings = NonNullable<UpstreamFile['health']>;
+export type BreakerSettings = NonNullable<UpstreamFile['breaker']>;
+
+/** Contents of files and variables named in an upstream's settings. Secret: must not be shown anywhere. */
+export interface UpstreamContents {
+  /** PEM texts; null if not requested. */
+  readonly tls: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null };
+  readonly secret: UpstreamSecret | null;
+}
+
+/** A field for the upstream, and its parts that must not appear in logs. */
+export interface UpstreamSecret {
+  readonly header: string;
+  readonly credential: string;
+  readonly secrets: readonly string[];
+}
+
+/** Settings of an upstream with the defaults of its kind. */
+export interface UpstreamSettings extends Omit<UpstreamFile, 'authorization'> {
+  readonly deadline: Ms;
+  readonly errors: 'replace' | 'pass';
+  readonly authorization: 'none' | 'internal' | 'client' | UpstreamSecret;
+  /** Contents of `ca`, `cert` and `key`. */
+  readonly tls: UpstreamContents['tls'];
+  /** Maximum request body, unless the operation overrides it. */
+  readonly body_size: Bytes;
+  /** Whether it responds to CORS preflights itself if `cors` is not set. */
+  readonly preflights: boolean;
+}
+
+/** The animal store's own services: they trust the gateway's token and follow its contract. */
+const OURS = {
+  ...({ authorization: 'internal', errors: 'replace', preflights: false } as const),
+  ...{ deadline: 15_000, body_size: 2 ** 20 },
+};
+/** An API not written for Petgate is changed as little as possible. */
+const FOREIGN = {
+  ...({ authorization: 'none', errors: 'pass', preflights: true } as const),
+  ...{ deadline: 60_000, body_size: 10 * 2 ** 20 },
+};
+
+/** Completes what the file has. @param bodySize `limits.body_size` @param contents undefined if they were not read */
+export function upstreamSettings(
+  name: string,
+  given: UpstreamFile,
+  bodySize: Bytes | undefined,
+  { tls, secret }: UpstreamContents = { tls: { ca: null, cert: null, key: null }, secret: null },
+): UpstreamSettings {
+  const kind = name === 'pets' || name === 'store' ? OURS : FOREIGN;
+  const { deadline = kind.deadline, errors = kind.errors, authorization: said = kind.authorization } = given;
+  const { preflights } = kind;
+  return {
+    ...{ ...given, deadline, errors, preflights, tls, body_size: bodySize ?? kind.body_size },
+    authorization: typeof said === 'string' ? said : (secret ?? 'none'),
+  };
+}
 
 /** Longer paths don't fit into the address of a Unix socket. */
 const MAX_SOCKET_BYTES = 107;

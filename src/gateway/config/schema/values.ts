@@ -1,7 +1,11 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { DAY_MS } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';
-import { DURATION, parseBytes, parseDurationMs, SIZE } from './quantity.js';
+import { DURATION, parseBytes, parseDurationMs, SIZE, type Days } from './quantity.js';
+
+/** Settings do not change. */
+export type Immutable<T> = T extends string | number | boolean ? T : { readonly [Name in keyof T]: Immutable<T[Name]> };
 
 /** The longest time limit. setTimeout fires immediately for more than about 24.8 days; this stays far below. */
 export const LONGEST = '24h';
@@ -23,13 +27,25 @@ export function wholeError(least: number, max: number, or = ''): string {
 export const duration = (least: string, max: string) =>
   quantity(DURATION, parseDurationMs, `must be a duration with its unit (ms, s, m, h, d)`, least, max);
 
+/** Accepts a duration of whole days: `400d` becomes 400. @param example for the error message */
+export const days = (least: string, max: string, example: string) =>
+  duration(least, max)
+    .refine((ms) => ms % DAY_MS === 0, `must be whole days, such as ${example}`)
+    .transform((ms): Days => ms / DAY_MS);
+
 /** Accepts a size from `least` to `max`, which are sizes too: `1MiB` becomes 1048576 bytes. */
 export const size = (least: string, max: string) =>
   quantity(SIZE, parseBytes, `must be a size with its unit (B, KiB, MiB, GiB, TiB)`, least, max);
 
-function quantity(form: RegExp, parse: (text: string) => number | undefined, what: string, least: string, max: string) {
+function quantity<Unit extends number>(
+  form: RegExp,
+  parse: (text: string) => Unit | undefined,
+  what: string,
+  least: string,
+  max: string,
+) {
   const error = `${what} from ${least} to ${max}`;
-  const inRange = (value = Number.NaN): boolean => value >= parse(least)! && value <= parse(max)!;
+  const inRange = (value: number = Number.NaN): boolean => value >= parse(least)! && value <= parse(max)!;
   return z
     .string({ error })
     .regex(form, { error, abort: true })

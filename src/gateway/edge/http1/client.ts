@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import type { EdgeLimits } from '../../config/settings.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import type { ChunkSource } from '../../exchange.js';
 import type { Refusal } from '../../refusal.js';
 import { ServedClient } from '../client.js';
@@ -138,7 +138,7 @@ export class HttpClient extends ServedClient implements Ongoing {
       this.drained();
     });
     if (hasRoom && this.#unread < MAX_UNREAD) return true;
-    cutWhenIdle(this.#request.socket, this.limits.requestMs);
+    cutWhenIdle(this.#request.socket, this.limits.request_time);
     return false;
   }
 
@@ -159,7 +159,7 @@ export class HttpClient extends ServedClient implements Ongoing {
   /** Times a response that is written but not taken: otherwise it could count as in flight permanently. */
   #cutWhenStalled(): void {
     if (this.#response.writableLength === 0) return;
-    cutWhenIdle(this.#request.socket, this.limits.requestMs);
+    cutWhenIdle(this.#request.socket, this.limits.request_time);
     this.waitSoon();
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { EdgeLimits } from '../../config/settings.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import { REFUSALS, type Refusal } from '../../refusal.js';
 import type { Traffic } from '../traffic.js';
 
@@ -45,7 +45,7 @@ interface Connection {
 
 const connections = new WeakMap<Socket, Connection>();
 
-export function trackConnection(socket: Socket, traffic: Traffic, { headerFields }: EdgeLimits): void {
+export function trackConnection(socket: Socket, traffic: Traffic, { header_fields: headerFields }: EdgeLimits): void {
   const connection: Connection = {
     current: null,
     waiting: [],

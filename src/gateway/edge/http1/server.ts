@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from '../../config/certificate.js';
-import type { EdgeLimits } from '../../config/settings.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import { REFUSALS } from '../../refusal.js';
 import { begin } from '../begin.js';
 import type { Handler } from '../handler.js';
@@ -38,14 +38,14 @@ export function createHttp1Server(
       (request) => leaving.wanted(request),
       (socket) => isFull(socket, current().limits),
     ),
-    maxHeaderSize: limits.headerBytes,
+    maxHeaderSize: limits.header_size,
     connectionsCheckingInterval: 1000,
     requireHostHeader: false,
     insecureHTTPParser: false,
     noDelay: true,
   };
   const server =
-    certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headersMs, onHttp2);
+    certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headers_time, onHttp2);
   Object.assign(server, { httpAllowHalfOpen: true });
   tune(server, limits);
   onEveryRequest(server, (request, response, expectsContinue) => {
@@ -60,12 +60,12 @@ export function createHttp1Server(
 
 /** Applies limits that may change while the server runs; only the header size is fixed at creation. */
 export function tune(server: Server, limits: EdgeLimits): void {
-  server.headersTimeout = limits.headersMs;
-  server.requestTimeout = limits.requestMs;
-  server.keepAliveTimeout = limits.keepAliveMs;
+  server.headersTimeout = limits.headers_time;
+  server.requestTimeout = limits.request_time;
+  server.keepAliveTimeout = limits.keep_alive;
   server.maxConnections = limits.connections;
   // One too many is enough to refuse the request (`faultIn`); the rest need not be kept.
-  server.maxHeadersCount = limits.headerFields + 1;
+  server.maxHeadersCount = limits.header_fields + 1;
 }
 
 function beginRequest(
@@ -81,7 +81,7 @@ function beginRequest(
   connection.current = client;
   connection.served += 1;
   const isLast = connection.waiting.length === 0;
-  if (traffic.draining || connection.served >= limits.requestsPerConnection || (connection.halfClosed && isLast))
+  if (traffic.draining || connection.served >= limits.requests_per_connection || (connection.halfClosed && isLast))
     client.closeAfter();
   if (connection.broken !== null && isLast) client.breakOff(connection.broken);
   begin(

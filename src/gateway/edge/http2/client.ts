@@ -1,5 +1,5 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import type { EdgeLimits } from '../../config/settings.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import { REFUSALS } from '../../refusal.js';
 import { ServedClient } from '../client.js';
 import { HOP_BY_HOP, lowerName } from '../fields.js';
@@ -70,7 +70,7 @@ export class StreamClient extends ServedClient {
   }
 
   protected beginBody(): void {
-    const leftMs = this.limits.requestMs - (performance.now() - this.#beganMs);
+    const leftMs = this.limits.request_time - (performance.now() - this.#beganMs);
     this.#bodyDeadline = setTimeout(() => this.breakBody(REFUSALS.request_timeout), leftMs);
     if (this.#terms.expectsContinue) this.#stream.additionalHeaders({ ':status': 100 });
   }
@@ -166,7 +166,7 @@ export class StreamClient extends ServedClient {
     this.#stall = setTimeout(() => {
       if (this.#taken > taken) this.#cutWhenStalled(this.#taken);
       else this.abort();
-    }, this.limits.requestMs);
+    }, this.limits.request_time);
   }
 }
 

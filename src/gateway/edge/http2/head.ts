@@ -1,4 +1,4 @@
-import type { EdgeLimits } from '../../config/settings.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import { REFUSALS, type Refusal } from '../../refusal.js';
 import { isMethod } from '../method.js';
 import type { Head } from '../open.js';
@@ -45,7 +45,7 @@ export function readStreamHead(
   for (let index = 0; index < raw.length; index += 2) {
     const [name, value] = [raw[index]!, raw[index + 1]!];
     bytes += name.length + value.length + FIELD_OVERHEAD_BYTES;
-    if (bytes > limits.headerBytes || fields.length / 2 > limits.headerFields)
+    if (bytes > limits.header_size || fields.length / 2 > limits.header_fields)
       return { head: headOf('/', ['host', 'unread']), fault: REFUSALS.headers_too_large };
     if (name.startsWith(':')) pseudo.set(name, value);
     else if (name === 'host') host = value;

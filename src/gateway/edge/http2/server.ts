@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { constants, createServer, type ServerHttp2Session, type ServerHttp2Stream, type Settings } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { EdgeLimits } from '../../config/settings.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import { REFUSALS } from '../../refusal.js';
 import { begin } from '../begin.js';
 import { onlyValueOf } from '../fields.js';
@@ -58,7 +58,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
   const bySocket = new WeakMap<Socket, Http2Connection>();
   const { limits: first } = current();
   const server = createServer({
-    settings: { ...settingsOf(first), maxHeaderListSize: ANSWERED_HEADS * first.headerBytes },
+    settings: { ...settingsOf(first), maxHeaderListSize: ANSWERED_HEADS * first.header_size },
     maxHeaderListPairs: READ_FIELDS,
     maxSessionMemory: Math.max(10, Math.ceil(STREAM_MIB * first.streams)),
     maxSessionInvalidFrames: INVALID_FRAMES,
@@ -87,7 +87,7 @@ export function createHttp2(current: () => Handler, traffic: Traffic) {
     }
     const expectsContinue = endsLater && onlyValueOf(head.fields, 'expect') !== null;
     const client = new StreamClient(stream, { headOnly: head.method === 'HEAD', expectsContinue }, traffic, limits);
-    if (traffic.draining || connection.served >= limits.requestsPerConnection) dismiss(connection);
+    if (traffic.draining || connection.served >= limits.requests_per_connection) dismiss(connection);
     begin({ client, head, fault, overloaded: false, onClosed: () => closed(connection, client) }, handler, traffic);
   };
 
@@ -153,8 +153,8 @@ function dismiss(connection: Http2Connection): void {
 }
 
 /** Trailers are read and dropped. */
-function isOversized(raw: readonly string[], { headerBytes, headerFields }: EdgeLimits): boolean {
-  return raw.length / 2 > headerFields || bytesOf(raw) > headerBytes;
+function isOversized(raw: readonly string[], limits: EdgeLimits): boolean {
+  return raw.length / 2 > limits.header_fields || bytesOf(raw) > limits.header_size;
 }
 
 function bytesOf(raw: readonly string[]): number {
@@ -165,9 +165,9 @@ function bytesOf(raw: readonly string[]): number {
  * nghttp2 bounds heads only once its client has acknowledged SETTINGS. Before that, a head that it would have reset
  * ends the connection, as does the fifth that gets 431: so the cost of heads is bounded per connection.
  */
-function isTooMuch(connection: Http2Connection, raw: readonly string[], { headerBytes }: EdgeLimits): boolean {
+function isTooMuch(connection: Http2Connection, raw: readonly string[], limits: EdgeLimits): boolean {
   connection.oversized += 1;
-  return connection.oversized > MAX_OVERSIZED || bytesOf(raw) > ANSWERED_HEADS * headerBytes;
+  return connection.oversized > MAX_OVERSIZED || bytesOf(raw) > ANSWERED_HEADS * limits.header_size;
 }
 
 function cutOversized(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
@@ -209,13 +209,13 @@ function cut(connection: Http2Connection, why: string): void {
 }
 
 /** Sends GOAWAY to an idle connection (before its first request: after the time for a head), then cuts it. */
-function check(connection: Http2Connection, { headersMs, keepAliveMs }: EdgeLimits): void {
+function check(connection: Http2Connection, limits: EdgeLimits): void {
   connection.givenUp = Math.max(0, connection.givenUp - FORGOTTEN);
   const idleMs = performance.now() - connection.idleSinceMs;
   if (connection.open > 0) return;
   if (
     !connection.leaving &&
-    (connection.session.destroyed || idleMs > (connection.served === 0 ? headersMs : keepAliveMs))
+    (connection.session.destroyed || idleMs > (connection.served === 0 ? limits.headers_time : limits.keep_alive))
   )
     dismiss(connection);
   else if (connection.leaving && idleMs > FAREWELL_MS) connection.socket.destroy();

@@ -36,7 +36,7 @@ export function expectProxyHeaders(
     // Reset already, it has no address any more.
     if (socket.remoteAddress === undefined) refuse('left');
     else if (!addresses.trusts(socket.remoteAddress)) refuse('untrusted_peer');
-    else awaitHeader(socket, limits.headersMs, refuse, accept);
+    else awaitHeader(socket, limits.headers_time, refuse, accept);
   });
 }
 

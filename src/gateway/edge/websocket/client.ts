@@ -1,7 +1,7 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Handshake, ClientEnd } from '../../exchange.js';
-import type { EdgeLimits } from '../../config/settings.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import { HttpClient } from '../http1/client.js';
 import { onlyValueOf } from '../fields.js';
 import type { Traffic } from '../traffic.js';

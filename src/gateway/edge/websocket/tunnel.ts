@@ -7,9 +7,9 @@ const FAREWELL_MS = 2000;
 
 interface TunnelTerms {
   /** How long the client's bytes may wait for the service: meanwhile nothing is read, so its leaving goes unnoticed. */
-  readonly requestMs: number;
-  readonly tunnelIdleMs: number;
-  readonly tunnelLifetimeMs: number;
+  readonly request_time: number;
+  readonly tunnel_idle: number;
+  readonly tunnel_lifetime: number;
 }
 
 /**
@@ -40,13 +40,13 @@ export class TunnelEnd extends Duplex implements Tunnel {
   open(): void {
     const socket = this.#socket;
     this.openedMs = performance.now();
-    const lifetime = setTimeout(() => this.close('lifetime'), this.#terms.tunnelLifetimeMs);
-    socket.setTimeout(this.#terms.tunnelIdleMs, () => this.close('idle'));
+    const lifetime = setTimeout(() => this.close('lifetime'), this.#terms.tunnel_lifetime);
+    socket.setTimeout(this.#terms.tunnel_idle, () => this.close('idle'));
     socket.setKeepAlive(true);
     socket.on('data', (chunk: Buffer) => {
       this.bytesIn += chunk.length;
       if (this.push(chunk)) return;
-      socket.pause().setTimeout(Math.min(this.#terms.requestMs, this.#terms.tunnelIdleMs));
+      socket.pause().setTimeout(Math.min(this.#terms.request_time, this.#terms.tunnel_idle));
     });
     socket.on('end', () => {
       this.closedBy ??= 'client';
@@ -67,7 +67,7 @@ export class TunnelEnd extends Duplex implements Tunnel {
   }
 
   override _read(): void {
-    if (this.openedMs > 0 && this.#socket.isPaused()) this.#socket.resume().setTimeout(this.#terms.tunnelIdleMs);
+    if (this.openedMs > 0 && this.#socket.isPaused()) this.#socket.resume().setTimeout(this.#terms.tunnel_idle);
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {

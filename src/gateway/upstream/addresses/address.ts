@@ -1,6 +1,6 @@
 import type { SecureContext } from 'node:tls';
 import { Bag } from '../../../shared/bag.js';
-import type { UpstreamSettings } from '../../config/settings.js';
+import type { UpstreamSettings } from '../../config/schema/upstream.js';
 import type { Peer } from '../http1/dial.js';
 import { Pool } from '../http1/pool.js';
 import { TlsClient } from '../http1/tls.js';
@@ -51,7 +51,8 @@ export function openAddress(
   context: SecureContext | null,
   events: AddressEvents,
 ): Address {
-  const { connections, connectMs, keepAliveMs: idleMs, responseLimits } = settings;
+  const { connections, connect: connectMs, keep_alive: idleMs } = settings;
+  const responseLimits = { headBytes: settings.response_head, fields: settings.response_fields };
   const onTlsFailure = throttled((code) => events.tlsFailed(address, code));
   const tls =
     isSecure && context !== null ? new TlsClient(context, settings.servername ?? hostname, onTlsFailure) : null;

@@ -1,4 +1,4 @@
-import type { BreakerSettings } from '../../config/settings.js';
+import type { BreakerSettings } from '../../config/schema/upstream.js';
 import type { UpstreamFailure } from '../failure.js';
 
 /** Number of callers that must have seen failures before the others are kept off it, too. */
@@ -60,7 +60,7 @@ export class Breaker {
   /** Notes that a request is being sent. Returns the value for `ended`. */
   send(caller: string, nowMs: number): number {
     if (this.isOpenFor(caller)) {
-      this.#openMs = Math.min(2 * this.#openMs, this.#settings!.capMs);
+      this.#openMs = Math.min(2 * this.#openMs, this.#settings!.cap);
       this.#dueMs = nowMs + this.#openMs;
     }
     return this.#generation;
@@ -95,7 +95,7 @@ export class Breaker {
     return this.#callers.size >= SEVERAL || this.#unsent >= this.#settings!.failures;
   }
 
-  #open({ openMs }: BreakerSettings, failure: UpstreamFailure, nowMs: number): void {
+  #open({ open: openMs }: BreakerSettings, failure: UpstreamFailure, nowMs: number): void {
     this.#generation += 1;
     this.#openedMs = nowMs;
     this.#openMs = openMs;

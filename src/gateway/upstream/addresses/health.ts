@@ -1,5 +1,5 @@
 import { repeat } from '../../../shared/repeat.js';
-import type { HealthSettings } from '../../config/settings.js';
+import type { HealthSettings } from '../../config/schema/upstream.js';
 import { Pool } from '../http1/pool.js';
 import type { Address } from './address.js';
 
@@ -13,7 +13,7 @@ const IDLE_MS = 4000;
  */
 export function watchAddress(
   address: Address,
-  { path, everyMs, deadlineMs }: HealthSettings,
+  { path, every, deadline }: HealthSettings,
   connectMs: number,
 ): () => void {
   const { peer, host } = address;
@@ -21,14 +21,14 @@ export function watchAddress(
   let failures = 0;
 
   const ask = async (): Promise<void> => {
-    failures = (await isHealthy(pool, path, deadlineMs)) ? 0 : failures + 1;
+    failures = (await isHealthy(pool, path, deadline)) ? 0 : failures + 1;
     // From the first request on, requests tell.
     address.reached ??= failures === 0;
     const healthy = failures < FAILURES_IN_A_ROW;
     if (healthy && !address.healthy) address.breaker.probeNow();
     address.healthy = healthy;
   };
-  const stop = repeat(everyMs, ask, () => undefined);
+  const stop = repeat(every, ask, () => undefined);
   return () => {
     void stop();
     pool.destroy();

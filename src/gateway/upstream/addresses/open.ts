@@ -2,7 +2,7 @@ import { ADDRCONFIG } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { repeat } from '../../../shared/repeat.js';
-import type { UpstreamSettings } from '../../config/settings.js';
+import type { UpstreamSettings } from '../../config/schema/upstream.js';
 import { secureContextOf } from '../http1/tls.js';
 import { openAddress, withdrawAll, type Address, type AddressEvents } from './address.js';
 import { destinationOf, isNamed, resolvedTo, type Destination } from './destination.js';
@@ -38,10 +38,10 @@ export function openAddresses(settings: UpstreamSettings, events: AddressesEvent
   let stopped = false;
 
   const open = (destination: Destination): Address => {
-    const { health, connectMs } = settings;
+    const { health, connect } = settings;
     const address = openAddress(destination, settings, context, events);
     all.push(address);
-    opened.set(address, health === null ? () => undefined : watchAddress(address, health, connectMs));
+    opened.set(address, health === undefined ? () => undefined : watchAddress(address, health, connect));
     return address;
   };
   /** Requests in flight end there; all others go elsewhere. */
@@ -73,7 +73,7 @@ export function openAddresses(settings: UpstreamSettings, events: AddressesEvent
       for (const [ip, address] of known) if (!next.has(ip)) void retire(address);
       known = next;
     };
-    return repeat(settings.resolveMs, ask, (error) => report((error as NodeJS.ErrnoException).code ?? 'unknown'));
+    return repeat(settings.resolve, ask, (error) => report((error as NodeJS.ErrnoException).code ?? 'unknown'));
   };
   const stops: (() => Promise<void>)[] = [];
   for (const destination of destinations)

@@ -1,9 +1,9 @@
-import { openRedisLedger } from '../../store/open.js';
+import { openRedisLedger } from '../../config/open-store.js';
 import { COUNTS, type Counts } from '../../store/records/counts.js';
 import type { ArchivedRows, ArchiveNote, LedgerStore } from '../../store/ledger.js';
 import type { UsageStore } from '../../store/port.js';
 import type { UsageRow } from '../../store/records/counts.js';
-import type { Settings } from '../../config/settings.js';
+import type { Settings } from '../../config/schema/gateway.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
 import { mergeByKey } from './merge.js';
 import { ArchiveUnavailable } from './errors.js';
@@ -15,7 +15,7 @@ const ASK_MS = 2_000;
 /** Days stay in the store at least this long (store.archive_after). */
 const KEPT_MS = 31 * DAY_MS;
 
-export type LedgerSettings = Pick<Settings, 'dataFolder' | 'store'>;
+export type LedgerSettings = Pick<Settings, 'data' | 'store'>;
 
 /** Opens the ledger for reports. Reading rejects with StoreUnavailable or ArchiveUnavailable. */
 export function openLedger(settings: LedgerSettings): UsageStore & Pick<LedgerStore, 'accounts' | 'close'> {
@@ -39,12 +39,12 @@ export function archivedStore({ store: { archive } }: Pick<LedgerSettings, 'stor
     return storeIdIn(url, ASK_MS);
   };
   return () =>
-    archive === null ? Promise.resolve(null) : (asking ??= ask(archive).finally(() => (asking = undefined)));
+    typeof archive !== 'string' ? Promise.resolve(null) : (asking ??= ask(archive).finally(() => (asking = undefined)));
 }
 
 /** Opens the archive in the settings; null if none is set. Rejects with ArchiveUnavailable. */
 export async function openArchive({ store: { archive } }: Pick<LedgerSettings, 'store'>): Promise<Archive | null> {
-  if (archive === null) return null;
+  if (typeof archive !== 'string') return null;
   const { openPostgresArchive } = await import('./archive.js');
   return openPostgresArchive(archive);
 }

@@ -1,3 +1,4 @@
+import type { Settings } from '../../config/schema/gateway.js';
 import type { Counts } from '../../store/records/counts.js';
 import type { LedgerStore } from '../../store/ledger.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
@@ -8,12 +9,7 @@ import { ownArchive } from './ledger.js';
 /** Days to read at a time. */
 const WINDOW_DAYS = 31;
 
-export interface MoveSettings {
-  /** How long the store keeps counts, in days. */
-  readonly usageDays: number;
-  /** Age at which a day is due, in days. */
-  readonly archiveAfterDays: number;
-}
+export type MoveSettings = Pick<Settings['store'], 'usage' | 'archive_after'>;
 
 /** Called for each moved day, with its number of rows. */
 type OnMoved = (day: string, rows: number) => void;
@@ -21,12 +17,12 @@ type OnMoved = (day: string, rows: number) => void;
 /** Returns the day before which days are due: final, and old by the store's clock and ours, as either may be wrong. */
 export async function dueBefore(
   store: LedgerStore,
-  { archiveAfterDays }: MoveSettings,
+  { archive_after: afterDays }: MoveSettings,
   ownMs: number,
 ): Promise<string> {
   const nowMs = Math.min(await store.nowMs(), ownMs);
   const { openFrom } = await store.finality(nowMs);
-  const oldest = dayOf(nowMs - archiveAfterDays * DAY_MS);
+  const oldest = dayOf(nowMs - afterDays * DAY_MS);
   return openFrom < oldest ? openFrom : oldest;
 }
 
@@ -48,7 +44,7 @@ export async function moveDays(
     await archive.bind(await store.ids());
     await markDays(store, archive);
     const before = await dueBefore(store, settings, ownMs);
-    for await (const day of waitingDays(store, before, settings.usageDays))
+    for await (const day of waitingDays(store, before, settings.usage))
       onMoved(day, await moveDay(store, archive, day));
     return true;
   });

@@ -1,5 +1,5 @@
 import type { LedgerStore } from '../../store/ledger.js';
-import { openRedisLedger } from '../../store/open.js';
+import { openRedisLedger } from '../../config/open-store.js';
 import { archivedStore, openArchive, ownArchive } from '../archive/ledger.js';
 import type { ArchiveTask } from './task.js';
 import { dueBefore, moveDays, waitingDays, type MoveSettings } from '../archive/move.js';
@@ -57,7 +57,7 @@ async function statusOf(settings: MoveSettings, archive: Archive, store: LedgerS
   const names = [...days.keys()];
   const before = await dueBefore(store, settings, Date.now());
   const waiting: string[] = [];
-  for await (const day of waitingDays(store, before, settings.usageDays)) waiting.push(day);
+  for await (const day of waitingDays(store, before, settings.usage)) waiting.push(day);
   const pausedUntilMs = await archive.pausedUntilMs();
   return {
     days: names.length,

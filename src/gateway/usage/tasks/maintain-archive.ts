@@ -36,7 +36,7 @@ interface ArchiveMaintenance {
  * @param everyMs tests only
  */
 export function maintainArchive(
-  { dataFolder, store }: LedgerSettings,
+  { data, store }: LedgerSettings,
   noted: Pick<LedgerStore, 'archive'> | undefined,
   log: Log,
   everyMs = EVERY_MS,
@@ -48,7 +48,7 @@ export function maintainArchive(
     if (performance.now() < notBeforeMs || doneOn === dayOf(Date.now())) return;
     const today = dayOf(Date.now());
     notBeforeMs = performance.now() + Math.min(RETRY_MS, 10 * everyMs);
-    const result = JSON.parse(await text(runTask({ kind: 'move', settings: { dataFolder, store } }))) as MoveResult;
+    const result = JSON.parse(await text(runTask({ kind: 'move', settings: { data, store } }))) as MoveResult;
     state = { ...state, ok: true, waiting: result.waiting.length, days: result.days };
     if (result.moved > 0) log.info({ days: result.moved, rows: result.rows }, 'days of the ledger were archived');
     if (result.waiting.length === 0) doneOn = today;

@@ -25,7 +25,7 @@ t.test('a store whose days are in an archive moves: what came late stays on top 
   const [first, second] = [await openStage(t, old.url, ledger), await openStage(t, other.url, ledger)];
   const keys = await use(first.engine, 12, DAYS_AGO);
   const archive = await archiveOf(t, first.settings);
-  t.equal(await moveDays(first.store, archive, { usageDays: 400, archiveAfterDays: 40 }, () => undefined), true);
+  t.equal(await moveDays(first.store, archive, { usage: 400, archive_after: 40 }, () => undefined), true);
   t.same([...(await archive.days()).keys()], DAYS_AGO.slice(0, 3).map(ago));
   const countLate = async (engine: AdmissionEngine): Promise<void> => {
     const late = { operation: 'listPets', scope: null, cost: 1, nowMs: agoMs(50) } as const;

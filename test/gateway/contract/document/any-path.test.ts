@@ -5,7 +5,7 @@ import { loadContract } from '../../../../src/gateway/contract/load.js';
 import { buildRoutes } from '../../../../src/gateway/contract/path/routes.js';
 
 t.test('without a contract any path is an operation, which is its method', (t) => {
-  const { routes, pathRules, warnings, document } = loadContract(null, { ownPaths: '/_petgate' });
+  const { routes, pathRules, warnings, document } = loadContract(null, { own_paths: '/_petgate' });
   // As a worker gets them.
   for (const table of [routes, buildRoutes(structuredClone(routes.operations), pathRules)]) {
     for (const path of ['/', '/a', '/a/', '//', '/a/b/c', '/_petgate', '/_petgate/other', '/%7Bpath%7D'])
@@ -49,7 +49,7 @@ t.test('overlays price methods, take them away, and add paths that have a price 
       ],
     }),
   );
-  const { routes } = loadContract(null, { overlays: [overlay], basePath: '/api' });
+  const { routes } = loadContract(null, { overlays: [overlay], base_path: '/api' });
   t.match(routes.match('POST', '/api/a/b'), { operation: { id: 'POST', cost: 5 } });
   t.equal(routes.match('DELETE', '/api/a/b').kind, 'method_not_allowed');
   t.match(routes.match('GET', '/api/reports/7'), { operation: { id: 'report', cost: 9 } });

@@ -20,7 +20,7 @@ function load(t: Test, ...overlays: readonly string[]): ReturnType<typeof loadCo
   const folder = t.testdir({ 'openapi.yaml': DOCUMENT, ...files });
   return loadContract(join(folder, 'openapi.yaml'), {
     overlays: names.map((name) => join(folder, name)),
-    upstreams: { default: { deadlineMs: 1_000 } },
+    upstreams: { default: { deadline: 1_000 } },
   });
 }
 

@@ -62,7 +62,7 @@ interface Piece {
 function load(t: Test): LoadedContract {
   const path = join(t.testdir({}), 'api.json');
   writeFileSync(path, JSON.stringify(DOCUMENT));
-  return loadContract(path, { ownPaths: '/_own' });
+  return loadContract(path, { own_paths: '/_own' });
 }
 
 t.test('the document is written as JSON.stringify would, and each part is where it is said to be', (t) => {

@@ -87,9 +87,9 @@ t.test('what has no good form is a fault, and which', (t) => {
     ['malformed_request', { ...GOOD, ':authority': '' }, []],
     ['malformed_request', { ...GOOD, ':path': '*' }, []],
     ['malformed_request', GOOD, [['host', 'elsewhere']]],
-    ['headers_too_large', GOOD, [['x', 'x'.repeat(limits.headerBytes)]]],
-    ['headers_too_large', GOOD, Array.from({ length: limits.headerFields }, (_, n) => [`x-${n}`, ''])],
-    ['uri_too_long', { ...GOOD, ':path': `/${'x'.repeat(limits.urlBytes)}` }, []],
+    ['headers_too_large', GOOD, [['x', 'x'.repeat(limits.header_size)]]],
+    ['headers_too_large', GOOD, Array.from({ length: limits.header_fields }, (_, n) => [`x-${n}`, ''])],
+    ['uri_too_long', { ...GOOD, ':path': `/${'x'.repeat(limits.url_size)}` }, []],
     ['expectation_failed', GOOD, [['expect', 'tea']]],
   ];
   for (const [code, pseudo, fields] of faults)

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Breaker, type BreakerChange } from '../../../../src/gateway/upstream/addresses/breaker.js';
 
-const SETTINGS = { failures: 3, openMs: 1000, capMs: 3000 };
+const SETTINGS = { failures: 3, open: 1000, cap: 3000 };
 
 function closed(): {
   readonly breaker: Breaker;

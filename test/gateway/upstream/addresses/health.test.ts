@@ -143,10 +143,10 @@ t.test(
 );
 
 function open({ url, connections }: { readonly url: string; readonly connections: number }): Upstream {
-  const health = { path: ASKED.path, everyMs: 20, deadlineMs: 1000 };
+  const health = { path: ASKED.path, every: 20, deadline: 1000 };
   return openUpstreams(
     {
-      pets: upstreamSettings({ addresses: [url], connections, connectMs: 100, deadlineMs: 100, health, breaker: null }),
+      pets: upstreamSettings({ addresses: [url], connections, connect: 100, deadline: 100, health, breaker: null }),
     },
     NO_EVENTS,
   ).get('pets')!;

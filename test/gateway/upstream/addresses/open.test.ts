@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openUpstreams, type Upstream } from '../../../../src/gateway/upstream/pools.js';
-import type { UpstreamSettings } from '../../../../src/gateway/config/settings.js';
+import type { UpstreamSettings } from '../../../../src/gateway/config/schema/upstream.js';
 import { until } from '../../../servers/until.js';
 import { startUpstream } from '../../../servers/upstream.js';
 import { ended, GET, send } from '../http1/service.js';
@@ -19,7 +19,7 @@ interface Named {
 
 function openNamed(t: Test, port: number, answer: Named['answer'], more: Partial<UpstreamSettings> = {}): Named {
   const said: (string | null)[] = [];
-  const settings = upstreamSettings({ addresses: [`http://pets.example:${port}`], resolveMs: 5, ...more });
+  const settings = upstreamSettings({ addresses: [`http://pets.example:${port}`], resolve: 5, ...more });
   const resolveName = async (name: string): Promise<readonly string[]> => {
     t.equal(name, 'pets.example');
     named.asked += 1;

@@ -10,7 +10,7 @@ import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
-import { openRedisLedger } from '../../../../src/gateway/store/open.js';
+import { openRedisLedger } from '../../../../src/gateway/config/open-store.js';
 import { archivedStore, ledgerRows } from '../../../../src/gateway/usage/archive/ledger.js';
 import { runTask } from '../../../../src/gateway/usage/tasks/task.js';
 import { daysFrom } from '../../../../src/shared/utc-day.js';
@@ -83,7 +83,7 @@ async function staged(t: Test, database: string): Promise<Stage & { readonly red
   t.teardown(() => redis.stop());
   const stage = await openStage(t, redis.url, await postgres.createDatabase(database));
   // Few days: each one is looked at, and Redis rests in between.
-  return { ...stage, settings: { ...stage.settings, store: { ...stage.settings.store, usageDays: 80 } }, redis };
+  return { ...stage, settings: { ...stage.settings, store: { ...stage.settings.store, usage: 80 } }, redis };
 }
 
 t.test('one Redis', async (t) => {
@@ -125,7 +125,7 @@ t.test(
     await Promise.all([stage.engine.close(), stage.store.close()]);
     await redis.command('FLUSHALL');
     const isRefused = async (): Promise<boolean> => {
-      const store = openRedisLedger({ ...settings, dataFolder: temporaryFolder(t) }, archivedStore(settings));
+      const store = openRedisLedger({ ...settings, data: temporaryFolder(t) }, archivedStore(settings));
       const answer = store.nowMs().then(
         () => 'served',
         (error: unknown) => String(error),

@@ -29,7 +29,7 @@ export async function newPlace(t: Test, url: string): Promise<Place> {
 export async function openPlace(t: Test, redis: RedisServer, url: string): Promise<Place> {
   const stage = await openStage(t, redis.url, url);
   // Few days: each one is looked at, and Redis rests in between.
-  return { ...stage, redis, settings: { ...stage.settings, store: { ...stage.settings.store, usageDays: 80 } } };
+  return { ...stage, redis, settings: { ...stage.settings, store: { ...stage.settings.store, usage: 80 } } };
 }
 
 /** Counts requests of a key so many days ago. */

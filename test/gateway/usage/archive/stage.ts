@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { COUNTS, noCounts } from '../../../../src/gateway/store/records/counts.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
-import { openRedisLedger } from '../../../../src/gateway/store/open.js';
+import { openRedisLedger } from '../../../../src/gateway/config/open-store.js';
 import type { LedgerStore } from '../../../../src/gateway/store/ledger.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
 import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
@@ -40,22 +40,22 @@ export async function openStage(t: Test, redisUrl: string, archive: string): Pro
   return { engine, settings, store };
 }
 
-function settingsOf(dataFolder: string, redisUrl: string, archive: string): LedgerSettings {
+function settingsOf(data: string, redis: string, archive: string): LedgerSettings {
   return {
-    dataFolder,
+    data,
     store: {
-      redisUrl,
-      deadlineMs: 10_000,
-      usageDays: 400,
+      redis,
+      deadline: 10_000,
+      usage: 400,
       archive,
-      unarchived: false,
-      archiveAfterDays: 40,
-      finalAfterMs: 7 * DAY_MS,
-      mapBytes: 2 ** 28,
-      onFailure: 'local',
+      archive_after: 40,
+      final_after: 7 * DAY_MS,
+      map_size: 2 ** 28,
+      on_failure: 'local',
       gateways: 'auto',
       eviction: 'refuse',
-      replicas: { replicas: 'auto', waitMs: 1_000 },
+      replicas: 'auto',
+      replica_wait: 1_000,
     },
   };
 }
