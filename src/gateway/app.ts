@@ -5,7 +5,7 @@ import type { ServingEngine } from './store/port.js';
 import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/schema/gateway.js';
 import type { Contract } from './contract/load.js';
-import { createListener } from './edge/listener.js';
+import { createListener } from './edge/server/listener.js';
 import { buildHandler, type Lasting } from './process/handler.js';
 import { countUnproxied, watchListener, watchTls } from './observe/listener.js';
 import { createMetrics } from './observe/metrics.js';

@@ -9,7 +9,7 @@ import type { Operation } from './operation.js';
 import { readParameters } from './path/parameters.js';
 import { fixedHeaders, readLifetime, readPolicy, type Policy } from './policy.js';
 import { tagsIn } from './served/group.js';
-import { normalTemplate } from './template.js';
+import { normalTemplate } from './document/template.js';
 
 /** An operation, with its names and its location in the document. */
 export interface LoadedOperation {

@@ -4,7 +4,7 @@ import type { LeaseTracker } from '../store/leases.js';
 import type { Settlements } from '../store/settlements.js';
 import type { EndedRequest, ServingEngine } from '../store/port.js';
 import type { Settings } from '../config/schema/gateway.js';
-import { createDocumentAnswer, createOptionsAnswer } from '../contract/answers.js';
+import { createDocumentAnswer, createOptionsAnswer } from '../contract/served/answers.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
 import { DOCS, OPENAPI, OWN_USAGE, ownOperation } from '../contract/own.js';

@@ -6,7 +6,7 @@ import type { Places } from './addresses/share.js';
 import { upstreamError, upstreamFailed, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders, type FieldRules } from './headers.js';
-import type { Controller, ResponseHandler, Unanswered } from './transport.js';
+import type { Controller, ResponseHandler, Unanswered } from './http1/transport.js';
 
 /** Responses up to this size are held until complete: if the upstream breaks off, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;

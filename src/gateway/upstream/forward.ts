@@ -5,7 +5,7 @@ import { askingOf } from './addresses/share.js';
 import { Attempt, type OnReplaced, type ResponseRules } from './attempt.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { deliver, type Carry } from './deliver.js';
-import type { OnUpstreamFailure } from './failure.js';
+import type { OnUpstreamFailure } from './addresses/failure.js';
 import { outgoingRequest } from './outgoing.js';
 import { ownAddressesOf } from './own-addresses.js';
 import { meterOf } from './meter.js';

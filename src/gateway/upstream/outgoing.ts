@@ -3,7 +3,7 @@ import type { Credentials } from './credentials.js';
 import { requestHeaders } from './headers.js';
 import { withoutPrefix } from './own-addresses.js';
 import type { Upstream } from './pools.js';
-import type { OutgoingRequest } from './transport.js';
+import type { OutgoingRequest } from './http1/transport.js';
 
 /** The request for its upstream. What depends on the address is added later. */
 export function outgoingRequest(

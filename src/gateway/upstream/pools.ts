@@ -7,7 +7,7 @@ import type { TokenState } from './attempt.js';
 import { openAddresses, resolve, type Resolve } from './addresses/open.js';
 import { withQueue } from './addresses/share.js';
 import { timeLimitsOf } from './deadline.js';
-import type { OnUpstreamFailure } from './failure.js';
+import type { OnUpstreamFailure } from './addresses/failure.js';
 import { Slots } from './addresses/slots.js';
 import { Retries } from './retries.js';
 import { Uploads } from './uploads.js';

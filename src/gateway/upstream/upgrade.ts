@@ -13,7 +13,7 @@ import { Attempt, type ResponseRules } from './attempt.js';
 import type { Carry } from './deliver.js';
 import { appendResponseHeaders } from './headers.js';
 import { onceReady, openSocket } from './http1/dial.js';
-import type { Controller, OutgoingRequest, Unanswered } from './transport.js';
+import type { Controller, OutgoingRequest, Unanswered } from './http1/transport.js';
 
 /** Appended to the key to compute Sec-WebSocket-Accept (RFC 6455 §1.3). */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';

@@ -1,4 +1,4 @@
-import { normalTemplate } from '../template.js';
+import { normalTemplate } from './template.js';
 import { operationsOf } from './operations.js';
 import { follow, isMapping, type Mapping } from './references.js';
 import { serverPaths } from './servers.js';

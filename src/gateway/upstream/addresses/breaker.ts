@@ -1,5 +1,5 @@
 import type { BreakerSettings } from '../../config/schema/upstream.js';
-import type { UpstreamFailure } from '../failure.js';
+import type { UpstreamFailure } from './failure.js';
 
 /** Number of callers that must have seen failures before the others are kept off it, too. */
 const SEVERAL = 3;

@@ -1,5 +1,5 @@
 import { collectTurn } from '../../../shared/once-a-turn.js';
-import type { ResponseHandler } from '../transport.js';
+import type { ResponseHandler } from './transport.js';
 
 /**
  * Ends a response together with all others completed in this turn of the event loop; an error affects only its own

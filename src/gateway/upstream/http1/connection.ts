@@ -8,7 +8,7 @@ import { ResponseReader, type Progress } from './reader.js';
 import { endsConnection, requestHead } from './request-head.js';
 import type { UpstreamRequest } from './request.js';
 import type { ResponseHead, ResponseLimits } from './response-head.js';
-import type { Unanswered } from '../transport.js';
+import type { Unanswered } from './transport.js';
 import { Upload } from './upload.js';
 
 /** Bodies up to this size are copied into one write with their head. */

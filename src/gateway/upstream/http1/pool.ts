@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { onceATurn } from '../../../shared/once-a-turn.js';
-import type { Controller, OutgoingRequest, ResponseHandler } from '../transport.js';
+import type { Controller, OutgoingRequest, ResponseHandler } from './transport.js';
 import { Connection, type Owner } from './connection.js';
 import { dial, type Peer } from './dial.js';
 import { UpstreamRequest } from './request.js';

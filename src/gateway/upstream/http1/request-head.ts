@@ -1,4 +1,4 @@
-import type { OutgoingRequest } from '../transport.js';
+import type { OutgoingRequest } from './transport.js';
 
 /** Without a body, only these methods send `Content-Length: 0` (RFC 9110 §8.6). */
 const EXPECTS_BODY: ReadonlySet<string> = new Set(['PATCH', 'POST', 'PUT']);

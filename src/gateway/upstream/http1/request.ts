@@ -1,6 +1,6 @@
 import { complete } from './completed.js';
 import { release } from './read-buffer.js';
-import type { Controller, OutgoingRequest, ResponseHandler, Unanswered } from '../transport.js';
+import type { Controller, OutgoingRequest, ResponseHandler, Unanswered } from './transport.js';
 
 interface Carrier {
   destroy(): void;

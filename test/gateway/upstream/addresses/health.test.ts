@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Address } from '../../../../src/gateway/upstream/addresses/address.js';
 import { openUpstreams, type Upstream } from '../../../../src/gateway/upstream/pools.js';
 import { NO_EVENTS, upstreamSettings } from '../settings.js';
-import type { ResponseHandler } from '../../../../src/gateway/upstream/transport.js';
+import type { ResponseHandler } from '../../../../src/gateway/upstream/http1/transport.js';
 import { startFront } from '../../../attacks/front.js';
 import { scrape } from '../../../servers/exposition.js';
 import { startGateway, type Gateway } from '../../../servers/gateway.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { complete } from '../../../../src/gateway/upstream/http1/completed.js';
-import type { ResponseHandler } from '../../../../src/gateway/upstream/transport.js';
+import type { ResponseHandler } from '../../../../src/gateway/upstream/http1/transport.js';
 
 function handler(onResponseEnd: () => void, onFault: (error: unknown) => void = () => undefined): ResponseHandler {
   return {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/transport.js';
+import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/http1/transport.js';
 import { fullPort } from '../../../servers/full-port.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { Pool, type PoolSettings } from '../../../../src/gateway/upstream/http1/pool.js';
-import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/transport.js';
+import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/http1/transport.js';
 import { until } from '../../../servers/until.js';
 
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';

@@ -1,4 +1,4 @@
-import type { End } from './attempt.js';
+import type { End } from '../attempt.js';
 
 /**
  * Why an attempt failed: no connection; no TLS, such as an untrusted certificate; broken before a response; an unusable

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
-import { Crowd } from '../../../src/gateway/edge/crowd.js';
-import { until } from '../../servers/until.js';
+import { Crowd } from '../../../../src/gateway/edge/server/crowd.js';
+import { until } from '../../../servers/until.js';
 
 const LIMIT = 100;
 /** One in a hundred is kept free. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { bucketOf } from './client-address.js';
+import { bucketOf } from '../client-address.js';
 
 /** Share of the client connections kept free for addresses that have few. */
 const SPARE = 1 / 100;

@@ -1,5 +1,5 @@
-import type { Body, ChunkSource } from '../exchange.js';
-import type { Unreadable } from '../refusals/reasons.js';
+import type { Body, ChunkSource } from '../../exchange.js';
+import type { Unreadable } from '../../refusals/reasons.js';
 
 export interface OutgoingRequest {
   /** The X-Request-Id; absent if none is sent. */

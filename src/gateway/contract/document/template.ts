@@ -1,4 +1,4 @@
-import { normalPath } from '../edge/target.js';
+import { normalPath } from '../../edge/target.js';
 
 /** Characters that must be escaped in an HTTP path. */
 const ODD = /[^\x21-\x7e]|["<>\\^`{|}]/gu;

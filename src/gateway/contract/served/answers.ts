@@ -1,10 +1,10 @@
-import { commonHeaders } from '../answer.js';
-import type { Cors } from '../edge/cors.js';
-import type { Admitted } from '../exchange.js';
-import { REFUSALS, type Refusal } from '../refusal.js';
-import { groupIn } from './served/group.js';
-import type { Written } from './served/parts.js';
-import { createPieces } from './served/piece.js';
+import { commonHeaders } from '../../answer.js';
+import type { Cors } from '../../edge/cors.js';
+import type { Admitted } from '../../exchange.js';
+import { REFUSALS, type Refusal } from '../../refusal.js';
+import { groupIn } from './group.js';
+import type { Written } from './parts.js';
+import { createPieces } from './piece.js';
 
 /** Responds to OPTIONS with the methods of the path, at no cost; to a CORS preflight (Fetch) also with CORS fields. */
 export function createOptionsAnswer(cors: Cors | null): (exchange: Admitted) => undefined {

@@ -1,17 +1,17 @@
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Certificate } from '../config/certificate.js';
+import type { Certificate } from '../../config/certificate.js';
 import { Crowd } from './crowd.js';
-import type { Handler } from './handler.js';
-import { connectionOf, isServing, trackConnection } from './http1/connection.js';
-import { createHttp1Server, tune } from './http1/server.js';
-import { createHttp2 } from './http2/server.js';
-import { expectProxyHeaders, type ProxyRefusal } from './proxy-protocol/listener.js';
-import { handshakeRules } from './tls.js';
-import { Traffic } from './traffic.js';
-import { Upgrades } from './websocket/upgrade.js';
-import { Bag } from '../../shared/bag.js';
+import type { Handler } from '../handler.js';
+import { connectionOf, isServing, trackConnection } from '../http1/connection.js';
+import { createHttp1Server, tune } from '../http1/server.js';
+import { createHttp2 } from '../http2/server.js';
+import { expectProxyHeaders, type ProxyRefusal } from '../proxy-protocol/listener.js';
+import { handshakeRules } from '../tls.js';
+import { Traffic } from '../traffic.js';
+import { Upgrades } from '../websocket/upgrade.js';
+import { Bag } from '../../../shared/bag.js';
 
 export type Listener = ReturnType<typeof createListener>;
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { scrape } from '../../servers/exposition.js';
-import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startUpstream } from '../../servers/upstream.js';
+import { scrape } from '../../../servers/exposition.js';
+import { startGateway, type Gateway } from '../../../servers/gateway.js';
+import { startUpstream } from '../../../servers/upstream.js';
 
 /** Failed attempts by kind, those with none left out. */
 async function failures(gateway: Gateway): Promise<Record<string, number>> {
