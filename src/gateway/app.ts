@@ -6,7 +6,7 @@ import type { Certificate } from './config/certificate.js';
 import type { Settings } from './config/schema/gateway.js';
 import type { Contract } from './contract/load.js';
 import { createListener } from './edge/server/listener.js';
-import { buildHandler, type Lasting } from './process/handler.js';
+import { buildHandler, type HandlerDependencies } from './process/handler.js';
 import { countUnproxied, watchListener, watchTls } from './observe/listener.js';
 import { createMetrics } from './observe/metrics.js';
 import { logReplaced } from './observe/replaced.js';
@@ -14,9 +14,9 @@ import { watchAddresses, watchUpstreams } from './observe/upstreams.js';
 import { openUpstreams, retireUpstreams, type Upstreams } from './upstream/pools.js';
 import { BillsSoFar } from './usage/so-far.js';
 import { createOwnUsage } from './usage/own.js';
-import type { InForce } from './workers/message.js';
+import type { Configuration } from './workers/message.js';
 
-interface AppParts extends Pick<Lasting, 'internalToken' | 'log' | 'now' | 'recent' | 'recall'> {
+interface AppParts extends Pick<HandlerDependencies, 'internalToken' | 'log' | 'now' | 'recent' | 'recall'> {
   readonly contract: Contract;
   readonly settings: Settings;
   /** For the public listener; plain HTTP if absent or null. */
@@ -43,7 +43,7 @@ export function createApp(parts: AppParts) {
   const leases = trackLeases(engine, (error) => log.error({ err: error }, 'leases could not be renewed'));
   let { plans } = settings;
   const bills = new BillsSoFar(engine, () => plans);
-  const lasting: Lasting = {
+  const dependencies: HandlerDependencies = {
     ...parts,
     metrics,
     admission,
@@ -55,7 +55,7 @@ export function createApp(parts: AppParts) {
   };
 
   const events = watchAddresses(metrics.registry, Object.keys(settings.upstreams), log);
-  let built = buildHandler(lasting, contract, settings, openUpstreams(usedBy(contract, settings), events));
+  let built = buildHandler(dependencies, contract, settings, openUpstreams(usedBy(contract, settings), events));
   let certificate = parts.certificate ?? null;
   const security = certificate === null ? null : { certificate, http2: settings.tls?.http2 === true };
   const listener = createListener(
@@ -71,11 +71,11 @@ export function createApp(parts: AppParts) {
     metrics,
     upstreams: (): Upstreams => built.upstreams,
     /** Applies settings and contract to every new exchange, and the certificate to every new connection. */
-    apply: ({ settings: next, certificate: inForce, contract: offered }: InForce): void => {
+    apply: ({ settings: next, certificate: inForce, contract: offered }: Configuration): void => {
       const { upstreams: before, handler } = built;
       metrics.nameOperations(namesOf(offered));
       ({ plans } = next);
-      built = buildHandler(lasting, offered, next, openUpstreams(usedBy(offered, next), events, before));
+      built = buildHandler(dependencies, offered, next, openUpstreams(usedBy(offered, next), events, before));
       // Longer than an exchange of the old handler needs to reach its upstream.
       retireUpstreams(before, built.upstreams, 2 * handler.limits.request_time);
       certificate = inForce;

@@ -4,18 +4,18 @@ import { ConfigError, type Sources } from '../config/load.js';
 import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
 import { readSecrets, type Secrets } from './secrets.js';
-import type { InForce } from '../workers/message.js';
+import type { Configuration } from '../workers/message.js';
 import { createLog, type Log } from '../../shared/log.js';
 
 /** What every gateway process starts with. A reload replaces only the contract; the reloader has current settings. */
-export interface Base<Store = Engine> extends InForce, Secrets {
+export interface Base<Store = Engine> extends Configuration, Secrets {
   /** The contract in force. */
   contract: Contract;
   /** Costs and scopes of the contract's operations, updated in place. */
   readonly costs: Map<string, number>;
   readonly scopes: string[];
   /** Applies a new configuration to the listener or the workers. Resolves once all of it is in force. */
-  apply: (next: InForce) => Promise<void> | void;
+  apply: (next: Configuration) => Promise<void> | void;
   readonly log: Log;
   readonly engine: Store;
 }
@@ -23,7 +23,7 @@ export interface Base<Store = Engine> extends InForce, Secrets {
 /** Throws InvalidSecret, and errors of `openStore`. */
 export function openBase<Store>(
   environment: NodeJS.ProcessEnv,
-  { settings, certificate, contract }: InForce,
+  { settings, certificate, contract }: Configuration,
   openStore: (settings: Settings, log: Log) => Store,
 ): Base<Store> {
   const log = createLog('gateway', settings.log.level);
@@ -64,7 +64,7 @@ export async function askStore({ engine }: Base, { settings, plans }: Sources): 
   throw new ConfigError([{ file, line: 0, column: 0, path: '', message }], plans.files);
 }
 
-export async function applyAll(base: Base<unknown>, next: InForce): Promise<void> {
+export async function applyAll(base: Base<unknown>, next: Configuration): Promise<void> {
   const { settings, contract } = next;
   base.log.level = settings.log.level;
   setContract(base, contract);

@@ -32,7 +32,7 @@ import type { Log } from '../../shared/log.js';
 import { writeLine } from '../../shared/log-lines.js';
 
 /** What a change of settings or contract does not replace. */
-export interface Lasting {
+export interface HandlerDependencies {
   readonly internalToken: string;
   readonly log: Log;
   /** Unix ms, for sunset dates; defaults to the real clock. */
@@ -52,7 +52,7 @@ export interface Lasting {
 }
 
 /** Builds the pipeline for one contract and its settings, with the upstreams to forward to. */
-export function buildHandler(parts: Lasting, contract: Contract, settings: Settings, upstreams: Upstreams) {
+export function buildHandler(parts: HandlerDependencies, contract: Contract, settings: Settings, upstreams: Upstreams) {
   const { log, metrics, admission, settlements, leases, recent } = parts;
   const holder = openHolderPages(parts, contract, settings);
   const cors = settings.cors === undefined ? null : createCors(settings.cors, settings.credentials);

@@ -34,7 +34,7 @@ interface Numbered {
  * The configuration of a process. A worker gets it from the primary: the files may be invalid by now, or contain
  * changes that need a restart.
  */
-export interface InForce {
+export interface Configuration {
   readonly settings: Settings;
   readonly certificate: Certificate | null;
   readonly contract: Contract;
@@ -48,7 +48,7 @@ interface Serialized {
 }
 
 /** @param isKnown whether the worker already has the contract */
-export function applyCommand({ settings, certificate, contract }: InForce, isKnown: boolean): PrimaryMessage {
+export function applyCommand({ settings, certificate, contract }: Configuration, isKnown: boolean): PrimaryMessage {
   const { routes, pathRules, document, parts, about, hash } = contract;
   return {
     type: 'apply',
@@ -59,7 +59,7 @@ export function applyCommand({ settings, certificate, contract }: InForce, isKno
 }
 
 /** @param before the previous configuration; null at the start */
-export function deserialize({ settings, pem, contract }: Serialized, before: InForce | null): InForce {
+export function deserialize({ settings, pem, contract }: Serialized, before: Configuration | null): Configuration {
   return {
     settings,
     certificate: pem === null ? null : new Certificate(Buffer.from(pem.cert), Buffer.from(pem.key)),

@@ -10,7 +10,7 @@ import { answerWorker } from './owner.js';
 import type { Contract } from '../contract/load.js';
 import type { AdmissionEngine } from '../store/port.js';
 import type { Log } from '../../shared/log.js';
-import { applyCommand, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
+import { applyCommand, type Configuration, type PrimaryMessage, type WorkerMessage } from './message.js';
 
 const SCRAPE_MS = 250;
 /** A worker that dies this early is replaced after a pause, so that an invalid setup does not restart in a loop. */
@@ -27,10 +27,10 @@ interface Started {
  * Starts as many workers as `first` says and replaces those that die. They use the store through `engine`.
  * @param own metrics of this process
  */
-export function startWorkers(first: InForce, engine: AdmissionEngine, own: Registry, log: Log) {
+export function startWorkers(first: Configuration, engine: AdmissionEngine, own: Registry, log: Log) {
   const count = first.settings.workers;
   // A copy: a reload changes `first`.
-  let inForce: InForce = { ...first };
+  let configuration: Configuration = { ...first };
   const metrics = new WorkerMetrics();
   const asked = new AskedWorkers();
   /** Workers that have asked for the configuration, and therefore get changes. */
@@ -46,8 +46,8 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
     new Promise((resolve) => {
       its.owed.push(resolve);
       // A worker that is exiting cannot receive it, and need not.
-      worker.send(applyCommand(inForce, its.contract === inForce.contract), () => undefined);
-      its.contract = inForce.contract;
+      worker.send(applyCommand(configuration, its.contract === configuration.contract), () => undefined);
+      its.contract = configuration.contract;
     });
 
   // Settings contain maps, and a certificate contains bytes.
@@ -97,8 +97,8 @@ export function startWorkers(first: InForce, engine: AdmissionEngine, own: Regis
     /** Asks all workers which exchanges they remember. */
     recall: (question: Question) => recall(asked, question),
     /** Resolves once `next` is in force in all workers. */
-    apply: async (next: InForce) => {
-      inForce = next;
+    apply: async (next: Configuration) => {
+      configuration = next;
       await Promise.all([...started].map(([worker, its]) => publish(worker, its)));
     },
     /** Asks all workers to drain; kills the remaining ones after the deadline. */

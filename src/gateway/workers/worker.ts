@@ -5,21 +5,21 @@ import type { Settings } from '../config/schema/gateway.js';
 import type { ServingEngine } from '../store/port.js';
 import { AskedPrimary } from './recall.js';
 import { storeOfOwner } from './store.js';
-import { deserialize, type InForce, type PrimaryMessage, type WorkerMessage } from './message.js';
+import { deserialize, type Configuration, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/repeat.js';
 
 /** Interval at which a worker sends its metrics: `kill -9` loses at most this much. */
 const METRICS_MS = 500;
 
 /** Resolves with the first configuration. Later ones go to `apply`, which resolves once they are applied. */
-export function askPrimary(apply: (inForce: InForce) => Promise<void>): Promise<InForce> {
+export function askPrimary(apply: (configuration: Configuration) => Promise<void>): Promise<Configuration> {
   return new Promise((resolve) => {
-    let next: (inForce: InForce) => Promise<void> | void = resolve;
-    let inForce: InForce | null = null;
+    let next: (configuration: Configuration) => Promise<void> | void = resolve;
+    let configuration: Configuration | null = null;
     process.on('message', (message: PrimaryMessage) => {
       if (message.type !== 'apply') return;
-      inForce = deserialize(message, inForce);
-      const applied = next(inForce);
+      configuration = deserialize(message, configuration);
+      const applied = next(configuration);
       next = apply;
       void Promise.resolve(applied).then(() => send({ type: 'applied' }));
     });

@@ -35,7 +35,7 @@ export interface Owner {
 }
 
 /** How long a connection is kept, and limits for its responses. */
-interface Lasting {
+interface ConnectionOptions {
   readonly idleMs: number;
   readonly lifetimeMs?: number;
   readonly responseLimits?: ResponseLimits;
@@ -63,7 +63,7 @@ export class Connection implements SocketReader {
   readonly #earlier: string[] = [];
   readonly #isEncrypted: boolean;
 
-  constructor(socket: Socket, owner: Owner, { idleMs, lifetimeMs = LIFETIME_MS, responseLimits }: Lasting) {
+  constructor(socket: Socket, owner: Owner, { idleMs, lifetimeMs = LIFETIME_MS, responseLimits }: ConnectionOptions) {
     this.#reader = new ResponseReader(this, responseLimits);
     this.#socket = socket;
     this.#isEncrypted = socket instanceof TLSSocket;
