@@ -1,5 +1,92 @@
+const { readdirSync } = require('node:fs');
+const { dirname, join } = require('node:path');
+
 /** Which imports are allowed. One that is not fails `npm run lint`. */
 const arrow = (name, from, to, comment) => ({ name, severity: 'error', comment, from, to });
+
+/** Sub-folders whose files import those of the folder above. All others are imported by them, at most. */
+const UPPER = [
+  'cli/usage/push',
+  'gateway/console/accounts',
+  'gateway/docs',
+  'gateway/edge/http1',
+  'gateway/edge/http2',
+  'gateway/edge/proxy-protocol',
+  'gateway/edge/server',
+  'gateway/edge/websocket',
+  'gateway/holder',
+  'gateway/pages/components',
+  'gateway/store/embedded',
+  'gateway/store/outage',
+  'gateway/store/redis',
+  'gateway/usage/rehearsal/ledger',
+  'gateway/usage/tasks',
+  'shared/metrics',
+];
+/** Sub-folders that still import the files above and are imported by them: only take away from this list. */
+const MUTUAL = [
+  'cli/actions',
+  'cli/rehearse',
+  'cli/start',
+  'cli/transfer',
+  'cli/usage',
+  'gateway/accounts',
+  'gateway/accounts/customers',
+  'gateway/accounts/transfer',
+  'gateway/actions/access',
+  'gateway/actions/accounts',
+  'gateway/actions/input',
+  'gateway/actions/service',
+  'gateway/actions/usage',
+  'gateway/admission',
+  'gateway/console/access',
+  'gateway/console/audit',
+  'gateway/console/bans',
+  'gateway/console/customers',
+  'gateway/console/events',
+  'gateway/console/forms',
+  'gateway/console/keys',
+  'gateway/console/overview',
+  'gateway/console/plans',
+  'gateway/console/runbooks',
+  'gateway/console/settings',
+  'gateway/console/sign-in',
+  'gateway/console/usage',
+  'gateway/console/why',
+  'gateway/contract',
+  'gateway/contract/path',
+  'gateway/edge',
+  'gateway/holder/overview',
+  'gateway/observe',
+  'gateway/process',
+  'gateway/store/embedded/files',
+  'gateway/store/embedded/journal',
+  'gateway/store/embedded/ledger',
+  'gateway/store/embedded/outbox',
+  'gateway/store/embedded/records',
+  'gateway/store/redis/admit',
+  'gateway/store/redis/ledger',
+  'gateway/store/redis/link',
+  'gateway/store/redis/outbox',
+  'gateway/store/redis/records',
+  'gateway/store/redis/trust',
+  'gateway/upstream',
+  'gateway/usage',
+  'pets/store',
+];
+
+const foldersOf = (folder) =>
+  readdirSync(join(__dirname, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => [`${folder}/${name}`, ...foldersOf(`${folder}/${name}`)]);
+const foldersAndThoseAbove = foldersOf('src')
+  .filter((folder) => !MUTUAL.includes(folder.slice('src/'.length)))
+  .map((folder) => {
+    const [below, above] = [{ path: `^${folder}/` }, { path: `^${dirname(folder)}/[^/]+$` }];
+    return UPPER.includes(folder.slice('src/'.length))
+      ? arrow(`${folder}-imports-those-above`, above, below, 'A folder of UPPER is not imported by the files above it.')
+      : arrow(`${folder}-is-below`, below, above, 'A folder that imports the files above it belongs into UPPER.');
+  });
 
 /** The folders of src/gateway. Each may import those before it and none behind it, so that no two import each other. */
 const FOLDERS = [
@@ -35,6 +122,7 @@ const foldersInOrder = FOLDERS.slice(0, -1).map((folder, index) =>
 module.exports = {
   forbidden: [
     ...foldersInOrder,
+    ...foldersAndThoseAbove,
     arrow(
       'every-folder-has-its-place',
       { path: '^src/gateway/', pathNot: `^src/gateway/([^/]+\\.ts$|(${FOLDERS.join('|')})/)` },
@@ -49,7 +137,12 @@ module.exports = {
     ),
     arrow('no-cycle', {}, { circular: true }, 'Files that import each other have no first one to read.'),
     {
-      ...arrow('no-folder-cycle', { path: '^src' }, { circular: true }, 'Nor have folders, at any depth.'),
+      ...arrow(
+        'no-folder-cycle',
+        { path: '^src' },
+        { circular: true },
+        'Nor have folders next to each other, at any depth.',
+      ),
       scope: 'folder',
     },
     arrow(

@@ -2,6 +2,7 @@ import { commonHeaders } from '../answer.js';
 import { onlyValueOf } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import type { UpstreamReason } from '../refusals/reasons.js';
+import type { End } from './addresses/failure.js';
 import type { Places } from './addresses/share.js';
 import { upstreamError, upstreamFailed, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
@@ -20,13 +21,6 @@ const GATHER_MS = 100;
 const STREAM =
   /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-ndjson|jsonl|json-seq|stream\+json|grpc-web))/i;
 const NOTHING = Buffer.alloc(0);
-
-/** How an attempt ended: responded, refused, connection broken or not available, abandoned, or an internal error. */
-export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'tls' | 'withdrawn' | Fault;
-
-export interface Fault {
-  readonly fault: Error;
-}
 
 /** Called for a response of 400 or above that is not an Error. `body` is decoded if possible, truncated if too long. */
 export type OnReplaced = (exchange: Admitted, status: number, contentType: string, body: Buffer) => void;

@@ -2,9 +2,9 @@ import type { Admitted, Asking, BodyRest } from '../exchange.js';
 import { upstreamFailed, upstreamTimeout, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { Evidence } from './addresses/breaker.js';
-import type { Attempt, End } from './attempt.js';
+import type { Attempt } from './attempt.js';
 import { Deadline, headLimit } from './deadline.js';
-import { failureOf, type OnUpstreamFailure } from './addresses/failure.js';
+import { failureOf, type End, type OnUpstreamFailure } from './addresses/failure.js';
 import { noSlot, unavailable, type Upstream } from './pools.js';
 
 /** Share of the deadline that an attempt must have had, so that its timeout counts against the address. */

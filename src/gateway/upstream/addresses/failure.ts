@@ -1,4 +1,7 @@
-import type { End } from '../attempt.js';
+import type { Refusal } from '../../refusal.js';
+
+/** How an attempt ended: responded, refused, connection broken or not available, abandoned, or an internal error. */
+export type End = 'answered' | Refusal | 'lost' | 'not_sent' | 'tls' | 'withdrawn' | { readonly fault: Error };
 
 /**
  * Why an attempt failed: no connection; no TLS, such as an untrusted certificate; broken before a response; an unusable
