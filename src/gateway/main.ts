@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { Registry } from 'prom-client';
 import { createApp } from './app.js';
-import { applyAll, askStore, openBase, type Base } from './process/base.js';
+import { applyAll, offerPlans, openBase, type Base } from './process/base.js';
 import { loadSources } from './config/load.js';
 import { ConfigError } from './config/files/problem.js';
 import { createReloader, Unsettled, type Reloader } from './config/reload.js';
@@ -55,7 +55,7 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
       const { operations } = next.routes;
       const files = [...read.files, ...next.files];
       const warned = withFiles(files, () => checkPrices(read, operations));
-      await askStore(base, read);
+      await offerPlans(base, read);
       const problems = await planProblems(base.engine, read, isDearer(next, base) ? null : plans, operations);
       if (problems.length > 0) throw new ConfigError(problems, files);
       warn(base, next === contract ? null : next, warned);

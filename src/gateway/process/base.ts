@@ -56,7 +56,7 @@ function setContract(base: Base<unknown>, contract: Contract): void {
 }
 
 /** Throws ConfigError if the store refuses the plans, StoreUnavailable if it does not respond. */
-export async function askStore({ engine }: Base, { settings, plans }: Sources): Promise<void> {
+export async function offerPlans({ engine }: Base, { settings, plans }: Sources): Promise<void> {
   const refusal = await engine.refusal?.(settings.plans);
   if (refusal === undefined || refusal === null) return;
   const [file = 'plans'] = plans.files;

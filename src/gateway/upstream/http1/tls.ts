@@ -1,19 +1,16 @@
 import { constants } from 'node:crypto';
 import { isIP, type ConnectOpts } from 'node:net';
 import { connect, createSecureContext, type ConnectionOptions, type SecureContext, type TLSSocket } from 'node:tls';
+import type { UpstreamSettings } from '../../config/schema/upstream.js';
 
 /** For this long, connections may resume an earlier one, and the server's certificate is not checked again. */
 const SESSION_MS = 600_000;
 
-/** PEM texts. Null: Node's certificate authorities, and no client certificate. */
-export interface TlsFiles {
-  readonly ca: string | null;
-  readonly cert: string | null;
-  readonly key: string | null;
-}
-
-/** Returns what all connections to an upstream share: TLS 1.2 or newer, no renegotiation. */
-export function secureContextOf({ ca, cert, key }: TlsFiles): SecureContext {
+/**
+ * Returns what all connections to an upstream share: TLS 1.2 or newer, no renegotiation. Without PEM texts: Node's
+ * certificate authorities, and no client certificate.
+ */
+export function secureContextOf({ ca, cert, key }: UpstreamSettings['tls']): SecureContext {
   return createSecureContext({
     ...(ca === null ? {} : { ca }),
     ...(cert === null || key === null ? {} : { cert, key }),

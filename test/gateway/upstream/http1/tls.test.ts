@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Pool } from '../../../../src/gateway/upstream/http1/pool.js';
-import { secureContextOf, TlsClient, type TlsFiles } from '../../../../src/gateway/upstream/http1/tls.js';
+import type { UpstreamSettings } from '../../../../src/gateway/config/schema/upstream.js';
+import { secureContextOf, TlsClient } from '../../../../src/gateway/upstream/http1/tls.js';
 import { issueCertificate, type Issued } from '../../../servers/certificate.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
@@ -59,7 +60,7 @@ async function listenSecure(t: Test, options: TlsOptions): Promise<Service> {
   return service;
 }
 
-type Options = Partial<TlsFiles> & {
+type Options = Partial<UpstreamSettings['tls']> & {
   readonly name?: string;
   readonly connectMs?: number;
   readonly connections?: number;
