@@ -92,7 +92,7 @@ function settledIn({ settled }: Fields): number | null {
   return isCount(settled) ? settled : null;
 }
 
-function isCount(value: unknown): value is number {
+export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 

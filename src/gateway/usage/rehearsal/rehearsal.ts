@@ -1,6 +1,6 @@
 import { pricesOf, type Plans } from '../../admission/plan.js';
 import { Bills, type Prices } from './bills.js';
-import { decisionIn, type LoggedDecision } from './line.js';
+import { decisionIn, isCount, type LoggedDecision } from './line.js';
 import { Replay, type LeftOut } from './replay.js';
 import { Sorter } from './sorter.js';
 import type { Doubt } from './subjects.js';
@@ -40,18 +40,8 @@ export class Rehearsal {
   readonly #tally: Tally;
   readonly #missing = new Map<string, number>();
   readonly #ignored: Ignored = {
-    ...{
-      no_plan: 0,
-      crowded: 0,
-      late: 0,
-      repeated: 0,
-      free: 0,
-      undecided: 0,
-      old: 0,
-      strange: 0,
-      unreadable: 0,
-      other: 0,
-    },
+    ...{ no_plan: 0, crowded: 0, late: 0, repeated: 0, free: 0 },
+    ...{ undecided: 0, old: 0, strange: 0, unreadable: 0, other: 0 },
   };
   readonly #onDecided: Script['onDecided'];
   /** IDs of the lines decided in the current millisecond, to detect a log that was given twice. */
@@ -126,8 +116,9 @@ export class Rehearsal {
     if (text === '') return;
     const fields = text.startsWith('{') ? fieldsIn(text) : null;
     if (fields === null) this.#ignored.unreadable += 1;
-    else if (fields['msg'] === LINES_DROPPED) this.#dropped += Number(fields['accessLines']);
-    else this.#ignored.other += 1;
+    else if (fields['msg'] !== LINES_DROPPED) this.#ignored.other += 1;
+    else if (isCount(fields['accessLines'])) this.#dropped += fields['accessLines'];
+    else this.#ignored.strange += 1;
   }
 }
 

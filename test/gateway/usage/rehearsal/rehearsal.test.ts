@@ -148,3 +148,10 @@ t.test('what a log does not have is named', async (t) => {
   const { plan } = JSON.parse(line) as { plan: string };
   t.match(rehearse(new Map(), [line]).missingPlans, { [plan]: 1 });
 });
+
+t.test('a notice of dropped lines without their number is a strange line, and spoils no sum', (t) => {
+  const notice = (accessLines?: number): string => JSON.stringify({ msg: LINES_DROPPED, accessLines });
+  const { dropped, ignored } = rehearse(plansWith(), [notice(3), notice()]);
+  t.match({ dropped, ignored }, { dropped: 3, ignored: { strange: 1 } });
+  t.end();
+});
