@@ -34,7 +34,7 @@ export function watchArchive(registry: Registry, state: () => ArchiveState): voi
   gaugeOf(
     registry,
     'petgate_ledger_archive_up',
-    '0 if the last move to the archive failed, else 1.',
+    '0 if the archive does not respond or the last move to it failed, else 1.',
     () => (state().ok === false ? 0 : 1),
     'min',
   );

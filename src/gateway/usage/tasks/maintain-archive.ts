@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { repeat } from '../../../shared/repeat.js';
 import type { Log } from '../../../shared/log.js';
+import { StoreUnavailable } from '../../admission/port.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import type { LedgerStore } from '../../store/ledger.js';
 import { openArchive, type LedgerSettings } from '../archive/ledger.js';
@@ -14,7 +15,7 @@ const RETRY_MS = 600_000;
 
 /** The last known state of the archive. */
 export interface ArchiveState {
-  /** Whether the last run succeeded; null before the first. */
+  /** Whether the archive responded to the last check and the last move succeeded; null before the first move. */
   readonly ok: boolean | null;
   /** Due days not yet moved, as of the last successful run. */
   readonly waiting: number;
@@ -43,32 +44,38 @@ export function maintainArchive(
 ): ArchiveMaintenance {
   let state: ArchiveState = { ok: null, waiting: 0, days: 0, lacking: [] };
   let doneOn = '';
+  let hasMoved: boolean | null = null;
   let notBeforeMs = performance.now() + everyMs;
   const move = async (): Promise<void> => {
     if (performance.now() < notBeforeMs || doneOn === dayOf(Date.now())) return;
     const today = dayOf(Date.now());
     notBeforeMs = performance.now() + Math.min(RETRY_MS, 10 * everyMs);
     const result = JSON.parse(await text(runTask({ kind: 'move', settings: { data, store } }))) as MoveResult;
+    hasMoved = true;
     state = { ...state, ok: true, waiting: result.waiting.length, days: result.days };
     if (result.moved > 0) log.info({ days: result.moved, rows: result.rows }, 'days of the ledger were archived');
     if (result.waiting.length === 0) doneOn = today;
   };
+  const fail = (error: unknown): void => {
+    state = { ...state, ok: false };
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error({ reason }, 'days of the ledger could not be archived');
+  };
   const check = async (): Promise<void> => {
     const lacking = await lackingNow(noted, { store });
     if (lacking.length > 0 && state.lacking.length === 0) log.error(lackingText(lacking));
-    state = { ...state, lacking };
+    state = { ...state, ok: hasMoved, lacking };
   };
   const work = async (): Promise<void> => {
-    // If the archive does not respond, the next move reports it.
-    await check().catch(() => undefined);
+    await check().catch((error: unknown) => {
+      // Without Redis it is unknown what the archive should have.
+      if (state.ok !== false && !(error instanceof StoreUnavailable)) fail(error);
+    });
     await move();
   };
   const stop = repeat(everyMs, work, (error) => {
-    state = { ...state, ok: false };
-    log.error(
-      { reason: error instanceof Error ? error.message : String(error) },
-      'days of the ledger could not be archived',
-    );
+    hasMoved = false;
+    fail(error);
   });
   return { state: () => state, stop: () => void stop() };
 }

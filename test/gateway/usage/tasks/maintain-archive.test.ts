@@ -39,4 +39,8 @@ t.test('days are moved by themselves; metrics tell when they are not', async (t)
   await until('it was seen that a day is gone', () => archiving.state().lacking.length > 0);
   t.match(archiving.state().lacking, [{ day: ago(50), lost: { requests: 9, units: 23 } }]);
   t.match(await registry.metrics(), /petgate_ledger_lacking 1/);
+
+  await postgres.stop();
+  await until('the archive is known to be down, though nothing has to be moved', () => archiving.state().ok === false);
+  t.match(await registry.metrics(), /petgate_ledger_archive_up 0/);
 });
