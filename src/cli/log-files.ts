@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandError } from './command-error.js';
 
-const LINE_BYTES = 1_048_576;
+const LINE_CHARACTERS = 1_048_576;
 const CHUNK_BYTES = 262_144;
 
 /** Returns the real path of each file; `-` is standard input. Throws CommandError if two are the same file. */
@@ -29,8 +29,8 @@ export async function* linesOf(file: string, path: string): AsyncGenerator<reado
     for await (const chunk of input as AsyncIterable<string>) {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
-      if (rest.length > LINE_BYTES)
-        throw new CommandError(`${file} has a line of more than 1 MiB. Is it a gateway's JSON log?`);
+      if (rest.length > LINE_CHARACTERS)
+        throw new CommandError(`${file} has a line of more than 1,048,576 characters. Is it a gateway's JSON log?`);
       yield lines;
     }
   } catch (error) {
