@@ -1,7 +1,7 @@
 import type { Price } from '../../admission/plan.js';
 
 /** What a payer owes for one day of a month on one plan; amounts are in the currency's smallest unit. */
-export interface Part {
+export interface DayCharge {
   /** From 0, the first day of the month. */
   readonly day: number;
   readonly plan: string;
@@ -30,12 +30,12 @@ export interface Month {
  * of the days that ended on it. Units are billed on the plan that admitted them, included ones first. Days with neither
  * share nor units are omitted.
  */
-export function partsOf(month: Month, prices: ReadonlyMap<string, Price | null>): readonly Part[] {
+export function dayCharges(month: Month, prices: ReadonlyMap<string, Price | null>): readonly DayCharge[] {
   const plans = new Set([...month.planOf, ...month.units.keys()]);
-  return [...plans].flatMap((plan) => (plan === null ? [] : partsOn(plan, month, prices.get(plan) ?? null)));
+  return [...plans].flatMap((plan) => (plan === null ? [] : chargesOn(plan, month, prices.get(plan) ?? null)));
 }
 
-function partsOn(plan: string, { planOf, units: all }: Month, price: Price | null): readonly Part[] {
+function chargesOn(plan: string, { planOf, units: all }: Month, price: Price | null): readonly DayCharge[] {
   const count = planOf.length;
   const units = all.get(plan) ?? [];
   // The payer never ended a day on this plan, and corrections cancelled its units out: the price does not matter.

@@ -1,5 +1,5 @@
 import type { Figure, MoneyView } from '../grouping/money-view.js';
-import type { Part } from './bill.js';
+import type { DayCharge } from './bill.js';
 
 interface Sum {
   base: bigint;
@@ -14,7 +14,7 @@ export class Money {
   readonly #sums = new Map<string, Sum>();
   readonly #unknown = new Set<string>();
 
-  add(part: Part): void {
+  add(part: DayCharge): void {
     if (part.price === null) this.#unknown.add(`no price of ${part.plan}`);
     else this.#put(part.price.currency, part);
   }
@@ -45,7 +45,7 @@ export class Money {
     return [...this.#sums].sort().map(([currency, sum]) => ({ currency, ...figuresOf(sum) }));
   }
 
-  #put(currency: string, more: Sum | Part): void {
+  #put(currency: string, more: Sum | DayCharge): void {
     const sum = this.#sums.get(currency) ?? { base: 0n, included: 0n, overage: 0n, amount: 0n };
     for (const field of FIELDS) sum[field] += more[field];
     this.#sums.set(currency, sum);

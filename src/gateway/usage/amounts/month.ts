@@ -4,7 +4,7 @@ import type { Accounts } from '../../store/ledger.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import { withRetry } from '../../store/records/retry.js';
 import type { Account } from './accounts.js';
-import type { Part } from './bill.js';
+import type { DayCharge } from './bill.js';
 
 /** Payers whose history is read in one turn of the event loop. */
 const AT_ONCE = 32;
@@ -44,13 +44,13 @@ async function historyOf(
  * @param counted by plan, the days with counts
  */
 export function reportable(
-  parts: readonly Part[],
+  parts: readonly DayCharge[],
   prices: ReadonlyMap<string, Price | null>,
   counted: ReadonlyMap<string, { has(day: string): boolean }>,
   days: readonly string[],
-): readonly Part[] {
-  const isReported = ({ plan, day, price }: Part): boolean =>
+): readonly DayCharge[] {
+  const isReported = ({ plan, day, price }: DayCharge): boolean =>
     price !== null || !prices.has(plan) || counted.get(plan)?.has(days[day]!) === true;
-  const isOwed = ({ plan, price, amount }: Part): boolean => (price === null ? !prices.has(plan) : amount !== 0n);
+  const isOwed = ({ plan, price, amount }: DayCharge): boolean => (price === null ? !prices.has(plan) : amount !== 0n);
   return counted.size > 0 || parts.some(isOwed) ? parts.filter(isReported) : [];
 }

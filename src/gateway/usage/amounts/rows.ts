@@ -15,7 +15,7 @@ import { daysFrom } from '../../../shared/utc-day.js';
 import type { Ledger, ReportRow } from '../grouping/groups.js';
 import { isFinal, labelsOf, type ReportRange } from '../grouping/range.js';
 import { accountsIn, type Summing } from './accounts.js';
-import { partsOf } from './bill.js';
+import { dayCharges } from './bill.js';
 import { Money } from './money.js';
 import type { MoneyView } from '../grouping/money-view.js';
 import { withHistory, reportable, type WithHistory } from './month.js';
@@ -69,7 +69,7 @@ export class Amounts {
 
   #rowsOf({ id, record, sums: counted, history }: WithHistory<Counted>): readonly ReportRow[] {
     const days = this.#days;
-    const parts = partsOf(
+    const parts = dayCharges(
       {
         planOf: record === undefined ? days.map(() => null) : planDays(record, history, days),
         units: new Map([...counted].map(([plan, sums]) => [plan, days.map((day) => unitsOf(sums.get(day)))])),

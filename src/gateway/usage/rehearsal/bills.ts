@@ -1,7 +1,7 @@
 import type { Price } from '../../admission/plan.js';
 import { monthEndMs, monthStartMs } from '../../../shared/utc-month.js';
 import { DAY_MS } from '../../../shared/utc-day.js';
-import { partsOf } from '../amounts/bill.js';
+import { dayCharges } from '../amounts/bill.js';
 import { Money } from '../amounts/money.js';
 import type { MoneyView } from '../grouping/money-view.js';
 import type { LoggedDecision } from './line.js';
@@ -102,7 +102,7 @@ export class Bills {
       if (money === null || prices === null) continue;
       const onLast = units && planOf.map((_, day) => (day === planOf.length - 1 ? units[side] : undefined));
       const month = { planOf, units: new Map(onLast === undefined ? [] : [[plan, onLast]]) };
-      for (const part of partsOf(month, prices)) money.add(part);
+      for (const part of dayCharges(month, prices)) money.add(part);
     }
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Price } from '../../../../src/gateway/admission/plan.js';
-import { partsOf, shareOf, type Month, type Part } from '../../../../src/gateway/usage/amounts/bill.js';
+import { dayCharges, shareOf, type Month, type DayCharge } from '../../../../src/gateway/usage/amounts/bill.js';
 
 const BASIC: Price = { monthly: 3000, included: 1000, perUnit: 2, currency: 'EUR' };
 const PRO: Price = { monthly: 10_000, included: 50_000, perUnit: 1, currency: 'EUR' };
@@ -18,7 +18,7 @@ function units(...days: readonly (readonly [day: number, units: number])[]): num
   return by;
 }
 
-function sumOf(parts: readonly Part[], plan?: string): Record<'base' | 'included' | 'overage' | 'amount', bigint> {
+function sumOf(parts: readonly DayCharge[], plan?: string): Record<'base' | 'included' | 'overage' | 'amount', bigint> {
   const sum = { base: 0n, included: 0n, overage: 0n, amount: 0n };
   for (const part of parts.filter((each) => plan === undefined || each.plan === plan))
     for (const field of ['base', 'included', 'overage', 'amount'] as const) sum[field] += part[field];
@@ -28,7 +28,7 @@ function sumOf(parts: readonly Part[], plan?: string): Record<'base' | 'included
 t.test('a month on one plan owes its price and the units beyond the included ones, each once', (t) => {
   const planOf = Array<string>(30).fill('basic');
   const bill = (...days: readonly (readonly [number, number])[]): unknown =>
-    sumOf(partsOf({ planOf, units: new Map([['basic', units(...days)]]) }, PRICES));
+    sumOf(dayCharges({ planOf, units: new Map([['basic', units(...days)]]) }, PRICES));
   t.same(bill(), { base: 3000n, included: 1000n, overage: 0n, amount: 3000n });
   t.same(bill([3, 600], [9, 400]), { base: 3000n, included: 1000n, overage: 0n, amount: 3000n });
   t.same(bill([3, 600], [9, 401], [30, 7]), { base: 3000n, included: 1000n, overage: 8n, amount: 3016n });
@@ -38,7 +38,7 @@ t.test('a month on one plan owes its price and the units beyond the included one
 });
 
 t.test('the included units are used up in the order of days', (t) => {
-  const parts = partsOf(
+  const parts = dayCharges(
     {
       planOf: Array<string>(30).fill('basic'),
       units: new Map([['basic', units([1, 900], [2, 150], [3, 10], [4, -70])]]),
@@ -60,7 +60,7 @@ t.test('the included units are used up in the order of days', (t) => {
 
 t.test('a plan change on the 16th shares out both prices by days, and each unit is paid where it was admitted', (t) => {
   const planOf = [...Array<string>(15).fill('basic'), ...Array<string>(15).fill('pro')];
-  const parts = partsOf(
+  const parts = dayCharges(
     {
       planOf,
       units: new Map([
@@ -83,7 +83,7 @@ t.test('shares that are no whole numbers are rounded down as they add up, so tha
     ['basic', { ...BASIC, monthly: 1000 }],
     ['pro', { ...PRO, monthly: 4900 }],
   ]);
-  const parts = partsOf({ planOf, units: new Map() }, prices);
+  const parts = dayCharges({ planOf, units: new Map() }, prices);
   t.equal(sumOf(parts, 'basic').base, 322n, '1000 × 10/31 is 322.58');
   t.equal(sumOf(parts, 'pro').base, 3320n, '4900 less 4900 × 10/31, which is 1580.64');
   t.same(
@@ -95,10 +95,10 @@ t.test('shares that are no whole numbers are rounded down as they add up, so tha
 
 t.test('a plan without a price owes what nobody knows, and one that was left the same day has no share', (t) => {
   const planOf = [null, ...Array<string>(29).fill('trial')];
-  const parts = partsOf({ planOf, units: new Map([['basic', units([1, 5])]]) }, PRICES);
+  const parts = dayCharges({ planOf, units: new Map([['basic', units([1, 5])]]) }, PRICES);
   t.match(parts[0], { plan: 'trial', price: null, amount: 0n });
   t.same(sumOf(parts, 'basic'), { base: 0n, included: 0n, overage: 5n, amount: 10n });
-  t.equal(partsOf({ planOf: [null], units: new Map() }, PRICES).length, 0, 'and nobody owes for no plan');
+  t.equal(dayCharges({ planOf: [null], units: new Map() }, PRICES).length, 0, 'and nobody owes for no plan');
   t.end();
 });
 
@@ -127,7 +127,7 @@ t.test('the days of any month add up to what its plans owe as a whole', (t) => {
       }
       const prices = new Map(Object.entries({ basic, pro, odd }));
       const asked: Month = { planOf, units: counted };
-      const parts = partsOf(asked, prices);
+      const parts = dayCharges(asked, prices);
       for (const [plan, price] of prices) {
         const { base, included, overage, amount } = sumOf(parts, plan);
         const used = (counted.get(plan) ?? []).reduce((sum, count) => sum + BigInt(count), 0n);
@@ -149,7 +149,7 @@ t.test('units on a plan that is gone make nothing unknown once the opposite was 
       ['basic', units([1, 1])],
       ['gone', units(...days)],
     ]);
-    return [...new Set(partsOf({ planOf, units: all }, PRICES).map(({ plan }) => plan))];
+    return [...new Set(dayCharges({ planOf, units: all }, PRICES).map(({ plan }) => plan))];
   };
   t.same(plansIn([3, -5]), ['basic', 'gone']);
   t.same(plansIn([3, -5], [9, 5]), ['basic']);

@@ -4,7 +4,7 @@ import type { Accounts } from '../../../store/ledger.js';
 import type { UsageStore } from '../../../store/port.js';
 import { daysFrom } from '../../../../shared/utc-day.js';
 import { accountsIn } from '../../amounts/accounts.js';
-import { partsOf, type Part } from '../../amounts/bill.js';
+import { dayCharges, type DayCharge } from '../../amounts/bill.js';
 import { withHistory, reportable, type WithHistory } from '../../amounts/month.js';
 import { withCorrections } from '../../grouping/corrections.js';
 import { isFinal } from '../../grouping/range.js';
@@ -54,9 +54,9 @@ class LedgerRehearsal {
     const terms = record === undefined ? [] : termsOn(record, history, this.#days);
     const judged = judge(use, this.#plans, (day) => terms[this.#days.indexOf(day)]?.limits ?? null);
     const planOf = this.#days.map((_, n) => terms[n]?.plan ?? null);
-    const parts = (prices: ReadonlyMap<string, Price | null>, unitsOf: UnitsOf): readonly Part[] => {
+    const parts = (prices: ReadonlyMap<string, Price | null>, unitsOf: UnitsOf): readonly DayCharge[] => {
       const units = [...use].map(([plan, days]) => [plan, this.#days.map((day) => unitsOf(days, plan, day))] as const);
-      return reportable(partsOf({ planOf, units: new Map(units) }, prices), prices, use, this.#days);
+      return reportable(dayCharges({ planOf, units: new Map(units) }, prices), prices, use, this.#days);
     };
     this.tally.add({ id, name: nameOf(record), isKnown: record !== undefined }, use, judged, {
       before: parts(this.#before, (days, _, day) => withCorrected(days.get(day), days.get(day)?.units)),

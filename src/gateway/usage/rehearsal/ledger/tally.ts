@@ -1,4 +1,4 @@
-import type { Part } from '../../amounts/bill.js';
+import type { DayCharge } from '../../amounts/bill.js';
 import { Money } from '../../amounts/money.js';
 import type { MoneyView } from '../../grouping/money-view.js';
 import { isOwedOtherwise, type Owed } from '../bills.js';
@@ -78,7 +78,7 @@ export class LedgerTally {
     { id, name, isKnown }: { readonly id: string; readonly name: string; readonly isKnown: boolean },
     use: Use,
     { units, excesses }: Judgement,
-    parts: { readonly before: readonly Part[]; readonly after: readonly Part[] },
+    parts: { readonly before: readonly DayCharge[]; readonly after: readonly DayCharge[] },
   ): void {
     const sums = new Map<string, Sum>();
     for (const [plan, days] of use) {
