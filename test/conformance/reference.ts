@@ -180,7 +180,7 @@ export function referenceEngine(firstPlans: Plans): SteeredEngine {
       ...{ claim: unused, postpone: unused, deadLetter: unused, redeliver: unused, read: unused },
       ...{ figures: unused, collect: unused, forgetDead: unused },
     },
-    transfer: { rowsBefore: unused, raise: unused },
+    transfer: { rowsBefore: unused, raise: unused, revision: unused },
     sessionSecret: { read: unused, replace: unused, end: unused, hasEnded: unused },
     keys: {
       read: (id) => Promise.resolve(records.get(id)),

@@ -156,6 +156,12 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     return scan(read, this.#wantedBy(filter), cursor, count, cursorOf);
   }
 
+  /** Returns the IDs of records with this text, from `searchable`, in their name, ID or reference. */
+  async idsWith(text: string): Promise<ReadonlySet<string>> {
+    const entries = await this.directory.entries();
+    return new Set(entries.filter((entry) => entry.text.includes(text)).map(({ id }) => id));
+  }
+
   /** Null if the filter excludes nothing. */
   #wantedBy(filter: Filter): ((record: R) => boolean) | null {
     return Object.keys(filter).length === 0 ? null : (record) => this.passes(record, filter);

@@ -10,6 +10,7 @@ import { isOwnOrigin } from '../pages/origin.js';
 import { PAGE_HEADERS } from '../pages/headers.js';
 import { isOwnForm } from '../pages/session.js';
 import { Submissions } from '../pages/submissions.js';
+import { DailyUsage } from '../usage/daily/daily.js';
 import { AdminApi, notFor } from './api.js';
 import { FILES, LIVE_SCRIPT } from './files.js';
 import { History } from './figures/history.js';
@@ -30,7 +31,11 @@ const MAX_SUBMISSION = 64;
  * @param now Unix ms
  */
 export function createConsole(folder: string | null, now: () => number = Date.now): MountOf {
-  return (core) => new Console(core, now, new History(folder));
+  return (core) => {
+    const daily = new DailyUsage(core.parts);
+    if (folder !== null) daily.keep();
+    return new Console(core, now, new History(folder), daily);
+  };
 }
 
 class Console implements Mount {
@@ -41,11 +46,13 @@ class Console implements Mount {
   readonly #submissions = new Submissions<PageAnswer>();
   readonly #find = createFinder(PAGES);
   readonly #samples: Samples;
+  readonly #daily: DailyUsage;
 
-  constructor(core: AdminCore, now: () => number, history: History) {
+  constructor(core: AdminCore, now: () => number, history: History, daily: DailyUsage) {
     this.#core = core;
     this.#now = now;
     this.#sessions = new SignIn(core);
+    this.#daily = daily;
     this.#samples = new Samples(core.parts.metrics, now, history);
   }
 
@@ -111,7 +118,7 @@ class Console implements Mount {
     const parts = forClient(this.#core.parts, gone);
     const api = new AdminApi({ parts, tokens }, caller, readActor(request, caller));
     const guard = (): ReturnType<Visit['guard']> => ({ formToken, submission: this.#submissions.newId() });
-    const visit: Visit = { ...fields, parts, api, caller, id, part, guard, nowMs, samples: this.#samples };
+    const visit: Visit = { ...fields, parts, api, caller, id, part, guard, nowMs, samples: this.#samples, daily: this.#daily };
     const serve = async (): Promise<PageAnswer> => page.serve(visit);
     return page.method === 'GET' ? serve() : this.#once(visit, visitor!, serve);
   }

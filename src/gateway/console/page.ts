@@ -7,6 +7,7 @@ import { ACTIONS } from '../actions/table.js';
 import type { Guard } from '../pages/components/form.js';
 import type { Form } from '../pages/form.js';
 import type { AdminApi } from './api.js';
+import type { DailyUsage } from '../usage/daily/daily.js';
 import type { Samples } from './figures/samples.js';
 import type { SignIn } from './sign-in/sessions.js';
 
@@ -32,6 +33,8 @@ export interface Visit {
   readonly nowMs: number;
   /** Metrics of the last two minutes, and their history. */
   readonly samples: Samples;
+  /** The ledger by day, in memory. */
+  readonly daily: DailyUsage;
 }
 
 /** One request for a page that needs no session. */

@@ -51,6 +51,8 @@ caption { text-align: left; color: var(--soft); padding: .25rem 0; }
 th, td { text-align: left; font-weight: 400; padding: .4rem .6rem .4rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+.scroll:has(tbody tr:nth-child(30)) { max-height: 90vh; overflow-y: auto; }
+.scroll:has(tbody tr:nth-child(30)) thead th { position: sticky; top: 0; background: var(--paper); }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--axis); border-bottom: 0; }
 .number + :not(.number) { padding-left: 1rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }

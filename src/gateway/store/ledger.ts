@@ -87,6 +87,11 @@ export interface LedgerTransfer {
    * archive that are complete there, and then may also reject with ArchiveUnavailable.
    */
   raise(rows: readonly StoredRow[]): Promise<number>;
+  /**
+   * Changes before and after each `raise` of any gateway, and when a restored store is accepted: final days may then
+   * have other counts.
+   */
+  revision(): Promise<string>;
   /** The archive of days; absent if the store has none. */
   readonly archive?: Pick<LedgerStore, 'archive' | 'bind'>;
 }

@@ -1,3 +1,4 @@
+import type { MoneyView } from './grouping/money-view.js';
 import type { ReportRow } from './grouping/groups.js';
 
 /** A report with a limited number of rows, to show on a page. */
@@ -9,7 +10,7 @@ export interface ReadReport {
   readonly rows: readonly ReportRow[];
   /** Number of rows beyond `max`. */
   readonly left: number;
-  readonly totals: ReportRow & { readonly amounts?: readonly ReportRow[] };
+  readonly totals: ReportRow & { readonly amounts?: readonly MoneyView[] };
   /** By day and plan, if the report has them. */
   readonly days?: readonly ReportRow[];
 }

@@ -16,7 +16,12 @@ export interface Table {
 
 /** @param accounts for names, references and plans; without it, these are empty and amounts absent */
 export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Table {
-  const names = namesFor(range, accounts);
+  const { rows, totals } = sumsOf(range, ledger, accounts);
+  return { rows: named(rows, namesFor(range, accounts)), totals };
+}
+
+/** Returns the table without names and references. */
+export function sumsOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Table {
   if (range.prices !== undefined && accounts !== undefined) {
     const amounts = new Amounts(range, accounts);
     const totals: Table['totals'] = () => ({
@@ -25,11 +30,11 @@ export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts)
       ...amounts.owed,
       amounts: amounts.byCurrency,
     });
-    return { rows: named(amounts.rows(ledger), names), totals };
+    return { rows: amounts.rows(ledger), totals };
   }
   const groups = new Groups(range);
   return {
-    rows: named(grouped(groups, ledger), names),
+    rows: grouped(groups, ledger),
     totals: () => (range.corrections === true ? { ...groups.totals, ...groups.corrected } : groups.totals),
   };
 }

@@ -84,12 +84,6 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     return this.insert(make, entry, ': check whether it exists.', NO_FREE_ID);
   }
 
-  /** Returns the IDs of customers with this text, from `searchable`, in their name, ID or reference. */
-  async idsWith(text: string): Promise<ReadonlySet<string>> {
-    const entries = await this.directory.entries();
-    return new Set(entries.filter((entry) => entry.text.includes(text)).map(({ id }) => id));
-  }
-
   /** Returns the customer with this ID, or else this reference. Rejects also if several have the reference. */
   async find(idOrReference: string): Promise<CustomerRecord> {
     if (looksLikeToken(idOrReference)) return this.get(idOrReference);

@@ -65,6 +65,15 @@ export const USAGE_ACTIONS: readonly Action[] = [
 ];
 
 async function reported(parts: AdminParts, query: ReportQuery, format: Format): Promise<Answer> {
+  const { range, nowMs } = await reportRange(parts, query);
+  return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
+}
+
+/** Returns what a query asks for, and the store's time. */
+export async function reportRange(
+  parts: AdminParts,
+  query: ReportQuery,
+): Promise<{ readonly range: ReportRange; readonly nowMs: number }> {
   const nowMs = await parts.registry.nowMs();
   const whose = await whoseOf(parts, query);
   const asked = { ...rangeOf(query, nowMs), ...whose };
@@ -77,7 +86,7 @@ async function reported(parts: AdminParts, query: ReportQuery, format: Format): 
     ...(query.days === 'true' ? { days: true } : {}),
     ...(await parts.engine.days.finality(nowMs)),
   };
-  return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
+  return { range, nowMs };
 }
 
 /** Creates a report in another process, except for one key whose days are certainly in the store. */

@@ -15,7 +15,9 @@ export interface Arrangement {
 }
 
 /** A page of rows. */
-interface Arranged {
+export interface Arranged {
+  /** Number of rows on all pages. */
+  readonly count: number;
   readonly rows: readonly ReportRow[];
   readonly page: number;
   readonly pages: number;
@@ -38,7 +40,12 @@ export function arrange(rows: readonly ReportRow[], { sort, page: asked }: Arran
   const sorted = sort === null ? rows : rows.toSorted((one, other) => direction * compare(one[column], other[column]));
   const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
   const page = Math.min(asked, pages);
-  return { rows: sorted.slice((page - 1) * PER_PAGE, page * PER_PAGE), page, pages };
+  return { rows: sorted.slice((page - 1) * PER_PAGE, page * PER_PAGE), count: rows.length, page, pages };
+}
+
+/** Whether the order depends on what is looked up next to the IDs. */
+export function isByName({ sort }: Arrangement): boolean {
+  return /^-?(?:name|reference|customerName)$/.test(sort ?? '');
 }
 
 /** Compares as numbers: large figures are strings of digits. A missing figure is the smallest. */

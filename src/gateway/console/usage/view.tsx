@@ -1,4 +1,4 @@
-import { CORRECTED, COUNTS, netUnits } from '../../store/records/counts.js';
+import { CORRECTED, COUNTS } from '../../store/records/counts.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { ReadReport } from '../../usage/read-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
@@ -9,8 +9,9 @@ import { addressOf } from '../../pages/components/pager.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
 import { withCurrency } from '../../../shared/currency.js';
-import { dayOf, daysFrom } from '../../../shared/utc-day.js';
-import { arrange, MONEY, type Arrangement } from './arrange.js';
+import { dayOf } from '../../../shared/utc-day.js';
+import { MONEY, type Arranged, type Arrangement } from './arrange.js';
+import { barsOf, type NamedPlot } from './plot.js';
 
 export interface UsageQuery {
   readonly [name: string]: string | undefined;
@@ -22,16 +23,24 @@ export interface UsageQuery {
 const CHOICES = ['customer', 'customer,plan', 'customer,day', 'plan', 'plan,day', 'key', 'key,day', 'operation', 'day'];
 const PATH = '/console/usage';
 
+/** A report with its plot and the page of its rows. */
+export interface UsageReport extends Omit<ReadReport, 'rows' | 'days'> {
+  readonly openFrom: string;
+  readonly plot: NamedPlot;
+  readonly shown: Arranged;
+}
+
 interface UsageParts {
   readonly query: UsageQuery;
+  readonly search: string | undefined;
   readonly arrangement: Arrangement;
   readonly nowMs: number;
   /** Null if the query was refused. */
-  readonly report: ReadReport | null;
+  readonly report: UsageReport | null;
   readonly problems: readonly string[];
 }
 
-export function UsageView({ query, arrangement, nowMs, report, problems }: UsageParts) {
+export function UsageView({ query, search, arrangement, nowMs, report, problems }: UsageParts) {
   return (
     <>
       <nav aria-label="Ranges">
@@ -55,6 +64,7 @@ export function UsageView({ query, arrangement, nowMs, report, problems }: Usage
         />
         <TextField name="customer" label="Customer ID or reference" value={query['customer']} />
         <TextField name="key" label="Key ID" value={query['key']} />
+        <TextField name="search" label="Search in the rows" type="search" value={search} />
         <button class="main">Show</button>
       </form>
       {problems.length > 0 && (
@@ -64,7 +74,7 @@ export function UsageView({ query, arrangement, nowMs, report, problems }: Usage
           ))}
         </Notice>
       )}
-      {report !== null && <Report {...{ query, arrangement, report }} />}
+      {report !== null && <Report {...{ query, search, arrangement, report }} />}
     </>
   );
 }
@@ -81,14 +91,14 @@ function presetsAt(nowMs: number): readonly { readonly label: string; readonly f
   ];
 }
 
-interface ReportParts extends Pick<UsageParts, 'query' | 'arrangement'> {
-  readonly report: ReadReport;
+interface ReportParts extends Pick<UsageParts, 'query' | 'search' | 'arrangement'> {
+  readonly report: UsageReport;
 }
 
-function Report({ query, arrangement, report }: ReportParts) {
+function Report({ query, search, arrangement, report }: ReportParts) {
   const labels = labelsOf({ by: query.by.split(',') as readonly Dimension[] });
-  const { rows, page, pages } = arrange(report.rows, arrangement);
-  const asked = { ...query, sort: arrangement.sort ?? undefined };
+  const { count, rows, page, pages } = report.shown;
+  const asked = { ...query, search, sort: arrangement.sort ?? undefined };
   const pageAt = (n: number): string => addressOf(PATH, { ...asked, page: String(n) });
   return (
     <>
@@ -101,24 +111,25 @@ function Report({ query, arrangement, report }: ReportParts) {
           <p>{`Counts of gateway ${gateway} on ${host} from ${from} on may be missing (petgate usage gateways).`}</p>
         </Notice>
       ))}
+      <Totals report={report} />
       <p>
         <a href={addressOf(`${PATH}/report.csv`, query)}>CSV</a>{' '}
         <a href={addressOf(`${PATH}/report.json`, query)}>JSON</a>{' '}
         <a href="/console/plans/rehearse">Try other plans on a month</a>
       </p>
       <BarPlot
-        label="Units per day by plan"
+        label={`Units per day by ${report.plot.by}`}
         axis="Day (UTC)"
-        bars={barsOf(query, report.days ?? [])}
+        bars={barsOf(query, report.plot, (day) => day < report.openFrom)}
         pale="still growing"
       />
       <Table
-        caption={`Usage by ${query.by}`}
-        empty="Nothing was used."
+        caption={`Usage by ${query.by}: ${fullNumber(count + report.left)} ${search === undefined ? 'rows' : 'matches'}`}
+        empty={search === undefined ? 'Nothing was used.' : 'No matches.'}
         rows={rows}
         columns={[...labels.map((label, n) => labelColumn(label, n)), ...numberColumns(report)].map((column) => ({
           ...column,
-          sort: sortOf(query, arrangement, column.name),
+          sort: sortOf({ ...query, search }, arrangement, column.name),
         }))}
       />
       {pages > 1 && (
@@ -134,7 +145,7 @@ function Report({ query, arrangement, report }: ReportParts) {
 }
 
 /** The first click on a column sorts it in descending order, the second in ascending order. */
-function sortOf(query: UsageQuery, { sort }: Arrangement, name: string) {
+function sortOf(query: Readonly<Record<string, string | undefined>>, { sort }: Arrangement, name: string) {
   const now = sort === `-${name}` ? 'descending' : sort === name ? 'ascending' : 'none';
   return { href: addressOf(PATH, { ...query, sort: now === 'descending' ? name : `-${name}` }), now } as const;
 }
@@ -148,7 +159,21 @@ function labelColumn(label: Label, index: number) {
   };
 }
 
-function numberColumns({ totals }: ReadReport) {
+/** The figures of all rows. */
+function Totals({ report }: Pick<ReportParts, 'report'>) {
+  return (
+    <ul class="cards" aria-label="Totals">
+      {numberColumns(report).map(({ head, foot }) => (
+        <li>
+          <span class="soft">{head}</span>
+          <span class="figure">{foot === '' ? '–' : foot}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function numberColumns({ totals }: Pick<ReadReport, 'totals'>) {
   const counts = [...COUNTS, ...('correctedUnits' in totals ? CORRECTED : [])].map((name) => ({
     name,
     head: wordsOf(name),
@@ -178,13 +203,4 @@ function moneyIn(row: ReportRow, name: (typeof MONEY)[number]): string {
   if (figure === undefined) return name === 'amount' ? (row.unknown ?? '') : '';
   if (name === 'included' || name === 'overage') return fullNumber(figure);
   return withCurrency(figure, row.currency ?? '');
-}
-
-/** Returns a bar for every day of the range, even without traffic. */
-function barsOf({ from, to }: UsageQuery, rows: readonly ReportRow[]) {
-  const byDay = new Map<string, Map<string, number>>();
-  for (const day of daysFrom(from, to)) byDay.set(day, new Map());
-  const final = new Set(rows.flatMap(({ day, final: isFinal }) => (isFinal === true ? [day] : [])));
-  for (const row of rows) if (netUnits(row) > 0) byDay.get(row.day ?? '')?.set(row.plan ?? '', netUnits(row));
-  return [...byDay].map(([label, parts]) => ({ label, parts, pale: parts.size > 0 && !final.has(label) }));
 }

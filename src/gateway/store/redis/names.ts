@@ -11,7 +11,8 @@
  *     petgate:{<id>}:customer       a customer: its record and buckets (hash) no TTL
  *     petgate:{ip:<n>}:states       buckets, strikes and ban of addresses, each with its expiry (hash) TTL
  *     petgate:{<id>}:wait           written before a WAIT (link/replicas.ts) TTL
- *     petgate:store                 the store's ID, and how many changes it has counted (hash, link/identity.ts) no TTL
+ *     petgate:store                 the store's ID, how many changes it has counted (link/identity.ts), and how often
+ *                                   counts were raised (ledger/transfer.ts) (hash) no TTL
  *     petgate:{<n>}:store           the same, 64 times: on each master of a Cluster, and in case one is evicted no TTL
  *     petgate:keys                  IDs of all keys (sorted set) no TTL
  *     petgate:customers             IDs of all customers (sorted set) no TTL

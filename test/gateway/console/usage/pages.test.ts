@@ -17,7 +17,9 @@ t.test('usage is shown by customer, with names, corrections, a plot and a downlo
   t.match(text, '&lt;b>Acme&lt;/b>');
   t.match(text, /growing/);
   t.match(text, /corrected units/);
-  t.match(text, /<svg[^>]+Units per day by plan/);
+  t.match(text, /<svg[^>]+Units per day by customer/);
+  t.match(text, /aria-label="Totals">.*?units<\/span><span class="figure">3</);
+  t.ok(text.indexOf('"Totals"') < text.indexOf('Units per day'), 'totals come first');
   const csv = await person.get(/href="([^"]+report\.csv[^"]*)"/.exec(text)![1]!.replaceAll('&amp;', '&'));
   t.match(csv.headers['content-type'], 'text/csv');
   t.match(csv.text, `${customer.id},,<b>Acme</b>,1,3,0,0,0,0,0,-2`);
@@ -42,12 +44,18 @@ t.test('a long table has pages and an order that its address keeps, and files ar
   const { text } = await person.get('/console/usage?by=key&sort=-units');
   t.match(text, 'Page 1 of 2');
   t.match(text, /aria-sort="descending"><a href="[^"]+sort=units">units/, 'another click turns the order round');
-  const names = (html: string): readonly string[] => html.match(/app-\d+(?=\.)/g) ?? [];
+  const names = (html: string): readonly string[] =>
+    html.slice(html.indexOf('<caption>Usage by key')).match(/app-\d+(?=\.)/g) ?? [];
   t.same(names(text).slice(0, 2), ['app-60', 'app-59']);
   t.equal(names(text).length, 50);
   const next = /href="([^"]+)">Next page/.exec(text)![1]!.replaceAll('&amp;', '&');
   t.same(names((await person.get(next)).text).slice(-2), ['app-2', 'app-1']);
   t.same(names((await person.get('/console/usage?by=key&sort=name')).text).slice(0, 2), ['app-1', 'app-10']);
+  const found = (await person.get('/console/usage?by=key&search=APP-6.')).text;
+  t.same(names(found), ['app-6'], 'a search finds a part of a name in any case');
+  t.match(found, '<caption>Usage by key: 1 matches');
+  t.match((await person.get('/console/usage?by=key&search=nothing')).text, 'No matches.');
+  t.match(text, /<title>[^<]*other [\d,]+/, 'the plot has the seven largest, and the rest');
   t.equal((await person.get('/console/usage?by=key&sort=%27&page=99')).status, 200, 'an unknown order is none');
   const csv = await person.get('/console/usage/report.csv?from=2026-10-01&to=2026-10-31&by=customer');
   t.match(csv.headers['content-disposition'], 'filename="usage-2026-10-customer.csv"');

@@ -12,12 +12,16 @@ import { dayOf } from '../../../../shared/utc-day.js';
 /** Rows of one transaction. */
 const RAISED_AT_ONCE = 250;
 
+/** Number of raised counts: only this process opens the store. */
+let revision = 0;
+
 export function ledgerTransferOf(stores: Stores, usage: UsageStore, usageDays: number): LedgerTransfer {
   return {
     rowsBefore: (day) => {
       const last = Date.parse(day) - DAY_MS;
       return usage.rows(dayOf(last - usageDays * DAY_MS), dayOf(last));
     },
+    revision: () => Promise.resolve(revision.toString()),
     async raise(rows) {
       let raised = 0;
       for (let from = 0; from < rows.length; from += RAISED_AT_ONCE) {
@@ -42,6 +46,7 @@ export function raise(transaction: Transaction, rows: readonly UsageRow[]): numb
     for (const count of COUNTS) slot.counts[count] = Math.max(slot.counts[count], given[count]);
     transaction.changeSlot(entry, slot);
     raised += 1;
+    revision += 1;
   }
   return raised;
 }

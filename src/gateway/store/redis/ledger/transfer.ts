@@ -6,7 +6,7 @@ import { archiveNote, fieldsOf } from './moved-days.js';
 import { storedRows } from './rows.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { dayNumberOf, dayNumbers, keyName, ledgerName } from '../names.js';
+import { dayNumberOf, dayNumbers, keyName, ledgerName, STORE } from '../names.js';
 
 /** Ledgers in flight together. */
 const RAISED_AT_ONCE = 32;
@@ -14,6 +14,9 @@ const RAISED_AT_ONCE = 32;
 const ATTEMPTS = 3;
 /** The script's response if the caller must compare the archive. */
 const UNSURE = '2';
+
+/** Field next to the store's ID: how often counts were about to be raised, or had been. */
+const RAISED = 'raised';
 
 const RAISE = loadScript('ledger/raise', { MAX_DAYS });
 
@@ -33,6 +36,7 @@ export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise,
         yield rows.map((row) => (noted.get(row.day) === null ? { ...row, isOnTop: true } : row));
     },
     raise,
+    revision: async () => ((await link.command('hmget', STORE, RAISED, 'accepted')) as readonly unknown[]).join(' '),
   };
 }
 
@@ -65,7 +69,7 @@ export function raiseOf(
       return send(its, !isOnTop(its), isOnTop(its) ? sumOf(its, own) : excessOf(its, own));
     };
   };
-  return async (rows) => {
+  const raiseAll = async (rows: readonly StoredRow[]): Promise<number> => {
     let [unsure, grown] = [[...byLedger(rows).values()], 0];
     const run = async (work: (its: Its) => Promise<string>): Promise<void> => {
       const rest: Its[] = [];
@@ -83,6 +87,16 @@ export function raiseOf(
       if (unsure.length === 0) return grown;
     }
     throw new StoreUnavailable('days are being moved to the archive: try again in a few minutes');
+  };
+  const changeRevision = (): Promise<unknown> => link.command('hincrby', STORE, RAISED, '1');
+  return async (rows) => {
+    if (rows.length === 0) return 0;
+    await changeRevision();
+    try {
+      return await raiseAll(rows);
+    } finally {
+      await changeRevision();
+    }
   };
 }
 
