@@ -20,7 +20,7 @@ const USED = [
 const PER_PAGE = 50;
 
 /** A key with what a list shows next to it. */
-interface Line {
+export interface Line {
   readonly key: z.output<typeof KeyPage>['keys'][number];
   readonly customerName: string;
   readonly standing: z.output<typeof KeyWindows> | null;
@@ -84,14 +84,14 @@ function Keys({ lines }: { readonly lines: readonly Line[] }) {
   );
 }
 
-/** Adds the customer's name and the windows to each key; without windows if they cannot be read. */
-async function linesOf({ api }: Visit, keys: readonly Line['key'][]): Promise<readonly Line[]> {
+/** Adds the customer's name and the windows to each key, as far as they can be read. */
+export async function linesOf({ api }: Visit, keys: readonly Line['key'][]): Promise<readonly Line[]> {
   const names = new Map<string | null, string>();
   await Promise.all(
     [...new Set(keys.map(({ customer }) => customer))].map(async (id) => {
       if (id === null) return;
-      const { name } = await api.ask(Customer, 'GET /admin/v1/customers/{id}', { id });
-      names.set(id, name);
+      const found = await api.ask(Customer, 'GET /admin/v1/customers/{id}', { id }).catch(() => null);
+      if (found !== null) names.set(id, found.name);
     }),
   );
   return Promise.all(
