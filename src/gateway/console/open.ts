@@ -5,6 +5,7 @@ import { AdminRefusal } from '../actions/answer.js';
 import type { MountedAnswer } from '../admin/send.js';
 import { forClient } from '../admin/gone.js';
 import type { AdminCore, Mount, MountOf } from '../admin/mount.js';
+import { shareRefused } from '../observe/recent/shared-refused.js';
 import { Form, InvalidForm, readFields, readForm } from '../pages/form.js';
 import { isOwnOrigin } from '../pages/origin.js';
 import { PAGE_HEADERS } from '../pages/headers.js';
@@ -14,6 +15,7 @@ import { DailyUsage } from '../usage/daily/daily.js';
 import { AdminApi, notFor } from './api.js';
 import { FILES, LIVE_SCRIPT } from './files.js';
 import { History } from './figures/history.js';
+import { SharedPoints } from './figures/shared.js';
 import { Samples } from './figures/samples.js';
 import { createFinder, type FoundPage } from './find.js';
 import { framed } from './frame.js';
@@ -34,7 +36,8 @@ export function createConsole(folder: string | null, now: () => number = Date.no
   return (core) => {
     const daily = new DailyUsage(core.parts);
     if (folder !== null) daily.keep();
-    return new Console(core, now, new History(folder), daily);
+    const notes = core.parts.engine.failover?.notes;
+    return new Console(core, now, new History(folder, notes === undefined ? null : new SharedPoints(notes)), daily);
   };
 }
 
@@ -53,7 +56,19 @@ class Console implements Mount {
     this.#now = now;
     this.#sessions = new SignIn(core);
     this.#daily = daily;
-    this.#samples = new Samples(core.parts.metrics, now, history);
+    this.#samples = new Samples(() => this.#read(), now, history);
+  }
+
+  /** Reads the metrics, and tells the other gateways whom this one refused most. */
+  #read(): Promise<string> {
+    const { metrics, recall, engine } = this.#core.parts;
+    const notes = engine.failover?.notes;
+    if (notes !== undefined)
+      void recall({ topRefused: true })
+        .then(({ refused }) => shareRefused(notes, refused, this.#now()))
+        // The next sample tries again.
+        .catch(() => undefined);
+    return metrics();
   }
 
   async handle(request: IncomingMessage, body: Buffer, gone: AbortSignal): Promise<MountedAnswer> {

@@ -77,11 +77,13 @@ function textIn(path: string): string {
   }
 }
 
-function lineOf(item: object): string {
+/** Returns the item as a line of JSON. */
+export function lineOf(item: object): string {
   return `${JSON.stringify(item, (_, value: unknown) => (value === Infinity ? 'Infinity' : value))}\n`;
 }
 
-function itemIn<T>(line: string, form: z.ZodType<T>): readonly T[] {
+/** Returns the item of a line; none if the line does not match `form`. */
+export function itemIn<T>(line: string, form: z.ZodType<T>): readonly T[] {
   try {
     return [form.parse(JSON.parse(line))];
   } catch {

@@ -104,7 +104,7 @@ svg { display: block; width: 100%; min-width: 38rem; height: auto; }
 .hover { fill: transparent; }
 .bar:hover .hover { fill: var(--line); fill-opacity: .5; }
 .pale rect:not(.hover) { fill-opacity: .55; }
-.spark { stroke: var(--c0); fill: none; stroke-width: 2; }
+.spark { width: 100%; min-width: 0; max-width: 10rem; margin: .25rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: .5rem 0; padding: 0;
   font-size: .9rem; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .4em; }

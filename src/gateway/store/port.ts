@@ -139,6 +139,16 @@ export interface SeenGateway {
   readonly running: Running | null;
 }
 
+/** Texts that gateways leave for each other; nothing depends on them. All calls reject with StoreUnavailable. */
+export interface GatewayNotes {
+  /** The ID of this gateway. */
+  readonly own: string;
+  /** Replaces this gateway's note of this name. @param keptMs how long the notes of this name are kept */
+  write(name: string, text: string, keptMs: number): Promise<void>;
+  /** Returns the notes of this name by the ID of their gateway, including this one and those that are gone. */
+  read(name: string): Promise<ReadonlyMap<string, string>>;
+}
+
 /** Outage mode: local decisions while the shared store is unavailable. */
 export interface Failover {
   /** Returns why the shared store is unavailable, for people; null while it is available. */
@@ -149,6 +159,7 @@ export interface Failover {
   gateways(): number;
   /** The other gateways that reported to the store recently. */
   others(): Promise<readonly SeenGateway[]>;
+  readonly notes: GatewayNotes;
   /** Reports to the others what runs here. */
   announce(running: () => Running): void;
   /** Requests counted here that the shared ledger does not have yet, as of the last count. */

@@ -1,5 +1,7 @@
 import { StoreUnavailable } from '../../admission/port.js';
 import type { Question } from '../../observe/recent/memory.js';
+import { refusedElsewhere } from '../../observe/recent/shared-refused.js';
+import { mergeRefused } from '../../observe/recent/top-refused.js';
 import { exchangeView } from '../../observe/recent/view.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { Answer } from '../answer.js';
@@ -51,8 +53,10 @@ async function recalled({ recall, engine }: AdminParts, question: Question) {
 }
 
 async function topRefused({ recall, engine }: AdminParts) {
+  const notes = engine.failover?.notes;
+  const elsewhere = notes === undefined ? null : orNull(refusedElsewhere(notes, Date.now()));
   const { refused, silent } = await recall({ topRefused: true });
-  const rows = refused.slice(0, MAX_ROWS);
+  const rows = mergeRefused([...refused, ...((await elsewhere) ?? [])]).slice(0, MAX_ROWS);
   const [names, gateways] = await Promise.all([namesOf(engine, rows), othersNow(engine)]);
   return {
     refused: rows.map(({ keyId, latest, hour, ...response }) => ({

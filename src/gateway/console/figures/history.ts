@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LineFile } from '../../observe/line-file.js';
-import { merged, POINT, pointOf, type Point } from './point.js';
+import { emptyAt, merged, POINT, pointOf, startOf, type Point } from './point.js';
+import type { SharedPoints } from './shared.js';
 import type { Span } from './window.js';
 
 const MINUTE_MS = 60_000;
@@ -24,14 +25,20 @@ interface UpstreamState {
   readonly sinceMs: number;
 }
 
-/** Traffic of all processes per minute for a day and per hour for 31 days: 2,184 points of at most 1 kB. */
+/** Traffic of this gateway per minute for a day and per hour for 31 days: 2,184 points of at most 1 kB. */
 export class History {
   readonly #minutes: Periods;
   readonly #hours: Periods;
   readonly #states = new Map<string, UpstreamState>();
 
-  /** @param folder the data folder; null: nothing is kept across restarts */
-  constructor(folder: string | null) {
+  readonly #shared: SharedPoints | null;
+
+  /**
+   * @param folder the data folder; null: nothing is kept across restarts
+   * @param shared the points of all gateways; null if no other uses this store
+   */
+  constructor(folder: string | null, shared: SharedPoints | null = null) {
+    this.#shared = shared;
     this.#minutes = new Periods(folder, 'minutes', MINUTES);
     this.#hours = new Periods(folder, 'hours', HOURS);
     // Hours are written when they end: the minutes restore the hour that a restart cut short.
@@ -42,14 +49,15 @@ export class History {
     }
   }
 
-  /** Adds the traffic since the previous sample. */
-  add(span: Span): void {
+  /** Adds the traffic since the previous sample. Resolves when the other gateways can read it. Never rejects. */
+  async add(span: Span): Promise<void> {
     const { atMs } = span.to;
     const point = pointOf(span, atMs);
     this.#minutes.add({ ...point, atMs: startOf(atMs, MINUTE_MS) });
     this.#hours.add({ ...point, atMs: startOf(atMs, HOUR_MS) });
     for (const [name, up] of span.to.by('petgate_upstream_up_ratio', 'upstream'))
       if (this.#states.get(name)?.up !== up) this.#states.set(name, { up, sinceMs: atMs });
+    await this.#shared?.add(point).catch(() => undefined);
   }
 
   /** Returns undefined for an upstream that was never observed. */
@@ -57,8 +65,19 @@ export class History {
     return this.#states.get(upstream);
   }
 
-  /** Returns a point for each step of the range, oldest first; without requests where nothing was measured. */
-  points(range: Range, nowMs: number): readonly Point[] {
+  /**
+   * Returns a point for each step of the range, oldest first; without requests where nothing was measured. A point is
+   * of all gateways; of this one where the store has none or is unavailable.
+   */
+  async points(range: Range, nowMs: number): Promise<readonly Point[]> {
+    const { stepMs } = RANGES[range];
+    const own = this.#own(range, nowMs);
+    const starts = own.map(({ atMs }) => atMs);
+    const shared = (await this.#shared?.read(stepMs, starts).catch(() => null)) ?? [];
+    return own.map((point, index) => shared[index] ?? point);
+  }
+
+  #own(range: Range, nowMs: number): readonly Point[] {
     const { lengthMs, stepMs } = RANGES[range];
     const periods = stepMs === HOUR_MS ? this.#hours : this.#minutes;
     const end = startOf(nowMs, stepMs) + stepMs;
@@ -96,12 +115,4 @@ class Periods {
     if (last !== null && point.atMs > last.atMs) this.#file.add(last);
     this.#current = point;
   }
-}
-
-function emptyAt(atMs: number): Point {
-  return { atMs, classes: {}, limited: 0, latency: [], upstreams: {} };
-}
-
-function startOf(atMs: number, periodMs: number): number {
-  return Math.floor(atMs / periodMs) * periodMs;
 }

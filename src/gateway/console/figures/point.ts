@@ -31,6 +31,16 @@ const REQUESTS = 'petgate_requests_total';
 const LATENCY = 'petgate_request_duration_seconds';
 const UPSTREAM_LATENCY = 'petgate_upstream_duration_seconds';
 
+/** Returns a point without requests. */
+export function emptyAt(atMs: number): Point {
+  return { atMs, classes: {}, limited: 0, latency: [], upstreams: {} };
+}
+
+/** Returns the start of the period that `atMs` is in. */
+export function startOf(atMs: number, periodMs: number): number {
+  return Math.floor(atMs / periodMs) * periodMs;
+}
+
 /** Returns the requests that ended in `span`. @param atMs start of the period */
 export function pointOf(span: Span, atMs: number): Point {
   const failures = span.grownBy('petgate_upstream_failures_total', 'upstream');
@@ -39,7 +49,7 @@ export function pointOf(span: Span, atMs: number): Point {
     atMs,
     classes: Object.fromEntries([...span.grownBy(REQUESTS, 'class')].filter(([, count]) => count > 0)),
     limited: span.grown('petgate_limited_total') + span.grown('petgate_banned_total'),
-    latency: span.buckets(LATENCY),
+    latency: span.buckets(LATENCY).filter(([, count]) => count > 0),
     upstreams: Object.fromEntries(
       upstreams.map((name) => {
         const buckets = span.buckets(UPSTREAM_LATENCY, ['upstream', name]);

@@ -60,9 +60,10 @@ export class Samples {
   async #take(atMs: number): Promise<Sample> {
     const sample = new Sample(await this.#read(), atMs);
     // Before the first sample, all counters were 0: the process had just started.
-    this.history.add(new Span(this.#samples.at(-1) ?? new Sample('', atMs), sample));
+    const before = this.#samples.at(-1) ?? new Sample('', atMs);
     this.#samples.push(sample);
     while (this.#samples[0]!.atMs < atMs - KEPT_MS) this.#samples.shift();
+    await this.history.add(new Span(before, sample));
     return sample;
   }
 }

@@ -6,9 +6,9 @@ type Window = z.output<typeof KeyWindows>['windows'][number];
 
 /** Shows the window with the largest used share; nothing if no window is limited. */
 export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
-  const shares = windows.flatMap(({ window: name, limit, remaining }) => {
-    const percent = percentUsed(limit, remaining);
-    return percent === null ? [] : [{ name, percent }];
+  const shares = windows.flatMap((window) => {
+    const percent = shareUsed(window);
+    return percent === null ? [] : [{ name: window.window, percent }];
   });
   const [fullest] = shares.toSorted((one, other) => other.percent - one.percent);
   if (fullest === undefined) return <></>;
@@ -21,7 +21,12 @@ export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
 }
 
 /** Shows the used share of a window; nothing if it is not limited. */
-export function Used({ window: { window, limit, remaining } }: { readonly window: Window }) {
-  const percent = percentUsed(limit, remaining);
-  return percent === null ? <></> : <Share name={window} percent={percent} />;
+export function Used({ window }: { readonly window: Window }) {
+  const percent = shareUsed(window);
+  return percent === null ? <></> : <Share name={window.window} percent={percent} />;
+}
+
+/** Returns the used share of a window in percent; null if it is not limited. */
+export function shareUsed({ limit, remaining }: Window): number | null {
+  return percentUsed(limit, remaining);
 }

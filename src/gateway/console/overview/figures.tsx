@@ -1,18 +1,80 @@
 import type { Child } from '#jsx/jsx-runtime';
 import { fullNumber } from '../../pages/components/figure.js';
-import type { Sample } from '../figures/sample.js';
+import { Sparkline } from '../../pages/components/sparkline.js';
+import { quantileOf } from '../figures/buckets.js';
+import type { Range } from '../figures/history.js';
+import { merged, type Point } from '../figures/point.js';
 import type { Span } from '../figures/window.js';
 
 interface Figure {
   readonly name: string;
-  readonly shown: Child;
+  /** Null where nothing was measured. */
+  readonly of: (point: Point, seconds: number) => number | null;
+  readonly write: (figure: number | null) => string;
 }
 
-/** Shows the key figures of about the last minute. */
-export function Figures({ span }: { readonly span: Span }) {
+const FIGURES: readonly Figure[] = [
+  { name: 'Requests per second', of: (point, seconds) => requestsIn(point) / seconds, write: numberText },
+  { name: '429', of: (point) => shareOf(point, point.limited), write: percentText },
+  { name: '5xx', of: (point) => shareOf(point, point.classes['5xx'] ?? 0), write: percentText },
+  { name: 'p99 latency', of: ({ latency }) => quantileOf(latency, 0.99), write: duration },
+];
+
+interface FigureParts {
+  /** At least three of equal length, oldest first. The last one is not over. */
+  readonly points: readonly Point[];
+  readonly range: Range;
+  readonly nowMs: number;
+}
+
+/** Shows what the last two points have, how it changed since the earlier ones, and its course. */
+export function Figures({ points, range, nowMs }: FigureParts) {
+  const [earlier, latest] = [points.slice(0, -2), points.slice(-2)];
+  const [first, last] = [earlier[0]!, latest[0]!];
+  const stepS = (latest[1]!.atMs - last.atMs) / 1000;
   return (
-    <ul class="cards" aria-label="Figures of the last minute">
-      {[...trafficOf(span), ...stateOf(span)].map(({ name, shown }) => (
+    <ul class="cards" aria-label={`Figures now, and in the last ${range}`}>
+      {FIGURES.map(({ name, of, write }) => {
+        const now = of(latest.reduce(merged), Math.max(1, (nowMs - last.atMs) / 1000));
+        const before = of(earlier.reduce(merged), (last.atMs - first.atMs) / 1000);
+        return (
+          <li>
+            <span class="soft">{name}</span>
+            <span class="figure">{write(now)}</span>
+            <Sparkline figures={points.slice(0, -1).map((point) => of(point, stepS))} />
+            <span class="hint">{changeText(now, before, write)}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Returns text such as `up from 8.8`. */
+function changeText(now: number | null, before: number | null, write: Figure['write']): string {
+  if (now === null || before === null) return before === null ? 'nothing earlier' : `earlier ${write(before)}`;
+  if (write(now) === write(before)) return 'as earlier';
+  return `${now > before ? 'up' : 'down'} from ${write(before)}`;
+}
+
+/** Shows the state of this gateway and its store. */
+export function State({ span: { to } }: { readonly span: Span }) {
+  const state = (name: string, label: string, of: string): Child => {
+    const found = to.series(name).find(({ labels }) => labels[label] === of);
+    return found === undefined ? '–' : fullNumber(found.value);
+  };
+  const figures: readonly (readonly [name: string, shown: Child])[] = [
+    ['Requests so far', fullNumber(to.sum('petgate_requests_total'))],
+    ['Under way', to.sum('petgate_exchanges_in_flight')],
+    ['Keys banned', state('petgate_bans_active', 'subject', 'key')],
+    ['Addresses banned', state('petgate_bans_active', 'subject', 'address')],
+    ['Events waiting', state('petgate_events', 'state', 'waiting')],
+    ['Events dead', state('petgate_events', 'state', 'dead')],
+    ['Days waiting for the archive', to.value('petgate_ledger_waiting') ?? '–'],
+  ];
+  return (
+    <ul class="cards" aria-label="State of this gateway">
+      {figures.map(([name, shown]) => (
         <li>
           <span class="soft">{name}</span>
           <span class="figure">{shown}</span>
@@ -22,62 +84,33 @@ export function Figures({ span }: { readonly span: Span }) {
   );
 }
 
-function trafficOf(span: Span): readonly Figure[] {
-  const requests = span.grown('petgate_requests_total');
-  const share = (kind: string): string => percent(span.grown('petgate_requests_total', 'class', kind), requests);
-  return [
-    { name: 'Requests per second', shown: span.seconds === 0 ? '–' : decimals(requests / span.seconds) },
-    { name: '5xx', shown: share('5xx') },
-    { name: '4xx', shown: share('4xx') },
-    { name: 'Median latency', shown: duration(span.quantile('petgate_request_duration_seconds', 0.5)) },
-    { name: 'p99 latency', shown: duration(span.quantile('petgate_request_duration_seconds', 0.99)) },
-    { name: 'Requests so far', shown: fullNumber(span.to.sum('petgate_requests_total')) },
-  ];
+export function requestsIn({ classes }: Point): number {
+  return Object.values(classes).reduce((sum, count) => sum + count, 0);
 }
 
-function stateOf({ to }: Span): readonly Figure[] {
-  const state = (name: string, label: string, of: string): Child => {
-    const found = to.series(name).find(({ labels }) => labels[label] === of);
-    return found === undefined ? '–' : fullNumber(found.value);
-  };
-  return [
-    { name: 'Keys banned', shown: state('petgate_bans_active', 'subject', 'key') },
-    { name: 'Addresses banned', shown: state('petgate_bans_active', 'subject', 'address') },
-    { name: 'Under way', shown: to.sum('petgate_exchanges_in_flight') },
-    { name: 'Store', shown: storeText(to.value('petgate_store_up'), to.value('petgate_store_degraded')) },
-    { name: 'Upstreams up', shown: upstreamsText(to) },
-    { name: 'Days waiting for the archive', shown: to.value('petgate_ledger_waiting') ?? '–' },
-    { name: 'Events waiting', shown: state('petgate_events', 'state', 'waiting') },
-    { name: 'Events dead', shown: state('petgate_events', 'state', 'dead') },
-  ];
-}
-
-function storeText(up: number | undefined, degraded: number | undefined): string {
-  if (degraded === 1) return 'degraded';
-  return up === 1 ? 'up' : 'down';
-}
-
-/** An upstream that was not checked yet counts as neither up nor down. */
-function upstreamsText(to: Sample): string {
-  const upstreams = to.by('petgate_upstream_up_ratio', 'upstream');
-  const checked = to.by('petgate_upstream_checked_ratio', 'upstream');
-  const known = [...upstreams].filter(([name]) => checked.get(name) !== 0);
-  const up = known.filter(([, ratio]) => ratio > 0).length;
-  if (known.length === upstreams.size) return `${up} of ${upstreams.size}`;
-  if (known.length === 0) return 'not checked yet';
-  return `${up} of ${upstreams.size}, ${upstreams.size - known.length} not checked yet`;
+/** Returns the share of the requests in percent; null without requests. */
+export function shareOf(point: Point, part: number): number | null {
+  const requests = requestsIn(point);
+  return requests === 0 ? null : (100 * part) / requests;
 }
 
 export function percent(part: number, whole: number): string {
-  return whole === 0 ? '–' : `${decimals((100 * part) / whole)} %`;
+  return percentText(whole === 0 ? null : (100 * part) / whole);
 }
 
-function decimals(figure: number): string {
-  return figure.toLocaleString('en-US', { maximumFractionDigits: figure < 10 ? 2 : 0 });
+function percentText(share: number | null): string {
+  return share === null ? '–' : `${numberText(share)} %`;
+}
+
+function numberText(figure: number | null): string {
+  return figure === null ? '–' : figure.toLocaleString('en-US', { maximumFractionDigits: figure < 10 ? 2 : 0 });
 }
 
 export function duration(seconds: number | null): string {
-  if (seconds === null) return '–';
   if (seconds === Infinity) return 'beyond measure';
-  return seconds < 1 ? `${decimals(seconds * 1000)} ms` : `${decimals(seconds)} s`;
+  return seconds === null || seconds >= 1 ? withUnit(seconds, 's') : withUnit(seconds * 1000, 'ms');
+}
+
+function withUnit(figure: number | null, unit: string): string {
+  return figure === null ? '–' : `${numberText(figure)} ${unit}`;
 }

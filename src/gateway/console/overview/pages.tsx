@@ -5,6 +5,7 @@ import { READ_AUDIT } from '../audit/pages.js';
 import { page, type Page, type Visit } from '../page.js';
 import { mayReadRefused, readRefused } from './top-refused.js';
 import { rangeOf } from './series.js';
+import { readNearLimit } from './near-limit.js';
 import { Overview } from './view.js';
 
 /** Refresh interval of a visible page. */
@@ -49,9 +50,12 @@ const rangeIn = ({ query }: Visit) => rangeOf(query.given('range'));
 
 async function partsOf(visit: Visit) {
   const { api, parts, samples } = visit;
-  const [refused, readiness] = [await readRefused(api), parts.ready()];
+  const nowMs = (await samples.latest()).atMs;
+  const range = rangeIn(visit);
+  const points = await samples.history.points(range, nowMs);
+  const [refused, near, readiness] = [await readRefused(api), await readNearLimit(visit), parts.ready()];
   const changes = api.may(READ_AUDIT)
     ? (await api.ask(AuditList, READ_AUDIT, { query: { limit: '10' } })).changes
     : null;
-  return { refused, readiness, changes, history: samples.history, range: rangeIn(visit) };
+  return { refused, near, readiness, changes, history: samples.history, points, range };
 }

@@ -1,3 +1,4 @@
+import { fullNumber } from '../../pages/components/figure.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
 import { quantileOf } from '../figures/buckets.js';
@@ -5,10 +6,11 @@ import { RANGES, type History, type Range } from '../figures/history.js';
 import { merged, type Point } from '../figures/point.js';
 import { CONSOLE } from '../page.js';
 import { clockTime } from './clock-time.js';
-import { duration, percent } from './figures.js';
+import { duration, percent, shareOf } from './figures.js';
 
 interface SeriesParts {
   readonly history: History;
+  readonly points: readonly Point[];
   readonly range: Range;
   readonly nowMs: number;
 }
@@ -18,10 +20,13 @@ export function rangeOf(text: string | undefined): Range {
   return text !== undefined && Object.hasOwn(RANGES, text) ? (text as Range) : '15 min';
 }
 
-/** Plots traffic, failures and latency over time, and lists the upstreams. */
-export function Series({ history, range, nowMs }: SeriesParts) {
-  const points = history.points(range, nowMs);
-  const label = (atMs: number): string => new Date(atMs).toISOString().slice(...labelPart(range));
+/** Plots traffic, failures and latency over time. */
+export function Series({ points, range }: Pick<SeriesParts, 'points' | 'range'>) {
+  const label = (atMs: number): string =>
+    new Date(atMs)
+      .toISOString()
+      .slice(isLong(range) ? 5 : 11, 16)
+      .replace('T', ' ');
   const lines = (of: (point: Point) => readonly (readonly [string, number | null])[]) =>
     points.map((point) => ({
       label: label(point.atMs),
@@ -29,8 +34,6 @@ export function Series({ history, range, nowMs }: SeriesParts) {
     }));
   return (
     <>
-      <h2>{`The last ${range}`}</h2>
-      <Ranges now={range} />
       <BarPlot
         label="Requests by status class"
         axis="From (UTC)"
@@ -56,14 +59,13 @@ export function Series({ history, range, nowMs }: SeriesParts) {
           ['p99', inMs(quantileOf(latency, 0.99))],
         ])}
       />
-      <Upstreams {...{ history, points, nowMs }} />
     </>
   );
 }
 
-function Ranges({ now }: { readonly now: Range }) {
+export function Ranges({ now }: { readonly now: Range }) {
   return (
-    <nav aria-label="Range of the plots">
+    <nav aria-label="Range of the figures">
       {Object.keys(RANGES).map((range) => (
         <a
           href={`${CONSOLE}/?range=${encodeURIComponent(range)}`}
@@ -76,26 +78,27 @@ function Ranges({ now }: { readonly now: Range }) {
   );
 }
 
-function Upstreams({
-  history,
-  points,
-  nowMs,
-}: Pick<SeriesParts, 'history' | 'nowMs'> & { readonly points: readonly Point[] }) {
+/** Lists the upstreams, those with the most failures first. */
+export function Upstreams({ history, points, range, nowMs }: SeriesParts) {
   const { upstreams } = points.reduce(merged);
+  const rows = Object.entries(upstreams).sort(([, one], [, other]) => other.failed - one.failed);
   return (
-    <Table
-      caption="Upstreams in this time"
-      empty="No request went to an upstream."
-      rows={Object.entries(upstreams)}
-      columns={[
-        { head: 'Upstream', cell: ([name]) => name },
-        { head: 'Addresses up', cell: ([name]) => stateText(history.stateOf(name), nowMs) },
-        { head: 'Requests', number: true, cell: ([, { requests }]) => requests },
-        { head: 'Failed attempts', number: true, cell: ([, { failed }]) => failed },
-        { head: 'Share failed', number: true, cell: ([, { requests, failed }]) => percent(failed, requests) },
-        { head: 'Highest p99', number: true, cell: ([, { p99 }]) => duration(p99) },
-      ]}
-    />
+    <>
+      <h2>Upstreams</h2>
+      <Table
+        caption={`Requests to upstreams in the last ${range}`}
+        empty="No request went to an upstream."
+        rows={rows}
+        columns={[
+          { head: 'Upstream', cell: ([name]) => name },
+          { head: 'Addresses up', cell: ([name]) => stateText(history.stateOf(name), nowMs) },
+          { head: 'Requests', number: true, cell: ([, { requests }]) => fullNumber(requests) },
+          { head: 'Failed attempts', number: true, cell: ([, { failed }]) => fullNumber(failed) },
+          { head: 'Share failed', number: true, cell: ([, { requests, failed }]) => percent(failed, requests) },
+          { head: 'Highest p99', number: true, cell: ([, { p99 }]) => duration(p99) },
+        ]}
+      />
+    </>
   );
 }
 
@@ -105,14 +108,9 @@ function stateText(state: ReturnType<History['stateOf']>, nowMs: number): string
   return `${Math.round(100 * state.up)} % since ${clockTime(state.sinceMs, nowMs)}`;
 }
 
-/** Returns the slice of an ISO 8601 time to show: `11-28T13:00` for 7 days, else `13:00`. */
-function labelPart(range: Range): [number, number] {
-  return range === '7 d' ? [5, 16] : [11, 16];
-}
-
-function shareOf({ classes }: Point, part: number): number | null {
-  const requests = Object.values(classes).reduce((sum, count) => sum + count, 0);
-  return requests === 0 ? null : (100 * part) / requests;
+/** Whether the labels need the date: `11-28 13:00` instead of `13:00`. */
+function isLong(range: Range): boolean {
+  return RANGES[range].lengthMs > RANGES['1 h'].lengthMs;
 }
 
 /** Null for Infinity, the bound of the last bucket, which cannot be drawn. */

@@ -3,7 +3,6 @@ import { RefusedList } from '../../actions/schemas.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import type { AdminApi } from '../api.js';
-import { OtherGateways } from '../other-gateways.js';
 
 const ROUTE = 'GET /admin/v1/refused';
 const SHOWN = 5;
@@ -20,7 +19,7 @@ export async function readRefused(api: AdminApi): Promise<Refused | null> {
 }
 
 /** Shows which keys and addresses had the most refused or failed requests in the last hour. */
-export function TopRefused({ refused, silentWorkers, gateways }: Refused) {
+export function TopRefused({ refused, silentWorkers }: Refused) {
   return (
     <>
       <h2>Most refused</h2>
@@ -44,7 +43,6 @@ export function TopRefused({ refused, silentWorkers, gateways }: Refused) {
           },
         ]}
       />
-      <OtherGateways gateways={gateways} />
     </>
   );
 }

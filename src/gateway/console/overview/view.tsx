@@ -3,31 +3,40 @@ import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { AUDIT, Changes, type Change } from '../audit/pages.js';
 import type { History, Range } from '../figures/history.js';
+import type { Point } from '../figures/point.js';
 import type { Span } from '../figures/window.js';
 import { runbookPath } from '../runbooks/pages.js';
-import { Figures } from './figures.js';
+import { Figures, State } from './figures.js';
+import { NearLimitTable, type NearLimit } from './near-limit.js';
 import { TopRefused, type Refused } from './top-refused.js';
-import { Series } from './series.js';
+import { Ranges, Series, Upstreams } from './series.js';
 import { troublesOf } from './troubles.js';
 
 interface OverviewParts {
   readonly readiness: Readiness;
   readonly span: Span;
   readonly history: History;
+  readonly points: readonly Point[];
   readonly range: Range;
+  /** Null if the visitor may not see keys. */
+  readonly near: NearLimit | null;
   readonly refused: Refused | null;
   /** Null if the visitor may not see them. */
   readonly changes: readonly Change[] | null;
 }
 
-export function Overview({ readiness, span, history, range, refused, changes }: OverviewParts) {
+export function Overview({ readiness, span, history, points, range, refused, near, changes }: OverviewParts) {
+  const nowMs = span.to.atMs;
   return (
     <>
       <Troubles {...{ span, history }} />
-      <Figures span={span} />
-      <Series {...{ history, range }} nowMs={span.to.atMs} />
+      <h2>{`The last ${range}`}</h2>
+      <Ranges now={range} />
+      <Figures {...{ points, range, nowMs }} />
+      <Series {...{ points, range }} />
       {refused !== null && <TopRefused {...refused} />}
-      <Plans span={span} />
+      {near !== null && <NearLimitTable {...near} />}
+      <Upstreams {...{ history, points, range, nowMs }} />
       <Parts readiness={readiness} span={span} />
       {changes !== null && <LastChanges changes={changes} />}
     </>
@@ -69,29 +78,6 @@ function Troubles({ span, history }: Pick<OverviewParts, 'span' | 'history'>) {
   );
 }
 
-function Plans({ span }: Pick<OverviewParts, 'span'>) {
-  const [admitted, limited, banned] = ['admitted', 'limited', 'banned'].map((what) =>
-    span.grownBy(`petgate_${what}_total`, 'plan'),
-  ) as [ReadonlyMap<string, number>, ReadonlyMap<string, number>, ReadonlyMap<string, number>];
-  const plans = [...new Set([...admitted.keys(), ...limited.keys(), ...banned.keys()])];
-  return (
-    <>
-      <h2>Plans</h2>
-      <Table
-        caption="Requests of the last minute, by plan"
-        empty="None yet."
-        rows={plans}
-        columns={[
-          { head: 'Plan', cell: (plan) => plan },
-          { head: 'Admitted', number: true, cell: (plan) => admitted.get(plan) ?? 0 },
-          { head: '429 by a limit', number: true, cell: (plan) => limited.get(plan) ?? 0 },
-          { head: '429 by a ban', number: true, cell: (plan) => banned.get(plan) ?? 0 },
-        ]}
-      />
-    </>
-  );
-}
-
 /** Takes the upstreams from the metrics: with workers, this process has no upstreams of its own. */
 function partsOf({ parts }: Readiness, { to }: Span): Readiness['parts'] {
   const checked = to.by('petgate_upstream_checked_ratio', 'upstream');
@@ -105,7 +91,8 @@ function partsOf({ parts }: Readiness, { to }: Span): Readiness['parts'] {
 function Parts({ readiness, span }: Pick<OverviewParts, 'readiness' | 'span'>) {
   return (
     <>
-      <h2>Parts</h2>
+      <h2>This gateway</h2>
+      <State span={span} />
       <Table
         caption="Whether this gateway can serve, part by part"
         empty="Nothing is known yet."

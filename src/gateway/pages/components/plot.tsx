@@ -117,18 +117,21 @@ function Line({
   slot,
   yOf,
 }: Pick<ColumnParts, 'slot' | 'yOf'> & Pick<DrawingParts, 'bars'> & { readonly name: string; readonly index: number }) {
-  let move = 'M';
-  const path = bars.map(({ parts }, n) => {
+  const points = bars.map(({ parts }, n) => {
     const figure = parts.get(name);
-    if (figure === undefined) {
-      move = 'M';
-      return '';
-    }
-    const point = `${move}${round(LEFT + (n + 0.5) * slot)} ${yOf(figure)}h.01`;
-    move = 'L';
-    return point;
+    return figure === undefined ? null : ([LEFT + (n + 0.5) * slot, yOf(figure)] as const);
   });
-  return <path class={`line ${colourOf(name, index)}`} d={path.join('')} />;
+  return <path class={`line ${colourOf(name, index)}`} d={pathOf(points)} />;
+}
+
+/** Returns the `d` of a line through these points, interrupted at null. */
+export function pathOf(points: readonly (readonly [x: number, y: number] | null)[]): string {
+  const parts = points.map((point, n) => {
+    if (point === null) return '';
+    // The short stroke shows a point between two gaps.
+    return `${(points[n - 1] ?? null) === null ? 'M' : 'L'}${round(point[0])} ${round(point[1])}h.01`;
+  });
+  return parts.join('');
 }
 
 interface ColumnParts extends Pick<DrawingParts, 'names' | 'lines' | 'write'> {

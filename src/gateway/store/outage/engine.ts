@@ -79,6 +79,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       knowsKeys: () => !keys.isEmpty(),
       gateways,
       others: async () => (await redis.fleet.seen()).filter(({ gateway }) => gateway !== own),
+      notes: redis.fleet.notes(own),
       announce: (what) => void (running = what),
       spooled: () => spool.pending,
       ownUsage: {

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../admission/bucket.js';
 import type { ArchivedRows, LedgerStore } from '../ledger.js';
 import type { Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionEngine, SeenGateway, StoreTrust } from '../port.js';
+import type { AdmissionEngine, GatewayNotes, SeenGateway, StoreTrust } from '../port.js';
 import type { KeyStore, KeyRecord } from '../records/key.js';
 import { knownStoreInMemory, type KnownStore } from '../known-store.js';
 import { admit, editionOf, probeOf } from './admit/admit.js';
@@ -17,7 +17,7 @@ import { renew } from './admit/renew.js';
 import { settle } from './ledger/settle.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
-import { beat, dayStore, leave, nowMs, report, seen, type Report } from './gateways.js';
+import { beat, dayStore, leave, notesOf, nowMs, report, seen, type Report } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
 import { customerName, keyName, subjectName } from './names.js';
@@ -105,6 +105,8 @@ export interface Fleet {
   seen(): Promise<readonly SeenGateway[]>;
   /** Reports up to which day a gateway has delivered all its counts, and what it runs. */
   report(report: Report): Promise<void>;
+  /** The notes of a gateway. */
+  notes(gatewayId: string): GatewayNotes;
   /** Reports that a gateway has delivered all its counts, and deregisters it. */
   leave(gatewayId: string): Promise<void>;
   /** Adds to the ledger what a gateway counted on its own; may be repeated. */
@@ -182,6 +184,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
       beat: (gatewayId) => beat(link, gatewayId, false),
       seen: () => seen(link),
       report: (of) => report(link, of, keptMs),
+      notes: (gatewayId) => notesOf(link, gatewayId),
       leave: (gatewayId) => leave(link, gatewayId),
       take: async (spoolId, spooled) => {
         if (await takeSpool(link, spoolId, spooled, usageDays)) pending.add([spooled.keyId]);

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { SETTLE_MS } from '../../admission/bucket.js';
 import { finalityOf, type GatewayReport } from '../finality.js';
-import type { DayStore, Running, SeenGateway } from '../port.js';
+import type { DayStore, GatewayNotes, Running, SeenGateway } from '../port.js';
 import type { Link } from './link/link.js';
-import { GATEWAY_DAYS, GATEWAYS } from './names.js';
+import { GATEWAY_DAYS, GATEWAYS, notesName } from './names.js';
 import { loadScript } from './link/script.js';
 
 /** A gateway that was silent for this long counts as gone. */
@@ -46,6 +46,18 @@ export async function seen(link: Link): Promise<readonly SeenGateway[]> {
   return reports
     .filter(({ seenMs, givenUp }) => !givenUp && nowMs - seenMs < SILENT_MS)
     .map(({ gateway, host, seenMs, running }) => ({ gateway, host, seenMs, running }));
+}
+
+const NOTE = loadScript('gateways/note');
+
+export function notesOf(link: Link, own: string): GatewayNotes {
+  return {
+    own,
+    write: async (name, text, keptMs) => {
+      await link.run(NOTE, [notesName(name)], [own, text, keptMs.toString()]);
+    },
+    read: (name) => link.hash(notesName(name)),
+  };
 }
 
 /** Reports that the gateway has no counts that the ledger lacks, and deregisters it. */

@@ -30,6 +30,7 @@
  *     petgate:{events}:dead         IDs of dead letters, by when they became dead (sorted set) no TTL
  *     petgate:{events}:collecting   lock for collecting left-behind events (outbox/pending.ts) TTL
  *     petgate:gateways              gateways that are alive (sorted set) TTL
+ *     petgate:notes:<name>          what gateways note for each other, such as figures of a minute (hash) TTL
  *     petgate:archive               ID of the archive that days were moved to (string) no TTL
  *     petgate:archive:moved         what it has of the days that were moved (hash) no TTL
  *     petgate:archive:days          days that version 0.3 moved, or was about to (sorted set) no TTL
@@ -75,6 +76,7 @@ export const customerQueueName = (customer: string): string => `petgate:{events}
 export const EVENTS_COLLECTING = 'petgate:{events}:collecting';
 export const GATEWAYS = 'petgate:gateways';
 export const GATEWAY_DAYS = 'petgate:gateways:days';
+export const notesName = (name: string): string => `petgate:notes:${name}`;
 export const ARCHIVE = 'petgate:archive';
 export const MOVED_DAYS = 'petgate:archive:moved';
 export const NOTED_DAYS = 'petgate:archive:days';

@@ -71,7 +71,7 @@ t.test('figures are of the last minute, and each sample goes into the history on
   for (; nowMs < 20 * 60_000; nowMs += 10_000) await samples.latest();
   const span = await samples.span();
   t.equal(span.seconds, 60);
-  const points = samples.history.points('1 h', nowMs);
+  const points = await samples.history.points('1 h', nowMs);
   t.equal(points.at(-2)?.classes['2xx'], 60_000, 'as much as a minute grew by');
 });
 

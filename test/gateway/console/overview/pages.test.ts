@@ -7,7 +7,7 @@ import { openConsole } from '../visitor.js';
 
 const METRICS = `petgate_store_up{engine="embedded"} 0
 petgate_bans_active{subject="key"} 12345
-petgate_limited_total{plan="<script>",window="day"} 3
+petgate_upstream_up_ratio{upstream="<script>"} 1
 `;
 
 t.test('the overview says what is wrong, with the runbook, and whether each part can serve', async (t) => {
@@ -25,6 +25,45 @@ t.test('the overview says what is wrong, with the runbook, and whether each part
   const part = await get('/console/live');
   t.equal(part.status, 200);
   t.match(part.text, /^<div class="notice warn"/, 'a part of the page alone');
+});
+
+t.test('the overview says what goes on now, and how that changed', async (t) => {
+  let count = 0;
+  const metrics = () => Promise.resolve(`petgate_requests_total{class="2xx"} ${(count += 600)}\n`);
+  const { clock, visitor } = await openConsole(t, { metrics });
+  clock.nowMs = Date.UTC(2026, 10, 21, 12);
+  const { get, signIn } = visitor();
+  await signIn();
+  const shown = async (): Promise<string> => (await get('/console/live')).text;
+  t.match(await shown(), />10<\/span><svg class="spark"[^]*?up from 0</);
+  clock.nowMs += 4 * 60_000;
+  t.match(await shown(), />10<\/span><svg class="spark"[^]*?up from 0.77</);
+  t.match(await shown(), /p99 latency<\/span><span class="figure">–/, 'nothing was measured');
+});
+
+t.test('the overview lists keys near a limit, the fullest first, as of the last minute', async (t) => {
+  const { clock, engine, registry, visitor } = await openConsole(t);
+  const { get, signIn } = visitor();
+  for (const [name, cost] of [
+    ['Calm', 10],
+    ['Near', 50],
+    ['Nearer', 60],
+  ] as const) {
+    const { record } = await registry.create({ name, plan: 'free' });
+    const subject = { kind: 'key', id: record.id, secretHash: record.secrets[0]!.hash } as const;
+    await engine.admit([{ subject, operation: 'listPets', scope: null, cost }]);
+  }
+  await signIn();
+  const { text } = await get('/console/live');
+  t.match(text, /Near a limit[^]*>Nearer<[^]*100 %[^]*>Near<[^]*83 %/);
+  t.notMatch(text, 'Calm');
+  const { record } = await registry.create({ name: 'Tardy', plan: 'free' });
+  const subject = { kind: 'key', id: record.id, secretHash: record.secrets[0]!.hash } as const;
+  await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 60 }]);
+  clock.nowMs += 30_000;
+  t.notMatch((await get('/console/live')).text, 'Tardy');
+  clock.nowMs += 30_000;
+  t.match((await get('/console/live')).text, 'Tardy');
 });
 
 t.test('a page that is left open does not keep a session from ending', async (t) => {

@@ -79,6 +79,8 @@ t.test('a Redis user with these rights and no others is enough for everything', 
   await engine.fleet.report({ gateway: 'gateway', openDay: 20_000, running: null });
   t.equal(await engine.days.giveUp('gateway'), true);
   t.match(await engine.days.finality(Date.now()), { without: [{ gateway: 'gateway' }] });
+  await engine.fleet.notes('gateway').write('figures', 'a note', 60_000);
+  t.strictSame([...(await engine.fleet.notes('another').read('figures'))], [['gateway', 'a note']]);
   await engine.fleet.leave('gateway');
   t.equal(await engine.days.giveUp('gateway'), false);
   await engine.fleet.take('spool', {
