@@ -27,6 +27,7 @@ export const LONG = [
   'faults/kill/events',
   'faults/store/sentinel',
   'faults/kill/customers',
+  'faults/kill/holds',
   'attacks/isolation/isolation',
   'attacks/http2-slow',
   'faults/chaos/cluster',

@@ -1,42 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startSentinel, type RedisSentinel, type RedisServer } from '../../servers/redis.js';
-import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
+import { caughtUp, cutLink, mendLink } from '../replication.js';
 import { EVENTS, type Event, type Events } from './events.js';
 import { Fleet } from './fleet.js';
 import { repeat } from './random.js';
 import { checkRehearsal } from './rehearsal.js';
 import { checkLedger, settled, survive, TIMEOUT_MS } from './survive.js';
-
-async function replicationOf(server: RedisServer): Promise<Map<string, string>> {
-  const lines = String(await server.command('INFO', 'replication')).split('\r\n');
-  return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
-}
-
-/** The replica has all that the master had when this was called. */
-async function caughtUp(master: RedisServer, replica: RedisServer): Promise<void> {
-  const offset = Number((await replicationOf(master)).get('master_repl_offset'));
-  await until(
-    'the replica has caught up',
-    async () => {
-      const there = await replicationOf(replica);
-      return there.get('master_link_status') === 'up' && Number(there.get('slave_repl_offset')) >= offset;
-    },
-    60_000,
-  );
-}
-
-/** From now on the replica hears nothing: it may not log in any more. */
-async function cutLink(replica: RedisServer): Promise<void> {
-  await replica.command('CONFIG', 'SET', 'masterauth', 'not-the-password', 'masteruser', 'nobody');
-  await replica.command('CLIENT', 'KILL', 'TYPE', 'master');
-  await until('the link is cut', async () => (await replicationOf(replica)).get('master_link_status') === 'down');
-}
-
-async function mendLink(replica: RedisServer): Promise<void> {
-  await replica.command('CONFIG', 'SET', 'masterauth', '', 'masteruser', '');
-}
 
 /** The one that died comes back, as the replica of the other: the sentinel would see to it too, but takes its time. */
 async function rejoin(sentinel: RedisSentinel, old: RedisServer): Promise<void> {

@@ -4,21 +4,10 @@ import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { custom, dayName, newKey, PLANS, rowsOf } from '../../conformance/cast.js';
 import { startSentinel, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
+import { follows, pauseWrites } from '../replication.js';
 
 const ASKERS = 4;
 const SOME = 300;
-
-const infoOf = async (server: RedisServer): Promise<string> => String(await server.command('INFO', 'replication'));
-
-/** As docs/guides/stores-and-outages.md says. */
-async function pauseWrites(master: RedisServer): Promise<void> {
-  await master.command('CLIENT', 'PAUSE', 10_000, 'WRITE');
-  await until('the replica has all', async () => {
-    const info = await infoOf(master);
-    const offset = /^master_repl_offset:(\d+)/m.exec(info)?.[1];
-    return offset !== undefined && info.includes(`offset=${offset},`);
-  });
-}
 
 /** How many admissions that were answered a planned failover under load takes from the ledger. */
 async function lostBy(t: Test, prepare: (master: RedisServer) => Promise<void>): Promise<number> {
@@ -54,7 +43,7 @@ async function lostBy(t: Test, prepare: (master: RedisServer) => Promise<void>):
   const awayMs = Math.round(performance.now() - beganMs);
   isOver = true;
   await Promise.all(asking);
-  await until('the old master follows', async () => (await infoOf(old)).includes('master_link_status:up'));
+  await follows(old);
   const rows = await rowsOf(engine, dayName(Date.now() - 86_400_000), dayName(Date.now()), key.id);
   const lost = admitted - rows.reduce((sum, { requests }) => sum + requests, 0);
   t.comment(JSON.stringify({ admitted, unanswered, lost, awayMs }));
