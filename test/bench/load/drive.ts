@@ -130,7 +130,7 @@ function messageOf(aim: Aim, token: string): Buffer {
 }
 
 /** One connection with at most one request on it. */
-class Connection {
+export class Connection {
   readonly #socket: Socket;
   #received = '';
   #dueMs = 0;
