@@ -55,7 +55,7 @@ function callOf(
   const leases = ended.flatMap(({ lease }) => lease ?? []).join(' ');
   const changes = changesOf(ended.flatMap(({ settlement }) => settlement ?? []));
   const args = [(usageDays + 1) * 86_400, reporter, number, REMEMBERED_MS, counts.size, leases, ...[...counts].flat()];
-  for (const { name, per, sinceMs, refill, units } of changes)
-    args.push(name, SHAPES[per].parts, sinceMs, refill, units);
+  for (const { window, units } of changes)
+    args.push(window.name, SHAPES[window.per].parts, window.sinceMs, window.refill, units);
   return [[settlementsName(keyId, day), ledgerName(keyId, day), keyName(keyId), payerName(keyId)], args.map(String)];
 }
