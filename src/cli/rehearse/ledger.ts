@@ -3,9 +3,7 @@ import type { LedgerOutcome, LedgerRow } from '../../gateway/usage/rehearsal/led
 import type { Connect } from '../client.js';
 import { styled, table } from '../output.js';
 import { cell } from '../../shared/readable.js';
-import { checkPlans } from './missing.js';
-import { moneyIn, sumsIn } from './money.js';
-import { MAX_SHOWN, titled, withNotes } from './show.js';
+import { checkPlans, MAX_SHOWN, moneyIn, sumsIn, titled, withNotes } from './show.js';
 
 const NOTES = [
   'Only days and months: a ledger has no minutes, bans, refused requests or grants.',

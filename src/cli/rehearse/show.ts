@@ -1,8 +1,11 @@
+import type { MoneyView } from '../../gateway/usage/grouping/money-view.js';
+import type { Owed } from '../../gateway/usage/rehearsal/bills.js';
 import type { Outcome } from '../../gateway/usage/rehearsal/rehearsal.js';
 import type { Row } from '../../gateway/usage/rehearsal/tally.js';
+import { CommandError } from '../command-error.js';
 import { styled, table } from '../output.js';
+import { withCurrency } from '../../shared/currency.js';
 import { cell } from '../../shared/readable.js';
-import { moneyIn, sumsIn } from './money.js';
 
 /** Rows shown; --json has all. */
 export const MAX_SHOWN = 20;
@@ -58,6 +61,28 @@ export function textOfLog(outcome: Outcome): string {
       ),
     );
   return withNotes(parts, notesOn(outcome));
+}
+
+/** Throws CommandError if the file lacks plans that requests were on. @param missing number of requests by plan */
+export function checkPlans(missing: Readonly<Record<string, number>>, file: string): void {
+  const lacks = Object.entries(missing).map(([plan, requests]) => `${plan} (${requests} requests)`);
+  if (lacks.length === 0) return;
+  throw new CommandError(
+    `${file} lacks plans that requests were on, or limits for them: ${lacks.join(', ')}. Add them ` +
+      '(retired: true keeps a plan for those who have it), then try again.',
+  );
+}
+
+/** Formats an amount; if it is unknown, why. */
+export function moneyIn(money: MoneyView | null | undefined): string {
+  if (money?.amount === undefined) return cell(money?.unknown);
+  return withCurrency(money.amount, money.currency ?? '');
+}
+
+/** Formats the sums that were owed, if known, and those that would be. */
+export function sumsIn({ before, after }: Owed<readonly MoneyView[]>): string {
+  const [then, now] = [before, after].map((sums) => sums?.map(moneyIn).join(' and ') || 'nothing that is known');
+  return before === null ? `then ${cell(now)}` : `${cell(then)}, then ${cell(now)}`;
 }
 
 /** Joins the parts of a text, and its notes. */
