@@ -133,7 +133,18 @@ class Console implements Mount {
     const parts = forClient(this.#core.parts, gone);
     const api = new AdminApi({ parts, tokens }, caller, readActor(request, caller));
     const guard = (): ReturnType<Visit['guard']> => ({ formToken, submission: this.#submissions.newId() });
-    const visit: Visit = { ...fields, parts, api, caller, id, part, guard, nowMs, samples: this.#samples, daily: this.#daily };
+    const visit: Visit = {
+      ...fields,
+      parts,
+      api,
+      caller,
+      id,
+      part,
+      guard,
+      nowMs,
+      samples: this.#samples,
+      daily: this.#daily,
+    };
     const serve = async (): Promise<PageAnswer> => page.serve(visit);
     return page.method === 'GET' ? serve() : this.#once(visit, visitor!, serve);
   }

@@ -16,8 +16,8 @@ export interface Table {
 
 /** @param accounts for names, references and plans; without it, these are empty and amounts absent */
 export function tableOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Table {
-  const { rows, totals } = sumsOf(range, ledger, accounts);
-  return { rows: named(rows, namesFor(range, accounts)), totals };
+  const sums = sumsOf(range, ledger, accounts);
+  return { ...sums, rows: named(sums.rows, namesFor(range, accounts)) };
 }
 
 /** Returns the table without names and references. */

@@ -98,6 +98,7 @@ interface ReportParts extends Pick<UsageParts, 'query' | 'search' | 'arrangement
 function Report({ query, search, arrangement, report }: ReportParts) {
   const labels = labelsOf({ by: query.by.split(',') as readonly Dimension[] });
   const { count, rows, page, pages } = report.shown;
+  const found = search === undefined ? 'rows' : 'matches';
   const asked = { ...query, search, sort: arrangement.sort ?? undefined };
   const pageAt = (n: number): string => addressOf(PATH, { ...asked, page: String(n) });
   return (
@@ -124,7 +125,7 @@ function Report({ query, search, arrangement, report }: ReportParts) {
         pale="still growing"
       />
       <Table
-        caption={`Usage by ${query.by}: ${fullNumber(count + report.left)} ${search === undefined ? 'rows' : 'matches'}`}
+        caption={`Usage by ${query.by}: ${fullNumber(count + report.left)} ${found}`}
         empty={search === undefined ? 'Nothing was used.' : 'No matches.'}
         rows={rows}
         columns={[...labels.map((label, n) => labelColumn(label, n)), ...numberColumns(report)].map((column) => ({

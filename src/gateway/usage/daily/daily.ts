@@ -57,14 +57,14 @@ export class DailyUsage {
   readonly #parts: DailyParts;
   readonly #maxRows: number;
   #names = new Names();
-  #days = new Map<string, Kept>();
+  readonly #days = new Map<string, Kept>();
   #revision = '';
   #rowCount = 0;
   /** The latest day that has no room; those before are not read either. */
   #floor = '';
   /** Rows of the day that was read last; 0 before the first. */
   #perDay = 0;
-  #wanted = new Set<string>();
+  readonly #wanted = new Set<string>();
   #reading: Promise<void> | null = null;
   #open: Open | null = null;
 
@@ -118,7 +118,9 @@ export class DailyUsage {
     const revision = await this.#parts.engine.transfer.revision();
     if (revision !== this.#revision) {
       this.#revision = revision;
-      [this.#names, this.#days, this.#open] = [new Names(), new Map(), null];
+      this.#names = new Names();
+      this.#days.clear();
+      this.#open = null;
       [this.#rowCount, this.#floor, this.#perDay] = [0, '', 0];
     }
     for (const [day, kept] of this.#days)

@@ -11,7 +11,7 @@ export interface DayRows {
   readonly counts: Readonly<Record<keyof Counts, Column>>;
 }
 
-export type Label = Pick<UsageRow, 'plan' | 'operation'>;
+type Label = Pick<UsageRow, 'plan' | 'operation'>;
 
 /** Numbers the keys and labels of all days. */
 export class Names {
