@@ -7,6 +7,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { ensureReady } from '../src/bootstrap.mjs';
+import { bundleTap } from './runner/bundle.mjs';
 import { filesOf } from './runner/files.mjs';
 import { ensureDocuments, ensureNeeds } from './runner/needs.mjs';
 import { Tally } from './runner/tally.mjs';
@@ -18,6 +19,7 @@ const wanted = process.argv.slice(suite === undefined ? 2 : 3);
 const tally = new Tally();
 try {
   await ensureReady();
+  await bundleTap();
   if (suite !== '--unit') ensureNeeds();
   const files = await filesOf(suite, wanted);
   ensureDocuments(files);

@@ -1,3 +1,5 @@
+import { withOrigins } from './origin.mjs';
+
 /** What a failure may print of a value: its beginning and its end. */
 const MOST_CHARS = 2_000;
 
@@ -36,7 +38,7 @@ export class Tally {
 function printFailure({ place, diagnosis }) {
   console.log(`\nFAILED ${[place].flat().map(shortened).join(' > ')}`);
   const text = diagnosis === undefined ? '' : shown(diagnosis);
-  if (text !== '') console.log(text.replace(/^/gm, '    '));
+  if (text !== '') console.log(withOrigins(text).replace(/^/gm, '    '));
 }
 
 function shown({ at, diff, found, wanted, stack, source, error, signal, exitCode }) {

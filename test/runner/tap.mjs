@@ -15,6 +15,8 @@ const GRACE_MS = 5_000;
 const jobsFor = (files) => availableParallelism() * (files.every(isFault) ? 3 : 2);
 const STDERR_CHARS = 4_000;
 const LAST_CHARS = 600;
+/** Node's last words when nobody caught an error. */
+const FELL = /^Node\.js v\d/m;
 
 /**
  * Runs built test files, some at a time in their order, and counts what tap says in them into `tally`, a line for each.
@@ -49,7 +51,7 @@ export async function runTap(files, tally, { node = process.execPath, env = proc
 
 async function runFile(name, [node, file], env, parser, tally) {
   const report = `petgate-test-${process.pid}-${name.replaceAll('/', '-')}.json`;
-  const flags = ['--enable-source-maps', '--report-on-signal', `--report-directory=${tmpdir()}`];
+  const flags = ['--report-on-signal', `--report-directory=${tmpdir()}`];
   // In a group of its own, so that nothing a test started outlives its time.
   const child = spawn(node, [...flags, `--report-filename=${report}`, file], {
     env: { ...env, TAP_TIMEOUT: String(FILE_TIMEOUT_S) },
@@ -91,6 +93,7 @@ async function runFile(name, [node, file], env, parser, tally) {
     const waitedFor = handlesIn(join(tmpdir(), report)) ?? `what it does not say; its threads: ${threads}`;
     fault(`not done after ${FILE_TIMEOUT_S} s; it waited for ${waitedFor}\nIt said last: ${said}`);
   } else if (leftOver) fault('ended, and what it had started went on');
+  else if (FELL.test(stderr)) fault('ended by an error that nobody caught');
   else if (code !== 0 && counts.failed === 0) fault(`ended with ${signal ?? code}, though no assertion failed`);
   else if (counts.passed + counts.failed + counts.skipped === 0) fault('asserts nothing');
   return counts;
