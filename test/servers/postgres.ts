@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { freePort } from './free-port.js';
 
 const DEBIAN = '/usr/lib/postgresql';
@@ -69,25 +70,36 @@ function asServer(bin: string, program: string, args: readonly string[]): [strin
   ];
 }
 
+/** Gives `folder` a cluster: a copy, for `initdb` takes seconds and most tests need the same. */
 function initialise(bin: string, folder: string): void {
-  if (process.getuid?.() === 0) {
-    const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
-    chownSync(folder, id('-u'), id('-g'));
+  const made = join(packageRoot, 'dist', `postgres-${basename(dirname(bin))}`);
+  if (!existsSync(made)) {
+    const fresh = mkdtempSync(join(tmpdir(), 'petgate-initdb-'));
+    giveToServer(fresh);
+    const options = ['-U', 'petgate', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+    run(...asServer(bin, 'initdb', ['-D', join(fresh, 'db'), ...options]), fresh);
+    run('cp', ['-a', join(fresh, 'db'), `${made}-${process.pid}`], '/');
+    rmSync(fresh, { recursive: true });
+    try {
+      renameSync(`${made}-${process.pid}`, made);
+    } catch {
+      // Another test was faster.
+      rmSync(`${made}-${process.pid}`, { recursive: true });
+    }
   }
-  const [program, args] = asServer(bin, 'initdb', [
-    '-D',
-    join(folder, 'db'),
-    '-U',
-    'petgate',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-    '--no-sync',
-  ]);
-  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
-  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+  giveToServer(folder);
+  run('cp', ['-a', made, join(folder, 'db')], '/');
+}
+
+function giveToServer(folder: string): void {
+  if (process.getuid?.() !== 0) return;
+  const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
+  chownSync(folder, id('-u'), id('-g'));
+}
+
+function run(program: string, args: readonly string[], cwd: string): void {
+  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd });
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
 }
 
 function launch(bin: string, folder: string, port: number): ChildProcess {
