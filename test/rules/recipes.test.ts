@@ -12,11 +12,12 @@ import { packageRoot } from '../../src/shared/package-root.js';
 
 const CONTRIBUTING = readFileSync(join(packageRoot, 'CONTRIBUTING.md'), 'utf8');
 
-/** The files that a recipe names, without those that a program writes. */
-function filesOf(recipe: string): readonly string[] {
-  const text = CONTRIBUTING.split(`**${recipe}**`)[1]?.split('\n\n')[0] ?? '';
-  const named = [...text.matchAll(/`((?:src|config|test)\/[\w/.-]+\.(?:ts|lua|yaml))`/g)].map(([, path = '']) => path);
-  return [...new Set(named)];
+/** What a recipe says it touches by hand, and the files it names. */
+function recipe(name: string): { readonly files: number; readonly named: readonly string[] } {
+  const [, files = '', text = ''] =
+    new RegExp(`\\*\\*${name}: (\\d+) files\\*\\*\\n([^]*?)\\n\\n`).exec(CONTRIBUTING) ?? [];
+  const named = [...text.matchAll(/`((?:src|config|test|docs)\/[\w/.-]+\.(?:ts|lua|yaml|md))`/g)];
+  return { files: Number(files), named: [...new Set(named.map(([, path = '']) => path))] };
 }
 
 /** The built program with its settings and documentation, somewhere else. */
@@ -30,22 +31,37 @@ function copyOf(t: Test): string {
   return copy;
 }
 
-function change(path: string, from: string | RegExp, to: string): void {
-  const text = readFileSync(path, 'utf8');
+/** The files that were changed by hand in a copy, as paths of sources. */
+const touched = new Map<string, string[]>();
+
+function change(copy: string, path: string, from: string | RegExp, to: string): void {
+  const text = readFileSync(join(copy, path), 'utf8');
   const changed = text.replace(from, to);
   if (changed === text) throw new Error(`${path} has no ${String(from)}`);
-  writeFileSync(path, changed);
+  writeFileSync(join(copy, path), changed);
+  touched.set(copy, [...(touched.get(copy) ?? []), path.replace(/^dist\/(.*)\.js$/, '$1.ts')]);
+}
+
+/** `config check` with a program's settings schema and a copy's files. */
+function check(root: string, copy: string): void {
+  execFileSync(process.execPath, [join(root, 'dist/src/cli/main.js'), 'config', 'check'], {
+    env: { PATH: process.env['PATH'], PETGATE_CONFIG: join(copy, 'config/gateway.yaml') },
+    stdio: 'pipe',
+  });
 }
 
 function run(copy: string, program: string): void {
   execFileSync(process.execPath, [join(copy, 'dist/src/gateway', program)]);
 }
 
-t.test('a refusal costs three files by hand, a plan field ten at most', (t) => {
-  t.ok(filesOf('A refusal').length <= 2, 'and the step that gives it');
-  t.ok(filesOf('A plan field').length <= 10);
-  for (const recipe of ['A refusal', 'A step of the pipeline', 'A plan field', 'A setting'])
-    for (const path of filesOf(recipe)) t.ok(existsSync(join(packageRoot, path)), `${recipe}: ${path}`);
+t.test('a recipe names as many files as it says it touches, and they are there', (t) => {
+  // Beside those that it names: the step that refuses, where a setting is used, a metric, an action with its test.
+  const UNNAMED = { 'A refusal': 1, 'A plan field': 0, 'A setting': 1, 'A counter': 1, 'An action': 3 };
+  for (const [name, unnamed] of Object.entries(UNNAMED)) {
+    const { files, named } = recipe(name);
+    t.equal(named.length + unnamed, files, name);
+    for (const path of named) t.ok(existsSync(join(packageRoot, path)), `${name}: ${path}`);
+  }
   t.end();
 });
 
@@ -53,33 +69,49 @@ t.test('a refusal that joins the catalogue stands in the contract and on the pag
   const copy = copyOf(t);
   const entry =
     `teapot: { status: 418, message: 'I am one.', meaning: ` + `'tea was asked for', remedy: 'ask for coffee' },`;
-  change(join(copy, 'dist/src/gateway/refusals/catalogue.js'), 'not_found: {', `${entry}\nnot_found: {`);
+  change(copy, 'dist/src/gateway/refusals/catalogue.js', 'not_found: {', `${entry}\nnot_found: {`);
   run(copy, 'contract/write.js');
   const text = (path: string): string => readFileSync(join(copy, path), 'utf8');
   t.match(text('config/openapi.yaml'), /^ +- teapot$/m);
   t.match(text('config/openapi.yaml'), 'teapot: { value: { code: teapot, message: I am one., status: 418 } }');
   t.match(text('config/openapi.json'), '"teapot"');
   t.match(text('docs/reference/errors.md'), '\n| `teapot` | 418 | tea was asked for | ask for coffee |\n');
+  t.ok(touched.get(copy)!.every((path) => recipe('A refusal').named.includes(path)));
   t.end();
 });
 
 t.test('a field that joins the schema of plans is known to editors and to the loader', (t) => {
   const copy = copyOf(t);
   change(
-    join(copy, 'dist/src/gateway/config/schema/plans.js'),
+    copy,
+    'dist/src/gateway/config/schema/plans.js',
     'retired: bool',
     `colour: z.string().optional(), retired: bool`,
   );
-  change(join(copy, 'config/plans.yaml'), /^free:$/m, 'free:\n  colour: red');
+  change(copy, 'config/plans.yaml', /^free:$/m, 'free:\n  colour: red');
   run(copy, 'config/schema/write.js');
   t.match(readFileSync(join(copy, 'config/schema/plans.schema.json'), 'utf8'), '"colour"');
-  const check = (root: string): void =>
-    void execFileSync(process.execPath, [join(root, 'dist/src/cli/main.js'), 'config', 'check'], {
-      env: { PATH: process.env['PATH'], PETGATE_CONFIG: join(copy, 'config/gateway.yaml') },
-      stdio: 'pipe',
-    });
-  t.doesNotThrow(() => check(copy));
-  t.throws(() => check(packageRoot), /unknown key/, 'where it did not join it is refused');
+  t.doesNotThrow(() => check(copy, copy));
+  t.throws(() => check(packageRoot, copy), /unknown key/, 'where it did not join it is refused');
+  t.ok(touched.get(copy)!.every((path) => recipe('A plan field').named.includes(path)));
+  t.end();
+});
+
+t.test('a setting that joins the schema is known to editors, and held to its limits', (t) => {
+  const copy = copyOf(t);
+  change(
+    copy,
+    'dist/src/gateway/config/schema/gateway.js',
+    'workers: z',
+    'colour: whole(1, 7).prefault(1), workers: z',
+  );
+  change(copy, 'config/gateway.yaml', /^environment:/m, 'colour: 7\nenvironment:');
+  run(copy, 'config/schema/write.js');
+  t.match(readFileSync(join(copy, 'config/schema/gateway.schema.json'), 'utf8'), '"colour"');
+  t.doesNotThrow(() => check(copy, copy));
+  t.ok(touched.get(copy)!.every((path) => recipe('A setting').named.includes(path)));
+  change(copy, 'config/gateway.yaml', 'colour: 7', 'colour: 8');
+  t.throws(() => check(copy, copy), /colour/);
   t.end();
 });
 
@@ -104,7 +136,6 @@ t.test(
 );
 
 t.test('an action that joins the table is an admin route, a command and a form, with its fields in each', async (t) => {
-  t.ok(filesOf('An action of operators').length <= 1, 'and what it does');
   const copy = copyOf(t);
   const entry = `action('POST /admin/v1/keys/{id}/freeze', 'keys', 'Freeze a key for a while', {
     takes: NewBan,
@@ -112,7 +143,7 @@ t.test('an action that joins the table is an admin route, a command and a form, 
     forms: [{ on: '/keys/{id}', name: 'frozen', button: 'Freeze', opens: 'Freeze', done: 'Frozen.' }],
     handle: async () => undefined,
   }),`;
-  change(join(copy, 'dist/src/gateway/actions/accounts/bans.js'), '_ACTIONS = [', `_ACTIONS = [\n${entry}`);
+  change(copy, 'dist/src/gateway/actions/accounts/bans.js', '_ACTIONS = [', `_ACTIONS = [\n${entry}`);
   const { ROUTES } = (await import(join(copy, 'dist/src/gateway/admin/routes.js'))) as typeof AdminRoutes;
   const { describe } = (await import(join(copy, 'dist/src/gateway/admin/describe.js'))) as typeof AdminDescription;
   t.match(describe(ROUTES), {
@@ -137,4 +168,5 @@ t.test('an action that joins the table is an admin route, a command and a form, 
   );
   const { FORMS } = (await import(join(copy, 'dist/src/gateway/console/forms/table.js'))) as typeof ConsoleForms;
   t.strictSame(Object.keys(FORMS.find(({ form }) => form.name === 'frozen')?.fields ?? {}), ['for', 'reason']);
+  t.equal(touched.get(copy)!.length, 1, 'beside what it does, its test and its page');
 });
