@@ -6,24 +6,8 @@ import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
-import { checkHonest, codeOf } from './honest.js';
+import { checkHonest, codeOf, ELSEWHERE } from './honest.js';
 import { PLANS } from './plans.js';
-
-/**
- * Codes given by other tests: they need a store that is unavailable, a full gateway, another clock or another contract.
- */
-const ELSEWHERE = new Set([
-  'insecure_connection',
-  'invalid_form',
-  'store_unavailable',
-  'plan_unavailable',
-  'cost_exceeds_limit',
-  'malformed_handshake',
-  'overloaded',
-  'operation_removed',
-  'internal_error',
-  'address_banned',
-]);
 
 const seenCodes = new Set<string>();
 

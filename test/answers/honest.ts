@@ -1,6 +1,22 @@
 import type { Test } from 'tap';
 import type { RawAnswer } from '../servers/raw.js';
 
+/**
+ * Codes given by other tests: they need a store that is unavailable, a full gateway, another clock or another contract.
+ */
+export const ELSEWHERE: ReadonlySet<string> = new Set([
+  'insecure_connection',
+  'invalid_form',
+  'store_unavailable',
+  'plan_unavailable',
+  'cost_exceeds_limit',
+  'malformed_handshake',
+  'overloaded',
+  'operation_removed',
+  'internal_error',
+  'address_banned',
+]);
+
 const ITEM = /^"(minute|day|closed|usage|concurrency|[^"]+-minute)";r=(\d{1,15});t=(\d{1,15})$/;
 /** A balance never resets. */
 const LEFT = /^"(balance)";r=(\d{1,15})$/;

@@ -1,19 +1,8 @@
 import t from 'tap';
-import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { startRedis } from '../servers/redis.js';
-import { PLANS } from './cast.js';
 import { conformance } from './engine.js';
+import { openEngine } from './open.js';
 
 const server = await startRedis();
 t.teardown(() => server.stop());
-await conformance(t, 'redis', () =>
-  Promise.resolve(
-    openRedisEngine({
-      url: server.url,
-      deadlineMs: 10_000,
-      plans: PLANS,
-      usageDays: 400,
-      events: true,
-    }),
-  ),
-);
+await conformance(t, 'redis', () => Promise.resolve(openEngine({ engine: 'redis', url: server.url })));
