@@ -8,10 +8,11 @@ import { complain, say, seconds } from './terminal.mjs';
 
 const installed = (...parts) => at('node_modules', ...parts);
 const ARROWS = installed('dependency-cruiser', 'bin', 'dependency-cruise.mjs');
+const TYPES = [installed('typescript', 'bin', 'tsc'), '-p', at('tsconfig.json')];
 /** By name: a Node program and its arguments. */
 const CHECKS = {
-  types: [installed('typescript', 'bin', 'tsc'), '-p', at('tsconfig.json')],
-  eslint: [installed('eslint', 'bin', 'eslint.js'), '.'],
+  // The types too.
+  eslint: [at('src', 'bootstrap', 'eslint.mjs')],
   format: [installed('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,tsx,js,mjs,cjs}'],
   arrows: [ARROWS, 'src', 'test', '--config', at('.dependency-cruiser.cjs')],
   unused: [installed('knip', 'bin', 'knip.js'), '--no-progress'],
@@ -28,19 +29,19 @@ const LUACHECK = (process.env.PATH ?? '')
 /** Runs every check, even after one failed, and reports which failed. */
 export async function lint() {
   await ensureInstalled({ developer: true });
-  const { eslint, format, ...others } = Object.fromEntries(
+  const { eslint, ...others } = Object.fromEntries(
     Object.entries(CHECKS).map(([name, args]) => [name, [process.execPath, args]]),
   );
   if (LUACHECK === undefined) say('skipped lua: luacheck is not installed (Debian: apt-get install lua-check)');
   else others.lua = [LUACHECK, ['src', '--quiet', '--no-color']];
-  // For two processors: these two take as long as all others together.
-  await Promise.all([inTurn({ eslint, format }), inTurn(others)]);
+  // For two processors: eslint takes longer than all others together.
+  await Promise.all([inTurn({ eslint }), inTurn(others)]);
 }
 
 /** Checks the types, then builds everything. */
 export async function build() {
   await ensureInstalled({ developer: true });
-  await inTurn({ types: [process.execPath, CHECKS.types] });
+  await inTurn({ types: [process.execPath, TYPES] });
   if (process.exitCode === undefined) await ensureEverything();
 }
 
