@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
+import { command } from '../commands.js';
+import { dataFolder, surroundings, type Finished } from '../programs.js';
 
 type Run = (...args: readonly string[]) => Promise<Finished>;
 
@@ -9,7 +10,7 @@ async function operator(t: Test): Promise<Run> {
   const { port } = await listen(t);
   const folder = dataFolder(t);
   return (...args) =>
-    petgate(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN }));
+    command(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN }));
 }
 
 async function json(run: Promise<Finished>): Promise<Readonly<Record<string, unknown>>> {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
+import { command } from '../commands.js';
+import { dataFolder, surroundings, type Finished } from '../programs.js';
 
 interface Operator {
   readonly folder: string;
@@ -14,7 +15,7 @@ async function operator(t: Test): Promise<Operator> {
   const { port } = await listen(t);
   const folder = dataFolder(t);
   const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  return { folder, run: (...args) => petgate(args, env) };
+  return { folder, run: (...args) => command(args, env) };
 }
 
 async function idOf(made: Promise<Finished>): Promise<string> {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../programs.js';
+import { command } from '../commands.js';
+import { dataFolder, surroundings } from '../programs.js';
 
 const BAN = 'ban: { after: 30 }';
 const FREE = `free: { limits: { minute: 60, day: 1000 }, ${BAN} }`;
@@ -17,15 +18,15 @@ t.test('plans are listed with who has them, and a file is checked against the st
   await registry.customers.create({ name: 'Acme', plan: 'free' }, 'test');
   const folder = dataFolder(t);
   const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const listed = await petgate(['plans', 'list'], env);
+  const listed = await command(['plans', 'list'], env);
   t.match(listed, { code: 0, stderr: '' });
   t.match(listed.stdout, /^pro +in force +\d+ +\d+ +- +2 +0$/m);
   t.match(listed.stdout, /^free +in force +\d+ +\d+ +- +0 +1$/m);
 
   const file = join(folder, 'plans.yaml');
-  const check = (...plans: readonly string[]): ReturnType<typeof petgate> => {
+  const check = (...plans: readonly string[]): ReturnType<typeof command> => {
     writeFileSync(file, [...plans, ''].join('\n'));
-    return petgate(['plans', 'check', file], env);
+    return command(['plans', 'check', file], env);
   };
   const gone = await check(FREE, ANONYMOUS);
   t.match(gone, { code: 1, stdout: '', stderr: /plan pro is gone.*: 2 keys on it/ });

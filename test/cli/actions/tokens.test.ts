@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
+import { command } from '../commands.js';
+import { dataFolder, surroundings, type Finished } from '../programs.js';
 
 type Run = (args: readonly string[], token?: string) => Promise<Finished>;
 
@@ -9,7 +10,7 @@ async function operator(t: Test, clock?: () => Promise<number>): Promise<Run> {
   const { port } = await listen(t, {}, clock === undefined ? {} : { clock });
   const folder = dataFolder(t);
   return (args, token = ADMIN_TOKEN) =>
-    petgate(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: token }));
+    command(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: token }));
 }
 
 t.test('a token is made, shown once, used, listed and revoked', async (t: Test) => {

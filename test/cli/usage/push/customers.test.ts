@@ -3,7 +3,8 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../../programs.js';
+import { command } from '../../commands.js';
+import { dataFolder, surroundings } from '../../programs.js';
 import { startReceiver } from './receiver.js';
 import { TODAY_MS } from './stage.js';
 
@@ -28,7 +29,7 @@ t.test('the subject is who pays: the reference, else the customer, else the key'
   );
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   // One event a request: the next begins where the last key ended, though both pay into one.
-  const { code, stderr } = await petgate(['usage', 'push', '--to', receiver.url, '--batch', '1'], env);
+  const { code, stderr } = await command(['usage', 'push', '--to', receiver.url, '--batch', '1'], env);
   t.equal(code, 0, stderr);
   const ids = made.map(({ record }) => record.id);
   const told = [...receiver.events.values()].map(({ subject, data }) =>

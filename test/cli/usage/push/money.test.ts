@@ -8,7 +8,8 @@ import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
 import { monthStartMs } from '../../../../src/shared/utc-month.js';
 import { BAN } from '../../../gateway/admission/ban.js';
 import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings } from '../../programs.js';
+import { command } from '../../commands.js';
+import { dataFolder, surroundings } from '../../programs.js';
 import { startReceiver } from './receiver.js';
 import { dayBack, TODAY_MS } from './stage.js';
 
@@ -38,7 +39,7 @@ async function stage(t: Test) {
   await engine.admit(Array.from({ length: 6 }, () => at));
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   const push = async (...more: readonly string[]) => {
-    const { code, stdout, stderr } = await petgate(['usage', 'push', '--to', receiver.url, '--json', ...more], env);
+    const { code, stdout, stderr } = await command(['usage', 'push', '--to', receiver.url, '--json', ...more], env);
     t.equal(code, 0, stderr);
     return JSON.parse(stdout) as { readonly events: number; readonly corrections: number; readonly amounts: string[] };
   };

@@ -3,7 +3,8 @@ import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings, type Finished } from '../../programs.js';
+import { command } from '../../commands.js';
+import { dataFolder, surroundings, type Finished } from '../../programs.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 
 export const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -40,7 +41,7 @@ export async function stage(t: Test, keyCount: number, args: readonly string[] =
     env,
     folder,
     args: all,
-    push: (...more) => petgate([...all, ...more], env),
+    push: (...more) => command([...all, ...more], env),
     use: async (daysBack, times) => {
       const nowMs = Math.min(TODAY_MS - daysBack * DAY_MS + DAY_MS / 2, Date.now());
       await engine.admit(

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import t from 'tap';
 import type { Test } from 'tap';
-import { petgate, type Finished } from '../../../cli/programs.js';
+import { command } from '../../../cli/commands.js';
+import type { Finished } from '../../../cli/programs.js';
 import { openEngine } from '../../../conformance/open.js';
 import { scrape } from '../../../servers/exposition.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../../../servers/gateway.js';
@@ -24,7 +25,7 @@ async function serving(t: Test, environment: Readonly<Record<'REDIS_URL' | 'LEDG
 }
 
 function cli(gateway: Gateway, ...words: readonly string[]): Promise<Finished> {
-  return petgate(['--admin-url', gateway.adminUrl, 'usage', ...words], {
+  return command(['--admin-url', gateway.adminUrl, 'usage', ...words], {
     PATH: process.env['PATH'],
     PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
   });

@@ -2,7 +2,8 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { dayOf } from '../../../../src/shared/utc-day.js';
-import { dataFolder, petgate, surroundings } from '../../../cli/programs.js';
+import { command } from '../../../cli/commands.js';
+import { dataFolder, surroundings } from '../../../cli/programs.js';
 import { PLANS } from '../../accounts/store.js';
 import { ADMIN_TOKEN, listen, type Listener } from '../../admin/listener.js';
 
@@ -123,7 +124,7 @@ t.test('a plan that nothing knows is refused; one that the payer had, or was cou
 t.test('they are listed, a page at a time, and by the command line', async (t: Test) => {
   const { ask, key, customer, lone, port } = await stage(t);
   const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const run = (...args: readonly string[]) => petgate(['usage', ...args], env);
+  const run = (...args: readonly string[]) => command(['usage', ...args], env);
   t.match(await run('corrections'), { code: 0, stdout: /No corrections/ });
   const reason = ['--reason', 'an outage', '--day', TODAY];
   t.match(await run('correct', '--customer', 'C-1', '--units', '-250', ...reason), {
