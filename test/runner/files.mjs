@@ -6,7 +6,6 @@ export const LONG = [
   'e2e/certificate',
   'gateway/console/console-browser',
   'gateway/console/tasks',
-  'cli/actions/grants',
   'gateway/usage/archive/move',
   'gateway/actions/usage/archive',
   'e2e/customers',
