@@ -141,6 +141,7 @@ const PLAN = z.object({
   name: TEXT,
   state: z.enum(['in_force', 'retired', 'gone']),
   limits: z.union([limits, z.literal('custom')]).describe('Null for a plan that no longer exists'),
+  concurrency: COUNT.nullable().describe('Requests in flight; null without a limit'),
   price: z
     .object({ monthly: COUNT, included: COUNT, perUnit: COUNT, currency: TEXT })
     .nullable()

@@ -1,7 +1,7 @@
 import type { AdminRefusal } from '../actions/answer.js';
 import { Notice } from '../pages/components/notice.js';
 import { CONSOLE } from './page.js';
-import { SignInForm } from './sign-in/pages.js';
+import { TokenForm } from './sign-in/pages.js';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This can’t be read',
@@ -40,7 +40,7 @@ export function Refused({ refusal, to, signedIn }: RefusedParts) {
             <p>Your session has ended, so nothing was changed. Sign in and try again.</p>
           </Notice>
         )}
-        <SignInForm to={to} />
+        <TokenForm to={to} />
       </>
     );
   const wait = headers['Retry-After'];

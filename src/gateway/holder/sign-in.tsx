@@ -1,5 +1,4 @@
-import { Notice } from '../pages/components/notice.js';
-import { TextField } from '../pages/components/form.js';
+import { SignInForm } from '../pages/components/sign-in.js';
 import { framed } from './frame.js';
 
 interface SignInParts {
@@ -11,30 +10,18 @@ interface SignInParts {
 }
 
 export function signInPage({ path, problem, again = false }: SignInParts): string {
-  return framed({ path, title: 'Sign in', formToken: null, again, children: <SignIn path={path} problem={problem} /> });
-}
-
-function SignIn({ path, problem }: { readonly path: string; readonly problem: string | undefined }) {
-  return (
-    <>
-      {problem !== undefined && (
-        <Notice level="danger">
-          <p>{problem}</p>
-        </Notice>
-      )}
-      <p>See your API key's limits and usage, and replace it. Signing in does not count against its limits.</p>
-      <form method="post" action={path}>
-        <TextField
-          name="key"
-          label="API key"
-          type="password"
-          required
-          autofocus
-          autocomplete="current-password"
-          hint="The whole key, as you send it with requests. It is not kept: a cookie says that you hold it."
-        />
-        <button class="main">Sign in</button>
-      </form>
-    </>
-  );
+  return framed({
+    ...{ path, title: 'Sign in', formToken: null, again },
+    children: (
+      <SignInForm
+        action={path}
+        name="key"
+        label="API key"
+        hint="The whole key, as you send it with requests. It is not kept: a cookie says that you hold it."
+        problem={problem}
+      >
+        <p>See your API key's limits and usage, and replace it. Signing in does not count against its limits.</p>
+      </SignInForm>
+    ),
+  });
 }

@@ -101,6 +101,8 @@ svg { display: block; width: 100%; min-width: 38rem; height: auto; }
 .grid { stroke: var(--line); }
 .axis { stroke: var(--axis); }
 .tick { fill: var(--soft); font: 12px system-ui, sans-serif; }
+.limit { stroke: var(--danger); stroke-width: 2; stroke-dasharray: 6 4; }
+.swatch.limit { height: 0; border-top: 2px dashed var(--danger); vertical-align: middle; border-radius: 0; }
 .hover { fill: transparent; }
 .bar:hover .hover { fill: var(--line); fill-opacity: .5; }
 .pale rect:not(.hover) { fill-opacity: .55; }

@@ -42,6 +42,7 @@ export const customerChange = (rules: Pick<FieldRules, 'plans' | 'has'>) => ({
 interface CustomerFilter {
   /** The complete reference. */
   readonly reference?: string;
+  readonly plan?: string;
 }
 
 /** The life cycle of customers: create, find, change, close. */
@@ -142,8 +143,8 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     return Promise.resolve((entry: Entry): boolean => entry.text.includes(text));
   }
 
-  protected override passes(record: CustomerRecord, { reference }: CustomerFilter): boolean {
-    return record.reference === reference;
+  protected override passes(record: CustomerRecord, { reference, plan }: CustomerFilter): boolean {
+    return (reference ?? record.reference) === record.reference && (plan ?? record.plan) === record.plan;
   }
 
   protected override refuseEnded({ status }: CustomerRecord): void {

@@ -9,10 +9,14 @@ export interface PlanUse {
   /** `gone`: not in the plans file, but some keys or customers still have it. */
   readonly state: 'in_force' | 'retired' | 'gone';
   readonly limits: Plan['limits'] | null;
+  /** Requests in flight; null without a limit. */
+  readonly concurrency: number | null;
   readonly price: Price | null;
   readonly keys: number;
   readonly customers: number;
 }
+
+const GONE = { state: 'gone', limits: null, concurrency: null, price: null, keys: 0, customers: 0 } as const;
 
 /** The plans in force, with the number of their holders. */
 export class PlanRegistry {
@@ -28,9 +32,9 @@ export class PlanRegistry {
 
   /** Reads every key and customer. */
   async list(): Promise<readonly PlanUse[]> {
-    const uses = new Map([...this.#plans().values()].map((plan) => [plan.name, useOf(plan)]));
+    const uses = new Map<string, PlanUse>([...this.#plans().values()].map((plan) => [plan.name, useOf(plan)]));
     for await (const { kind, plan } of holdersIn(this.#holders)) {
-      const use = uses.get(plan) ?? { name: plan, state: 'gone', limits: null, price: null, keys: 0, customers: 0 };
+      const use = uses.get(plan) ?? { ...GONE, name: plan };
       const counted = kind === 'key' ? { keys: use.keys + 1 } : { customers: use.customers + 1 };
       uses.set(plan, { ...use, ...counted });
     }
@@ -56,7 +60,7 @@ export class PlanRegistry {
   }
 }
 
-function useOf({ name, retired, limits, price }: Plan): PlanUse {
+function useOf({ name, retired, limits, concurrency, price }: Plan): PlanUse {
   const state = retired === true ? 'retired' : 'in_force';
-  return { name, state, limits, price: price ?? null, keys: 0, customers: 0 };
+  return { name, state, limits, concurrency: concurrency ?? null, price: price ?? null, keys: 0, customers: 0 };
 }

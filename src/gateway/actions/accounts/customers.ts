@@ -1,7 +1,7 @@
 import { eraseCustomer } from '../../accounts/erase.js';
 import { isCustomerId } from '../../accounts/token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
-import { listed, listing, ofReference } from '../input/query.js';
+import { listed, listing, ofCustomers } from '../input/query.js';
 import { Customer, CustomerChange, CustomerPage, NewCustomer } from '../schemas.js';
 import { action, type Action } from '../action.js';
 import { dayIn } from '../command.js';
@@ -25,7 +25,7 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
         },
       },
     ],
-    query: { ...ofReference, ...listing(isCustomerId) },
+    query: { ...ofCustomers, ...listing(isCustomerId) },
     gives: CustomerPage,
     handle: async ({ parts: { registry }, query }) => {
       const { records, cursor } = await listed(registry.customers, query);

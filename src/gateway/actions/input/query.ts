@@ -117,7 +117,10 @@ export const ofCustomer = {
 };
 // Customers without a reference store an empty one, so searching for it is a mistake.
 const wholeReference = reference.min(1, 'must not be empty').optional();
-export const ofReference = { reference: wholeReference.describe('Only customers of this very reference') };
+export const ofCustomers = {
+  plan: z.string().optional().describe('Only customers on this plan'),
+  reference: wholeReference.describe('Only customers of this very reference'),
+};
 const flag = choice(['true', 'false']).optional();
 export const withCheck = { check: flag.describe('Writes nothing, and returns what would change') };
 export const inState = { state: choice(OUTBOX_STATES).default('waiting').describe('Which events') };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { forEachCount } from '../../store/records/counts.js';
+import type { dayLimit } from '../../pages/components/day-limit.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { CONSOLE, type Visit } from '../page.js';
@@ -18,6 +19,7 @@ const daily = z.object({
 export async function dailyUsage(
   { api, nowMs }: Visit,
   whose: { readonly key: string } | { readonly customer: string },
+  limit?: ReturnType<typeof dayLimit>,
 ) {
   if (!api.may(REPORT)) return null;
   const [from, to] = [dayOf(nowMs - (DAYS - 1) * DAY_MS), dayOf(nowMs)];
@@ -32,6 +34,7 @@ export async function dailyUsage(
         label={`Requests by day, ${from} to ${to}`}
         axis="Day (UTC)"
         pale="may still grow"
+        limit={limit}
         bars={Array.from({ length: DAYS }, (_, n) => {
           const day = dayOf(nowMs - (DAYS - 1 - n) * DAY_MS);
           const { requests = 0, limited = 0, banned = 0 } = byDay.get(day) ?? {};

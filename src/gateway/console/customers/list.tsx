@@ -1,6 +1,6 @@
 import { isCustomerId } from '../../accounts/token.js';
 import { CustomerPage } from '../../actions/schemas.js';
-import { TextField } from '../../pages/components/form.js';
+import { SelectField, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
@@ -12,11 +12,12 @@ const CUSTOMERS = `${CONSOLE}/customers`;
 const PER_PAGE = 50;
 
 /** Lists customers, newest first. A search for an ID redirects to that customer. */
-export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> {
+export async function listCustomers({ api, parts, query }: Visit): Promise<PageAnswer> {
   const search = query.given('search');
   if (search !== undefined && isCustomerId(search)) return { to: pathOf('/customers', search) };
   const cursor = query.given('cursor');
-  const asked = { search, order: 'newest', cursor, limit: String(PER_PAGE) };
+  const plan = query.given('plan');
+  const asked = { search, plan, order: 'newest', cursor, limit: String(PER_PAGE) };
   const page = await api.ask(CustomerPage, 'GET /admin/v1/customers', { query: asked });
   return {
     content: (
@@ -30,6 +31,15 @@ export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> 
         )}
         <form method="get" action={CUSTOMERS} class="filter">
           <TextField name="search" label="Name, ID or reference" type="search" value={search} />
+          <SelectField
+            name="plan"
+            label="Plan"
+            choices={[
+              { value: '', label: 'any' },
+              ...parts.registry.openPlans.map((name) => ({ value: name, label: name })),
+            ]}
+            value={plan}
+          />
           <button>Search</button>
         </form>
         <Table
@@ -45,7 +55,7 @@ export async function listCustomers({ api, query }: Visit): Promise<PageAnswer> 
             { head: 'ID', cell: ({ id }) => <code>{id}</code> },
           ]}
         />
-        <Pager path={CUSTOMERS} query={{ search }} cursor={cursor} next={page.cursor} />
+        <Pager path={CUSTOMERS} query={{ search, plan }} cursor={cursor} next={page.cursor} />
       </>
     ),
   };

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { ExchangeList, History, Key, KeyWindows } from '../../actions/schemas.js';
 import { fullNumber } from '../../pages/components/figure.js';
+import { alike } from '../../observe/recent/alike.js';
+import { dayLimit } from '../../pages/components/day-limit.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
@@ -50,7 +52,7 @@ export async function showKey(visit: Visit, problems: readonly string[]) {
             { head: 'Resets', cell: ({ reset }) => <Moment at={reset} /> },
           ]}
         />
-        {await dailyUsage(visit, { key: id })}
+        {await dailyUsage(visit, { key: id }, dayLimit(windows.map(({ window: name, limit }) => ({ name, limit }))))}
         {await correctionsPart('key', visit, problems)}
         <Grants on={ON} visit={visit} grants={key.grants} problems={problems} ended={key.status === 'revoked'} />
         {await lastRefusals(visit)}
@@ -96,21 +98,6 @@ function BanText({ ban: { until, level, reason, by } }: { readonly ban: NonNulla
       )}
     </>
   );
-}
-
-type Refusal = z.output<typeof ExchangeList>['exchanges'][number];
-type Alike = [Refusal, ...Refusal[]];
-
-/** Groups refusals by status, code and operation. Keeps their order. */
-function alike(exchanges: readonly Refusal[]): readonly Alike[] {
-  const groups = new Map<string, Alike>();
-  for (const one of exchanges) {
-    const name = [one.status, one.code, one.operation].join(' ');
-    const known = groups.get(name);
-    if (known === undefined) groups.set(name, [one]);
-    else known.push(one);
-  }
-  return [...groups.values()];
 }
 
 /** Null if the visitor may not see exchanges. */

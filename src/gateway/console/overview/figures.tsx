@@ -84,7 +84,7 @@ export function State({ span: { to } }: { readonly span: Span }) {
   );
 }
 
-export function requestsIn({ classes }: Point): number {
+function requestsIn({ classes }: Point): number {
   return Object.values(classes).reduce((sum, count) => sum + count, 0);
 }
 

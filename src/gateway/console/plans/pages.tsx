@@ -49,13 +49,19 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
             cell: ({ state }) => <Badge level={state === 'in_force' ? 'good' : 'warn'}>{STATES[state]}</Badge>,
           },
           { head: 'Limits', cell: ({ state, limits }) => (state === 'gone' ? '' : limitsText(limits)) },
+          { head: 'In flight', number: true, cell: ({ concurrency }) => concurrency && fullNumber(concurrency) },
           { head: 'Price', cell: ({ price }) => priceText(price) },
           {
             head: 'Keys without a customer',
             number: true,
             cell: ({ name, keys }) => <a href={addressOf(`${CONSOLE}/keys`, { plan: name })}>{fullNumber(keys)}</a>,
           },
-          { head: 'Customers', number: true, cell: ({ customers }) => fullNumber(customers) },
+          {
+            ...{ head: 'Customers', number: true },
+            cell: ({ name, customers }) => (
+              <a href={addressOf(`${CONSOLE}/customers`, { plan: name })}>{fullNumber(customers)}</a>
+            ),
+          },
         ]}
       />
     </>

@@ -1,6 +1,5 @@
 import { AdminRefusal } from '../../actions/answer.js';
-import { TextField } from '../../pages/components/form.js';
-import { Notice } from '../../pages/components/notice.js';
+import { SignInForm } from '../../pages/components/sign-in.js';
 import { isOwnForm } from '../../pages/session.js';
 import { CONSOLE, openPage, type OpenVisit, type Page, type PageAnswer } from '../page.js';
 
@@ -12,7 +11,7 @@ export const SIGN_OUT = `${CONSOLE}/sign-out`;
 
 /** Pages that need no session. */
 export const SIGN_IN_PAGES: readonly Page[] = [
-  openPage('GET /sign-in', 'Sign in', ({ query }) => ({ content: <SignInForm to={query.text('to')} /> })),
+  openPage('GET /sign-in', 'Sign in', ({ query }) => ({ content: <TokenForm to={query.text('to')} /> })),
   openPage('POST /sign-in', 'Sign in', signIn),
   openPage('POST /sign-out', 'Sign out', async ({ form, formToken, sessions }) => {
     if (formToken === null) return { to: SIGN_IN, session: '' };
@@ -36,7 +35,7 @@ async function signIn({ form, sessions, address, nowMs }: OpenVisit): Promise<Pa
   } catch (error) {
     if (!(error instanceof AdminRefusal) || ![401, 429].includes(error.status)) throw error;
     const problem = error.status === 429 ? error.message : 'This admin token is not valid.';
-    return { content: <SignInForm to={to} problem={problem} />, status: error.status };
+    return { content: <TokenForm to={to} problem={problem} />, status: error.status };
   }
 }
 
@@ -46,28 +45,11 @@ interface SignInParts {
   readonly problem?: string;
 }
 
-export function SignInForm({ to, problem }: SignInParts) {
+export function TokenForm({ to, problem }: SignInParts) {
   return (
-    <>
-      {problem !== undefined && (
-        <Notice level="danger">
-          <p>{problem}</p>
-        </Notice>
-      )}
-      <form method="post" action={SIGN_IN}>
-        <input type="hidden" name="to" value={to} />
-        <TextField
-          name={FIELD}
-          label="Admin token"
-          type="password"
-          required
-          autofocus
-          autocomplete="current-password"
-          hint={HINT}
-        />
-        <button class="main">Sign in</button>
-      </form>
-    </>
+    <SignInForm action={SIGN_IN} name={FIELD} label="Admin token" hint={HINT} problem={problem}>
+      <input type="hidden" name="to" value={to} />
+    </SignInForm>
   );
 }
 

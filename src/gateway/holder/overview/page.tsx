@@ -22,7 +22,7 @@ interface OverviewParts {
 }
 
 export function overviewPage({ path, formToken, overview, mayRotate, samples }: OverviewParts): string {
-  const { record, customer, usage, events, refusals } = overview;
+  const { record, customer, events, refusals } = overview;
   return framed({
     ...{ path, title: record.name === '' ? 'Your API key' : record.name, formToken },
     children: (
@@ -31,7 +31,7 @@ export function overviewPage({ path, formToken, overview, mayRotate, samples }: 
         <KeyFacts {...overview} />
         <Limits {...overview} />
         <Bill {...overview} />
-        <Usage usage={usage} />
+        <Usage {...overview} />
         <Refusals {...refusals} />
         {customer !== null && <Customer customer={customer} own={record.id} />}
         <Samples samples={samples} />

@@ -1,3 +1,4 @@
+import { dayLimit } from '../../pages/components/day-limit.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Table } from '../../pages/components/table.js';
@@ -5,7 +6,7 @@ import { addCounts, netUnits, noCounts, type UsageCounts } from '../../store/rec
 import { DAYS, type Overview } from './read.js';
 
 /** The key's usage, by day and operation. */
-export function Usage({ usage }: Pick<Overview, 'usage'>) {
+export function Usage({ usage, verdict: { windows } }: Pick<Overview, 'usage' | 'verdict'>) {
   const days = [...usage];
   const [today = ''] = days.at(-1) ?? [];
   const bars = days.map(([day, operations]) => ({
@@ -31,6 +32,7 @@ export function Usage({ usage }: Pick<Overview, 'usage'>) {
           axis="Day (UTC)"
           bars={bars}
           pale="today, still growing"
+          limit={dayLimit(windows)}
         />
       )}
       <Table

@@ -10,6 +10,11 @@ interface Bar {
   readonly pale?: boolean;
 }
 
+interface Limit {
+  readonly label: string;
+  readonly figure: number;
+}
+
 interface PlotParts {
   readonly label: string;
   /** What a bar represents, such as `Day (UTC)`. */
@@ -17,6 +22,8 @@ interface PlotParts {
   readonly bars: readonly Bar[];
   /** What a pale bar means. */
   readonly pale?: string;
+  /** Drawn across the bars. */
+  readonly limit?: Limit | undefined;
   /** Draws lines instead of stacked bars. A line has a gap where a bar has no part with its name. */
   readonly lines?: boolean;
   /** Formats figures in the table and in tooltips. */
@@ -30,6 +37,8 @@ const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 34;
 const TICKS = 4;
+/** A limit is drawn if it is at most this many times the highest bar. */
+const FAR = 4;
 /** Width of a label on the axis. */
 const LABEL_WIDTH = 76;
 /** Number of colors in the style sheet; any further parts share the last one. */
@@ -39,13 +48,13 @@ const STATUS_CLASS = /^[1-5]xx$/;
 const INNER = HEIGHT - TOP - BOTTOM;
 
 /** Stacked bars or lines as a drawing with a legend, and the same figures as a table. Needs no script. */
-export function BarPlot({ label, axis, bars, pale, lines = false, write = fullNumber }: PlotParts) {
+export function BarPlot({ label, axis, bars, pale, limit, lines = false, write = fullNumber }: PlotParts) {
   const names = [...new Set(bars.flatMap(({ parts }) => [...parts.keys()]))].sort();
   return (
     <figure>
       <figcaption>{label}</figcaption>
-      <Legend names={names} pale={bars.some((bar) => bar.pale === true) ? pale : undefined} />
-      <Drawing {...{ label, names, bars, lines, write }} />
+      <Legend {...{ names, limit }} pale={bars.some((bar) => bar.pale === true) ? pale : undefined} />
+      <Drawing {...{ label, names, bars, limit, lines, write }} />
       <details>
         <summary>{`${label}: as a table`}</summary>
         <Table
@@ -66,12 +75,15 @@ export function BarPlot({ label, axis, bars, pale, lines = false, write = fullNu
   );
 }
 
-interface DrawingParts extends Required<Pick<PlotParts, 'label' | 'bars' | 'lines' | 'write'>> {
+interface DrawingParts extends Required<Pick<PlotParts, 'label' | 'bars' | 'limit' | 'lines' | 'write'>> {
   readonly names: readonly string[];
 }
 
-function Drawing({ label, names, bars, lines, write }: DrawingParts) {
-  const step = stepOf(Math.max(0, ...bars.map(lines ? largestOf : sumOf)));
+function Drawing({ label, names, bars, limit, lines, write }: DrawingParts) {
+  const highest = Math.max(0, ...bars.map(lines ? largestOf : sumOf));
+  // A limit far above the bars would make them too small to see; the legend has it.
+  const line = limit !== undefined && limit.figure <= FAR * highest ? limit.figure : null;
+  const step = stepOf(Math.max(highest, line ?? 0));
   const slot = (WIDTH - LEFT - RIGHT) / Math.max(bars.length, 1);
   const yOf = (figure: number): number => round(TOP + INNER * (1 - figure / (step * TICKS)));
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / slot));
@@ -103,6 +115,7 @@ function Drawing({ label, names, bars, lines, write }: DrawingParts) {
               </text>
             ),
         )}
+        {line !== null && <line class="limit" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(line)} y2={yOf(line)} />}
         <line class="axis" x1={LEFT} x2={WIDTH - RIGHT} y1={yOf(0)} y2={yOf(0)} />
       </svg>
     </div>
@@ -167,7 +180,11 @@ function Column({ bar, names, lines, left, slot, yOf, write }: ColumnParts) {
   );
 }
 
-function Legend({ names, pale }: { readonly names: readonly string[]; readonly pale: string | undefined }) {
+interface LegendParts extends Pick<DrawingParts, 'names' | 'limit'> {
+  readonly pale: string | undefined;
+}
+
+function Legend({ names, limit, pale }: LegendParts) {
   return (
     <ul class="legend">
       {names.map((name, index) => (
@@ -176,6 +193,12 @@ function Legend({ names, pale }: { readonly names: readonly string[]; readonly p
           {name}
         </li>
       ))}
+      {limit !== undefined && (
+        <li>
+          <span class="swatch limit" />
+          {`${limit.label} ${fullNumber(limit.figure)}`}
+        </li>
+      )}
       {pale !== undefined && <li class="soft">{`pale: ${pale}`}</li>}
     </ul>
   );

@@ -21,6 +21,20 @@ t.test('a customer is created, found by its reference, and shown with its keys',
   t.match(text, '&lt;b>Shop');
 });
 
+t.test('the customers of a plan are listed, as the page of plans links to them', async (t) => {
+  const { visitor, registry } = await openConsole(t);
+  const { get, signIn } = visitor();
+  await signIn();
+  const [one, other] = [
+    await registry.customers.create({ name: 'One', plan: 'pro' }, 'test'),
+    await registry.customers.create({ name: 'Other', plan: 'free' }, 'test'),
+  ];
+  t.match((await get('/console/plans')).text, '<a href="/console/customers?plan=pro">1</a>');
+  const { text } = await get('/console/customers?plan=pro');
+  t.match(text, one.id);
+  t.notMatch(text, other.id);
+});
+
 t.test('what is done to a customer holds for all its keys', async (t) => {
   const { visitor, registry, engine } = await openConsole(t);
   const { submit, signIn } = visitor();

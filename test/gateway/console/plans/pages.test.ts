@@ -19,6 +19,7 @@ t.test('prices are shown as they are paid, whatever coins the currency has', asy
     name,
     {
       ...{ name, limits: { minute: 60, day: 1_000 }, refill: 'interval', ban: NO_BAN },
+      concurrency: 12,
       price: { monthly: 1_900, included: 10_000, perUnit: 2, currency },
     },
   ];
@@ -27,6 +28,7 @@ t.test('prices are shown as they are paid, whatever coins the currency has', asy
   await signIn();
   const { text } = await get('/console/plans');
   t.match(text, '19.00 EUR a month, 10,000 units included, 0.02 EUR for each more');
+  t.match(text, '<td class="number">12</td>', 'requests in flight');
   t.match(text, '1,900 JPY a month, 10,000 units included, 2 JPY for each more');
 });
 

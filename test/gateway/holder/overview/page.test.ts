@@ -1,5 +1,7 @@
 import t from 'tap';
 import { overviewPage } from '../../../../src/gateway/holder/overview/page.js';
+import { recentOf, type RecentExchange } from '../../../../src/gateway/observe/recent/exchange.js';
+import { makeExchange } from '../../exchange.js';
 import type { Overview } from '../../../../src/gateway/holder/overview/read.js';
 
 const NOON_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -56,6 +58,28 @@ t.test('what is owed shows why it is not known, and nothing without a price', (t
   t.match(of(bill), 'not known: no price of &lt;script');
   t.match(of({ ...OVERVIEW, bill: 'unknown' }), 'not ready yet');
   t.notMatch(of({ ...OVERVIEW, bill: null }), 'Owed');
+  t.end();
+});
+
+t.test('refusals alike are one row: how often, the last one, and what to do', (t) => {
+  const refused = (id: string): RecentExchange => ({
+    ...recentOf(makeExchange().exchange, 429, 1),
+    ...{ id, endedMs: NOON_MS, operation: 'listPets', status: 429, code: 'limit_reached' },
+    refusal: JSON.stringify({ message: `Retry after 5 seconds ${ODD}` }),
+  });
+  const failed = { ...refused('third'), status: 404, code: null, refusal: null };
+  const exchanges = [refused('first'), refused('second'), failed];
+  const overview = { ...OVERVIEW, refusals: { exchanges, refused: [], silent: 0 } };
+  const text = overviewPage({
+    ...{ path: '/account', formToken: 'x', overview, mayRotate: false, samples: new Map() },
+  });
+  t.match(
+    text,
+    />429 limit_reached<\/th><td><code>listPets<\/code><\/td><td class="number">2<\/td><td>Retry after 5 seconds &lt;/,
+  );
+  t.match(text, '404 of the API itself');
+  t.match(text, '<code>first</code>');
+  t.notMatch(text, '<code>second</code>');
   t.end();
 });
 

@@ -82,6 +82,18 @@ t.test('a plot has every figure in a table beside it', (t) => {
   t.end();
 });
 
+t.test('a limit is a line across the bars, and only in the legend where it is far above them', (t) => {
+  const drawn = (figure: number): string => {
+    const bars = [{ label: '1 Nov', parts: new Map([['units', 100]]) }];
+    return renderToString(<BarPlot label="Units" axis="Day" bars={bars} limit={{ label: 'limit a day', figure }} />);
+  };
+  t.match(drawn(400), /<line class="limit" [^>]* y1="12" y2="12">/);
+  t.match(drawn(400), 'limit a day 400</li>');
+  t.notMatch(drawn(401), '<line class="limit"');
+  t.match(drawn(401), 'limit a day 401</li>');
+  t.end();
+});
+
 t.test('a class of status has one color, whatever stands beside it', (t) => {
   for (const classes of [['5xx'], ['2xx', '5xx'], ['2xx', '3xx', '4xx', '5xx']]) {
     const bars = [{ label: '1 Nov', parts: new Map(classes.map((name) => [name, 1])) }];
