@@ -3,7 +3,7 @@ import { CATALOGUE } from '../refusals/catalogue.js';
 import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
 import type { Operation } from '../contract/operation.js';
-import { DOCS, DOCS_FILE, OPENAPI, ownOperation } from '../contract/own.js';
+import { DOCS, DOCS_FILE, OPENAPI, OWN_USAGE, ownOperation } from '../contract/own.js';
 import type { About, ErrorRow } from '../contract/served/about.js';
 import type { Group } from '../contract/served/group.js';
 import { worded, type CredentialLocations } from '../refusals/credential-location.js';
@@ -39,11 +39,13 @@ export function referenceOf(
   { plans, credentials }: Pick<Settings, 'plans' | 'credentials'>,
 ): Reference {
   const pathOf = (id: string): string => ownOperation(operations, id)?.path ?? '';
+  // Of the gateway's own operations, clients of the API call only this one.
+  const ofApi = operations.filter(({ id, upstream }) => upstream !== 'gateway' || id === OWN_USAGE);
   return {
     title: about.title,
     summary: about.summary,
-    operations,
-    groups: groupsOf(operations, about),
+    operations: ofApi,
+    groups: groupsOf(ofApi, about),
     plans,
     credentials,
     errors: errorsOf(about, credentials),

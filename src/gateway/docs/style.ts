@@ -1,3 +1,8 @@
+import { OWN_IDS, OWN_USAGE } from '../contract/own.js';
+
+/** Pages and their files, which are in the document but are not part of the API. */
+const PAGES = [...OWN_IDS].filter((id) => id !== OWN_USAGE).map((id) => `#operations-gateway-${String(id)}`);
+
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dfe7; --paper: #fff;
   --panel: #f5f7fa; --accent: #0b6b57; --warn: #a8480f; }
@@ -31,6 +36,7 @@ td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 #reference .scheme-container { background: none; }
 #reference .opblock-deprecated { opacity: 1; }
 #reference .opblock-summary-method { color: #080a0b; text-shadow: none; }
+${PAGES.join(', ')} { display: none; }
 .dark-mode #reference .opblock-deprecated .opblock-summary-method { background: #8c969a; }
 #reference .info .title small { background: #434b4f; }
 #reference .info .title small.version-stamp { background: #1d632e; }
