@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readVariable } from '../shared/names/variables.js';
-import { readSecretFile } from '../shared/secret-file.js';
+import { readSecretFile } from '../shared/files/secret-file.js';
 import { CommandError } from './command-error.js';
 
 /** URL and token of the admin API. */

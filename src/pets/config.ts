@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { misspelt, readVariable } from '../shared/names/variables.js';
-import { InvalidSecret, readSecret } from '../shared/secret-file.js';
+import { InvalidSecret, readSecret } from '../shared/files/secret-file.js';
 
 export interface PetsConfig {
   readonly host: string;

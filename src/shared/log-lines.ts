@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { onceATurn } from './once-a-turn.js';
+import { onceATurn } from './turns/once-a-turn.js';
 import { styleText } from 'node:util';
 
 /**

@@ -6,7 +6,7 @@ import { filesIn, loadedBy } from './source-files.js';
 const STARTS = /\bfrom '(?:node:)?(?:child_process|cluster)'|\bimport\('(?:node:)?(?:child_process|cluster)'\)/;
 
 /** Starts `flock`, which is over when the call returns. */
-const LOCK = 'src/shared/claim-folder.ts';
+const LOCK = 'src/shared/files/claim-folder.ts';
 
 /** True when the file can start a process: a gateway, a Redis, a tool. */
 function canStart(path: string): boolean {

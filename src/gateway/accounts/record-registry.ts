@@ -17,7 +17,7 @@ import { scan, type Batch, type Page } from './listing.js';
 import { planDays, plansIn, type Payer } from './plans/days.js';
 import { KeyRefused, type KeyRefusedKind } from './refused.js';
 import { looksLikeToken } from './token.js';
-import type { InTurn } from '../../shared/in-turn.js';
+import type { InTurn } from '../../shared/turns/in-turn.js';
 import { payerOf } from '../store/records/customer-id.js';
 
 /** A key or a customer. */

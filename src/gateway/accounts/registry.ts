@@ -24,7 +24,7 @@ import { checkOverlap, newestOf, rotated } from './rotation.js';
 import { KeyRefused } from './refused.js';
 import { reasonsAgainst, type HeldKey } from './state.js';
 import { isKeyId, makeToken, newKeyId, parseToken } from './token.js';
-import { InTurn } from '../../shared/in-turn.js';
+import { InTurn } from '../../shared/turns/in-turn.js';
 
 export interface RegistryParts {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'admit'>;

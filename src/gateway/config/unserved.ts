@@ -1,5 +1,5 @@
 import type { Log } from '../../shared/log.js';
-import { repeat } from '../../shared/repeat.js';
+import { repeat } from '../../shared/turns/repeat.js';
 import { renderProblem, type Problem } from './files/problem.js';
 
 const POLL_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { Outbox, OutboxEntry } from '../store/outbox/event.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { Log } from '../../shared/log.js';
-import { repeat } from '../../shared/repeat.js';
+import { repeat } from '../../shared/turns/repeat.js';
 import { Attempts, type AttemptParts } from './attempts.js';
 
 interface DelivererParts extends AttemptParts {

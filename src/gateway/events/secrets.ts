@@ -1,5 +1,5 @@
 import { signingKey } from './signing-key.js';
-import { InvalidSecret, readSecretFile } from '../../shared/secret-file.js';
+import { InvalidSecret, readSecretFile } from '../../shared/files/secret-file.js';
 
 const VARIABLE = 'PETGATE_EVENTS_SECRET';
 const FILE = 'events-secret';

@@ -2,7 +2,7 @@ import type { AdmissionEngine } from '../store/port.js';
 import type { ReloadState } from '../config/reload.js';
 import { isDown } from '../upstream/addresses/address.js';
 import type { Upstreams } from '../upstream/pools.js';
-import { repeat } from '../../shared/repeat.js';
+import { repeat } from '../../shared/turns/repeat.js';
 
 export interface Readiness {
   readonly ready: boolean;

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/schema/gateway.js';
 import { readEventSecrets } from '../events/secrets.js';
-import { InvalidSecret, findSecret, givenSecret, readSecret } from '../../shared/secret-file.js';
+import { InvalidSecret, findSecret, givenSecret, readSecret } from '../../shared/files/secret-file.js';
 
 export interface Secrets {
   /** Identifies the gateway to pets. */

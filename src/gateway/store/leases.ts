@@ -1,6 +1,6 @@
 import { RENEWED_MS, type Lease } from '../admission/leases.js';
 import { StoreUnavailable } from '../admission/port.js';
-import { repeat } from '../../shared/repeat.js';
+import { repeat } from '../../shared/turns/repeat.js';
 import type { ServingEngine } from './port.js';
 
 export interface LeaseTracker {

@@ -6,7 +6,7 @@ import type { ServingEngine } from '../store/port.js';
 import { AskedPrimary } from './recall.js';
 import { storeOfOwner } from './store.js';
 import { deserialize, type Configuration, type PrimaryMessage, type WorkerMessage } from './message.js';
-import { repeat } from '../../shared/repeat.js';
+import { repeat } from '../../shared/turns/repeat.js';
 
 /** Interval at which a worker sends its metrics: `kill -9` loses at most this much. */
 const METRICS_MS = 500;

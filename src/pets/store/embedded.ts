@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
-import { lmdbFileState } from '../../shared/lmdb-file.js';
-import { onceATurn } from '../../shared/once-a-turn.js';
-import { claimFolder } from '../../shared/claim-folder.js';
+import { lmdbFileState } from '../../shared/files/lmdb-file.js';
+import { onceATurn } from '../../shared/turns/once-a-turn.js';
+import { claimFolder } from '../../shared/files/claim-folder.js';
 import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { StoreUnavailable, type Page, type PetStore } from './port.js';
 

@@ -11,7 +11,7 @@ import type { Body, FieldRules, Prices } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 import { RecordRegistry } from '../record-registry.js';
 import { isCustomerId, looksLikeToken, newCustomerId } from '../token.js';
-import type { InTurn } from '../../../shared/in-turn.js';
+import type { InTurn } from '../../../shared/turns/in-turn.js';
 
 interface CustomersParts extends Prices {
   readonly store: CustomerStore;

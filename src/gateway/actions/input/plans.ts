@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Plans } from '../../admission/plan.js';
 import { AdminRefusal } from '../answer.js';
-import { InTurn } from '../../../shared/in-turn.js';
+import { InTurn } from '../../../shared/turns/in-turn.js';
 
 /** Three times the size of a thousand plans with prices. */
 const FILE_BYTES = 2 ** 20;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { open } from 'lmdb';
-import { claimFolder, FolderTaken } from '../../../shared/claim-folder.js';
+import { claimFolder, FolderTaken } from '../../../shared/files/claim-folder.js';
 import type { Log } from '../../../shared/log.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import { Fold } from './journal/fold.js';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { lmdbFileState } from '../../../shared/lmdb-file.js';
+import { lmdbFileState } from '../../../shared/files/lmdb-file.js';
 import type { Log } from '../../../shared/log.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import { isKnownFormat } from '../format.js';

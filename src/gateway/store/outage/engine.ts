@@ -1,5 +1,5 @@
 import type { Log } from '../../../shared/log.js';
-import { repeat } from '../../../shared/repeat.js';
+import { repeat } from '../../../shared/turns/repeat.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { openStores } from '../embedded/stores.js';
 import type { RedisEngine } from '../redis/engine.js';

@@ -1,4 +1,4 @@
-import { repeat } from '../../../shared/repeat.js';
+import { repeat } from '../../../shared/turns/repeat.js';
 import type { Running } from '../port.js';
 import type { RedisEngine } from '../redis/engine.js';
 import type { KeyCache } from './key-cache.js';

@@ -1,4 +1,4 @@
-import { repeat } from '../../../shared/repeat.js';
+import { repeat } from '../../../shared/turns/repeat.js';
 import type { HealthSettings } from '../../config/schema/upstream.js';
 import { Pool } from '../http1/pool.js';
 import type { Address } from './address.js';

@@ -1,7 +1,7 @@
 import { ADDRCONFIG } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { repeat } from '../../../shared/repeat.js';
+import { repeat } from '../../../shared/turns/repeat.js';
 import type { UpstreamSettings } from '../../config/schema/upstream.js';
 import { secureContextOf } from '../http1/tls.js';
 import { openAddress, withdrawAll, type Address, type AddressEvents } from './address.js';

@@ -1,4 +1,4 @@
-import { onceATurn } from '../../../shared/once-a-turn.js';
+import { onceATurn } from '../../../shared/turns/once-a-turn.js';
 import type { Asking, Slot } from '../../exchange.js';
 import type { Address } from './address.js';
 import { Counts, type Count } from './counts.js';

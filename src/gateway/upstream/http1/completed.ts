@@ -1,4 +1,4 @@
-import { collectTurn } from '../../../shared/once-a-turn.js';
+import { collectTurn } from '../../../shared/turns/once-a-turn.js';
 import type { ResponseHandler } from './transport.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { onceATurn } from '../../../shared/once-a-turn.js';
+import { onceATurn } from '../../../shared/turns/once-a-turn.js';
 import type { Controller, OutgoingRequest, ResponseHandler } from './transport.js';
 import { Connection, type Owner } from './connection.js';
 import { dial, type Peer } from './dial.js';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { onceATurn } from '../../../shared/once-a-turn.js';
+import { onceATurn } from '../../../shared/turns/once-a-turn.js';
 import { Pieces } from '../../edge/body/pieces.js';
 import type { BodyRest, BodySink } from '../../exchange.js';
 

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { repeat } from '../../../shared/repeat.js';
+import { repeat } from '../../../shared/turns/repeat.js';
 import type { Log } from '../../../shared/log.js';
 import { StoreUnavailable } from '../../admission/port.js';
 import { dayOf } from '../../../shared/utc-day.js';

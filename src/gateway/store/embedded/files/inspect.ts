@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { lmdbFileState } from '../../../../shared/lmdb-file.js';
+import { lmdbFileState } from '../../../../shared/files/lmdb-file.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 
 /** What an operator can do if the file is lost, by kind of folder. */

@@ -1,5 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
-import { oneAtATime } from '../../../../shared/one-at-a-time.js';
+import { oneAtATime } from '../../../../shared/turns/one-at-a-time.js';
 import { packState } from '../../subject-state.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 import { translating } from '../files/errors.js';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { oneAtATime } from '../../../../shared/one-at-a-time.js';
+import { oneAtATime } from '../../../../shared/turns/one-at-a-time.js';
 
 const [syncData, syncAll] = [promisify(fdatasync), promisify(fsync)];
 const NAME = /^journal-(\d{12})$/;

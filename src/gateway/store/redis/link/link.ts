@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { repeat } from '../../../../shared/repeat.js';
+import { repeat } from '../../../../shared/turns/repeat.js';
 import type { Log } from '../../../../shared/log.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 import type { KnownStore } from '../../known-store.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { collectTurn, onceATurn } from '../../src/shared/once-a-turn.js';
+import { collectTurn, onceATurn } from '../../../src/shared/turns/once-a-turn.js';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -2,8 +2,8 @@ import { copyFileSync, closeSync, openSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import t from 'tap';
-import { lmdbFileState } from '../../src/shared/lmdb-file.js';
-import { tempFolder } from '../gateway/store/embedded/fixture.js';
+import { lmdbFileState } from '../../../src/shared/files/lmdb-file.js';
+import { tempFolder } from '../../gateway/store/embedded/fixture.js';
 
 const PAGE_BYTES = 4_096;
 

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { packageRoot } from '../../src/shared/package-root.js';
-import { InvalidSecret, readOrCreateSecret, readSecret } from '../../src/shared/secret-file.js';
-import { temporaryFolder } from '../servers/program.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
+import { InvalidSecret, readOrCreateSecret, readSecret } from '../../../src/shared/files/secret-file.js';
+import { temporaryFolder } from '../../servers/program.js';
 
 t.test('a secret is made once, kept, and readable by its owner alone', (t) => {
   const folder = join(temporaryFolder(t), 'not', 'there', 'yet');
@@ -20,7 +20,7 @@ t.test('processes that start together agree on it', async (t) => {
   const folder = temporaryFolder(t);
   const script =
     'const { readOrCreateSecret } = await ' +
-    `import(${JSON.stringify(join(packageRoot, 'dist/src/shared/secret-file.js'))}); ` +
+    `import(${JSON.stringify(join(packageRoot, 'dist/src/shared/files/secret-file.js'))}); ` +
     `process.stdout.write(readOrCreateSecret(${JSON.stringify(folder)}, 'token'));`;
   const run = (): Promise<string> =>
     new Promise((resolve) => {

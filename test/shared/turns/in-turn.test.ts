@@ -1,5 +1,5 @@
 import t from 'tap';
-import { InTurn } from '../../src/shared/in-turn.js';
+import { InTurn } from '../../../src/shared/turns/in-turn.js';
 
 t.test('works of one name are done one after the other, also after one that failed; others do not wait', async (t) => {
   const turns = new InTurn();

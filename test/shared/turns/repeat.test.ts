@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { repeat } from '../../src/shared/repeat.js';
-import { until } from '../servers/until.js';
+import { repeat } from '../../../src/shared/turns/repeat.js';
+import { until } from '../../servers/until.js';
 
 t.test('work is done at once and again after each pause, one at a time, whatever becomes of it', async (t) => {
   let [runs, underWay, most] = [0, 0, 0];
