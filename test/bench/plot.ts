@@ -10,6 +10,8 @@ const LABELS: Readonly<Record<SubjectName, string>> = {
   'redis+log': 'Petgate, Redis, access log',
   'embedded+github': "Petgate, embedded, GitHub's contract",
   'redis+github': "Petgate, Redis, GitHub's contract",
+  'embedded+holds': 'Petgate, embedded, costs of responses',
+  'redis+holds': 'Petgate, Redis, costs of responses',
   nginx: 'nginx + Lua + Redis',
   fastify: 'fastify stack + Redis',
   express: 'express stack + Redis',

@@ -40,6 +40,7 @@ const cross = (subjects: readonly SubjectName[], traffics: Readonly<Record<strin
 
 const PLAIN = SUBJECTS.filter((name) => !name.includes('+'));
 const ENGINES = ['embedded', 'redis'] as const;
+const HOLDS = ['embedded+holds', 'redis+holds'] as const;
 const GITHUB = ['embedded+github', 'redis+github'] as const;
 const bar = (of: string, figure: Figure, to: string, most: number): Bar => ({ of, figure, to, most });
 
@@ -64,7 +65,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'list',
     title: 'GET of the list, 64 connections, 100 keys',
     cases: cross(
-      SUBJECTS.filter((name) => !GITHUB.some((each) => each === name)),
+      SUBJECTS.filter((name) => ![...GITHUB, ...HOLDS].some((each) => each === name)),
       { '': LIST },
     ),
     bars: [...AGAINST_PEERS, ...ENGINES.map((engine) => bar(`${engine}+log`, 'gateway', 'bare', 1.05))],
@@ -99,6 +100,25 @@ export const SCENARIOS: readonly Scenario[] = [
       '100,000 keys': { ...LIST, keyCount: 100_000 },
     }),
     bars: ENGINES.map((engine) => bar(`${engine}, 100,000 keys`, 'gateway + store', `${engine}, 10 keys`, 1.05)),
+  },
+  {
+    name: 'holds',
+    title: 'Costs that the response says, and a limit of requests in flight, beside fixed costs',
+    cases: cross(HOLDS, {
+      fixed: { ...LIST, target: '/fixed?as=header' },
+      header: { ...LIST, target: '/header?as=header' },
+      'in flight': { ...LIST, target: '/fixed?as=header', keys: 'counted' },
+      'fixed, JSON': { ...LIST, target: '/fixed?as=json' },
+      JSON: { ...LIST, target: '/json?as=json' },
+      'fixed, stream': { ...LIST, target: '/fixed?as=stream' },
+      stream: { ...LIST, target: '/json?as=stream' },
+    }),
+    bars: HOLDS.flatMap((subject) =>
+      ['header / fixed', 'in flight / fixed', 'JSON / fixed, JSON', 'stream / fixed, stream'].map((pair) => {
+        const [of, to] = pair.split(' / ') as [string, string];
+        return bar(`${subject}, ${of}`, 'gateway', `${subject}, ${to}`, 1.15);
+      }),
+    ),
   },
   {
     name: 'latency',

@@ -25,6 +25,8 @@ const STARTS: Readonly<Record<SubjectName, (place: Place) => Promise<Started | P
   'redis+log': (place) => startPetgate(place, { withRedis: true, accessLog: true }),
   'embedded+github': (place) => startPetgate(place, { withGithub: true }),
   'redis+github': (place) => startPetgate(place, { withRedis: true, withGithub: true }),
+  'embedded+holds': (place) => startPetgate(place, { withHolds: true }),
+  'redis+holds': (place) => startPetgate(place, { withRedis: true, withHolds: true }),
   nginx: startNginx,
   fastify: startFastify,
   express: startExpress,

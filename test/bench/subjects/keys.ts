@@ -1,10 +1,10 @@
 import { makeToken } from '../../../src/gateway/accounts/token.js';
 
 /**
- * roomy: never reaches its limits. tight: one request a minute. banned: its first refusal bans it for a day. unknown:
- * no key at all.
+ * roomy: never reaches its limits. tight: one request a minute. banned: its first refusal bans it for a day. counted:
+ * its requests in flight are limited, and the limit is never reached. unknown: no key at all.
  */
-export type KeyKind = 'roomy' | 'tight' | 'banned' | 'unknown';
+export type KeyKind = 'roomy' | 'tight' | 'banned' | 'counted' | 'unknown';
 
 export interface BenchKey {
   readonly id: string;
@@ -21,6 +21,7 @@ export const PLANS = {
   roomy: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT },
   tight: { limits: { minute: 1, day: NEVER }, ban: LENIENT },
   banned: { limits: { minute: 1, day: NEVER }, ban: { after: 1, within: '60s', for: '24h' } },
+  counted: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT, concurrency: 1_000 },
   anonymous: { limits: { minute: NEVER, day: NEVER }, ban: LENIENT },
 } as const;
 

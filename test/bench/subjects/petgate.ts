@@ -17,7 +17,23 @@ interface PetgateOptions {
   readonly withRedis?: boolean;
   /** In front of GitHub's document instead of the animal store's. */
   readonly withGithub?: boolean;
+  /** In front of operations whose cost the response says. */
+  readonly withHolds?: boolean;
 }
+
+/** The same response from each path: its cost is fixed, or in a header, or in its JSON. */
+const HOLDS = {
+  openapi: '3.0.3',
+  paths: {
+    '/fixed': { get: { operationId: 'fixed' } },
+    '/header': {
+      get: { operationId: 'header', 'x-petgate': { cost: { hold: 40, from: { header: 'X-Usage-Units' } } } },
+    },
+    '/json': {
+      get: { operationId: 'json', 'x-petgate': { cost: { hold: 40, from: { json: '/usage/total_tokens' } } } },
+    },
+  },
+};
 
 export interface Petgate extends Started {
   register(keys: readonly BenchKey[], kind: KeyKind): Promise<void>;
@@ -26,13 +42,18 @@ export interface Petgate extends Started {
 /** A real gateway, all features on. It ends with this process. */
 export async function startPetgate(
   place: Place,
-  { accessLog = false, withRedis = false, withGithub = false }: PetgateOptions,
+  { accessLog = false, withRedis = false, withGithub = false, withHolds = false }: PetgateOptions,
 ): Promise<Petgate> {
   const { folder, root, redis, tls, upstream } = place;
   if (withGithub && NO_GITHUB !== false) throw new Error(NO_GITHUB);
   mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'gateway.yaml');
-  writeFileSync(join(folder, 'plans.yaml'), stringify(PLANS, { aliasDuplicateObjects: false }));
+  const holdsFile = join(folder, 'holds.json');
+  writeFileSync(holdsFile, JSON.stringify(HOLDS));
+  const { roomy, tight, banned, counted, anonymous } = PLANS;
+  // A hold fits into no small limit, and builds before holds know no limit of requests in flight.
+  const plans = withHolds ? { roomy, counted, anonymous } : { roomy, tight, banned, anonymous };
+  writeFileSync(join(folder, 'plans.yaml'), stringify(plans, { aliasDuplicateObjects: false }));
   writeFileSync(
     configFile,
     stringify({
@@ -42,8 +63,9 @@ export async function startPetgate(
       // A busy machine is no outage.
       store: { deadline: '5s' },
       ...(withGithub ? { contract: GITHUB } : {}),
+      ...(withHolds ? { contract: holdsFile } : {}),
       upstreams: {
-        [withGithub ? 'default' : 'pets']: {
+        [withGithub || withHolds ? 'default' : 'pets']: {
           addresses: [upstream.url],
           connections: 1024,
           ...(upstream.ca === undefined ? {} : { ca: upstream.ca }),

@@ -11,6 +11,8 @@ export const SUBJECTS = [
   'redis+log',
   'embedded+github',
   'redis+github',
+  'embedded+holds',
+  'redis+holds',
   'nginx',
   'fastify',
   'express',

@@ -5,11 +5,12 @@ import { createServer as createSecureServer } from 'node:tls';
 /**
  * The upstream of all subjects, in a process of its own: reads no more of HTTP than it must, so that it
  * takes little of the machine from what is measured. Answers a short list, or as many bytes as
- * `?limit=` says when that is more than a page.
+ * `?limit=` says when that is more than a page, or with what the response cost where `?as=` says.
  */
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
 const LIMIT = /^\S+ \S*[?&]limit=(\d+)/;
+const AS = /^\S+ \S*[?&]as=(header|json|stream)/;
 const LARGEST_PAGE = 1000;
 
 const list = JSON.stringify(
@@ -26,6 +27,27 @@ function answerOf(bytes: number): Buffer {
   );
   answers.set(bytes, answer);
   return answer;
+}
+
+const usage = '"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}';
+const events = Array.from({ length: 20 }, (_, n) =>
+  n < 19 ? `data: {"id":"x","choices":[{"delta":{"content":"word ${n}"}}]}\n\n` : `data: {"id":"x",${usage}}\n\n`,
+);
+const head = (type: string, bytes: number): string =>
+  `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nX-Usage-Units: 12\r\nContent-Length: ${bytes}\r\n\r\n`;
+const completion = `{"id":"x","choices":[{"message":{"content":"${'word '.repeat(80)}"}}],${usage}}`;
+/** The pieces of responses that say what they cost. */
+const COSTING: Readonly<Record<string, readonly string[]>> = {
+  header: [head('application/json', list.length) + list],
+  json: [head('application/json', completion.length) + completion],
+  stream: [head('text/event-stream', events.join('').length), ...events],
+};
+
+/** Each in a turn of its own, as they are written. */
+function writeInTurns(socket: Socket, [piece, ...rest]: readonly string[]): void {
+  if (piece === undefined) return;
+  socket.write(piece);
+  setImmediate(() => writeInTurns(socket, rest));
 }
 
 /** Where the first request of `text` ends; 0: it has not come whole. */
@@ -46,7 +68,9 @@ function serve(socket: Socket): void {
   socket.on('data', (text: string) => {
     received += text;
     for (let end = endOf(received); end > 0; end = endOf(received)) {
-      socket.write(answerOf(Number(LIMIT.exec(received)?.[1] ?? 0)));
+      const pieces = COSTING[AS.exec(received)?.[1] ?? ''];
+      if (pieces === undefined) socket.write(answerOf(Number(LIMIT.exec(received)?.[1] ?? 0)));
+      else writeInTurns(socket, pieces);
       received = received.slice(end);
     }
   });
