@@ -210,7 +210,7 @@ const WINDOWS = z.array(
     window: TEXT,
     limit: z.union([COUNT, z.literal('unlimited')]),
     remaining: COUNT.nullable().describe('Null without a limit'),
-    reset: MOMENT,
+    reset: MOMENT.nullable().describe('Null for a balance'),
   }),
 );
 export const KeyWindows = answer('KeyWindows', {

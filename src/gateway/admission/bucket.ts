@@ -74,7 +74,7 @@ export const SHAPES: Readonly<Record<Per, BucketShape>> = {
   balance: { per: 'balance', perMs: Infinity, parts: 1, ceiling: MAX_BALANCE },
 };
 /** When a balance resets: never. It is the last second of the last year of four digits. */
-export const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
+const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
  * Brings `state` up to `nowMs`. A time in the future, from a clock that has since stepped back, counts as now and keeps

@@ -5,7 +5,7 @@ import { AdminRefusal } from '../actions/answer.js';
 import type { MountedAnswer } from '../admin/send.js';
 import { forClient } from '../admin/gone.js';
 import type { AdminCore, Mount, MountOf } from '../admin/mount.js';
-import { shareRefused } from '../observe/recent/shared-refused.js';
+import { shareRefused } from '../observe/shared-refused.js';
 import { Form, InvalidForm, readFields, readForm } from '../pages/form.js';
 import { isOwnOrigin } from '../pages/origin.js';
 import { PAGE_HEADERS } from '../pages/headers.js';

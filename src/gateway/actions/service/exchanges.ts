@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../../admission/port.js';
 import type { Question } from '../../observe/recent/memory.js';
-import { refusedElsewhere } from '../../observe/recent/shared-refused.js';
+import { refusedElsewhere } from '../../observe/shared-refused.js';
 import { mergeRefused } from '../../observe/recent/top-refused.js';
 import { exchangeView } from '../../observe/recent/view.js';
 import { customerOf } from '../../store/records/customer-id.js';

@@ -1,3 +1,4 @@
+import { fullNumber } from '../../pages/components/figure.js';
 import type { z } from 'zod';
 import { Customer, History, KeyPage } from '../../actions/schemas.js';
 import { Facts } from '../../pages/components/facts.js';
@@ -58,7 +59,7 @@ export async function showCustomer(visit: Visit, problems: readonly string[]) {
 }
 
 function CustomerFacts({ customer }: { readonly customer: z.output<typeof Customer> }) {
-  const { id, status, reference, plan, limits, note, created } = customer;
+  const { id, status, reference, plan, limits, credited, note, created } = customer;
   return (
     <Facts
       facts={[
@@ -67,6 +68,7 @@ function CustomerFacts({ customer }: { readonly customer: z.output<typeof Custom
         ['Reference', reference === '' ? null : reference],
         ['Plan', plan],
         ['Limits', limitsText(limits)],
+        ['Credited', credited === undefined ? null : fullNumber(credited)],
         ['Note', note === '' ? null : note],
         ['Created', <Moment at={created} />],
       ]}

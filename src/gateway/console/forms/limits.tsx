@@ -4,15 +4,19 @@ import { TextField, type Submitted } from '../../pages/components/form.js';
 import type { Form } from '../../pages/form.js';
 
 const WINDOWS = ['minute', 'day', 'month'] as const;
+const FIELDS = { minute: 'Per minute', day: 'Per day', month: 'Per month', concurrency: 'In flight' };
 const UNLIMITED = 'unlimited';
 
 export function LimitFields({ sent }: { readonly sent: Submitted | undefined }) {
   return (
     <fieldset>
       <legend>Limits of its own</legend>
-      <p class="hint">Only on a plan with custom limits: units, or “{UNLIMITED}”. Without a month there is none.</p>
-      {WINDOWS.map((window) => (
-        <TextField name={`limit-${window}`} label={`Per ${window}`} sent={sent} />
+      <p class="hint">
+        Only on a plan with custom limits: units, or “{UNLIMITED}”. An empty month or number in flight limits nothing of
+        its own.
+      </p>
+      {Object.entries(FIELDS).map(([field, label]) => (
+        <TextField name={`limit-${field}`} label={label} sent={sent} />
       ))}
       {sent?.problems
         .filter((problem) => problem.startsWith('limits'))
@@ -25,10 +29,10 @@ export function LimitFields({ sent }: { readonly sent: Submitted | undefined }) 
 
 /** Returns limits for the admin API, which refuses what is not a number; nothing if all fields are empty. */
 export function limitsIn(form: Form): { readonly limits?: Readonly<Record<string, unknown>> } {
-  const given = WINDOWS.flatMap((window) => {
-    const text = form.given(`limit-${window}`);
+  const given = Object.keys(FIELDS).flatMap((field) => {
+    const text = form.given(`limit-${field}`);
     if (text === undefined) return [];
-    return [[window, /^\d{1,16}$/.test(text) ? Number(text) : text] as const];
+    return [[field, /^\d{1,16}$/.test(text) ? Number(text) : text] as const];
   });
   return given.length === 0 ? {} : { limits: Object.fromEntries(given) };
 }
@@ -36,8 +40,10 @@ export function limitsIn(form: Form): { readonly limits?: Readonly<Record<string
 /** Returns text such as `60 per minute, 1,000 per day`. */
 export function limitsText(limits: Limits | 'custom' | null): string {
   if (limits === null || limits === 'custom') return limits ?? 'of the plan';
-  return WINDOWS.flatMap((window) => {
+  const perWindow = WINDOWS.flatMap((window) => {
     const limit = limits[window];
     return limit === undefined ? [] : [`${fullNumber(limit)} per ${window}`];
-  }).join(', ');
+  });
+  const { concurrency } = limits;
+  return [...perWindow, ...(concurrency === undefined ? [] : [`${fullNumber(concurrency)} in flight`])].join(', ');
 }

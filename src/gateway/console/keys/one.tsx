@@ -49,7 +49,7 @@ export async function showKey(visit: Visit, problems: readonly string[]) {
               number: true,
               cell: ({ remaining }) => (remaining === null ? 'unlimited' : fullNumber(remaining)),
             },
-            { head: 'Resets', cell: ({ reset }) => <Moment at={reset} /> },
+            { head: 'Resets', cell: ({ reset }) => (reset === null ? 'never' : <Moment at={reset} />) },
           ]}
         />
         {await dailyUsage(visit, { key: id }, dayLimit(windows.map(({ window: name, limit }) => ({ name, limit }))))}
@@ -64,7 +64,7 @@ export async function showKey(visit: Visit, problems: readonly string[]) {
 }
 
 function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) {
-  const { id, state, ban, customer, plan, limits, scopes, note, created, expires, secrets } = key;
+  const { id, state, ban, customer, plan, limits, credited, scopes, note, created, expires, secrets } = key;
   return (
     <Facts
       facts={[
@@ -74,6 +74,7 @@ function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) 
         ['Customer', customer && <a href={pathOf('/customers', customer)}>{customer}</a>],
         ['Plan', plan],
         ['Limits', limitsText(limits)],
+        ['Credited', credited === undefined ? null : fullNumber(credited)],
         ['Scopes', scopes?.join(', ') ?? 'all'],
         ['Note', note === '' ? null : note],
         ['Created', <Moment at={created} />],

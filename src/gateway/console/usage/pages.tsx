@@ -5,7 +5,7 @@ import { readReport } from '../../usage/read-report.js';
 import { readQuery, ofReport } from '../../actions/input/query.js';
 import { reportRange } from '../../actions/usage/reports.js';
 import { searchOf } from '../../pages/components/pager.js';
-import { reportOfDays } from '../../usage/daily/report.js';
+import { reportOfDays } from '../../usage/daily-report.js';
 import { Names } from '../../usage/names.js';
 import { problemsOf } from '../api.js';
 import { page, type Page, type PageAnswer, type Visit } from '../page.js';

@@ -1,6 +1,6 @@
 import { netUnits, noCounts } from '../../store/records/counts.js';
 import { daysFrom } from '../../../shared/utc-day.js';
-import type { DailyReport } from '../../usage/daily/report.js';
+import type { DailyReport } from '../../usage/daily-report.js';
 import { OTHER, type PlotDay } from '../../usage/daily/summed.js';
 import type { Dimension } from '../../usage/grouping/range.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';

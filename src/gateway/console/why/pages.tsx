@@ -114,7 +114,7 @@ function One({ exchange }: { readonly exchange: Exchange }) {
             { head: 'Window', cell: ({ window }) => window },
             { head: 'Limit', number: true, cell: ({ limit }) => limit },
             { head: 'Left', number: true, cell: ({ remaining }) => remaining ?? '–' },
-            { head: 'Resets', cell: ({ reset }) => <Moment at={reset} /> },
+            { head: 'Resets', cell: ({ reset }) => (reset === null ? 'never' : <Moment at={reset} />) },
           ]}
         />
       )}

@@ -35,12 +35,13 @@ const GRANTED = {
 };
 
 function Reset({
-  window: { limit, remaining, resetAtMs },
+  window: { per, limit, remaining, resetAtMs },
   nowMs,
 }: {
   readonly window: WindowFigures;
   readonly nowMs: number;
 }) {
+  if (per === 'balance') return <>never</>;
   if (limit === 'unlimited' || remaining === limit || resetAtMs <= nowMs)
     return <>{limit === 'unlimited' ? '–' : 'nothing used'}</>;
   return (

@@ -57,9 +57,10 @@ function refusedBy(verdict: StandingVerdict | null) {
   };
 }
 
-/** Returns a window's figures after a decision. */
-export function windowView({ name, limit, remaining, resetAtMs }: WindowFigures) {
-  return { window: name, limit, remaining: limit === 'unlimited' ? null : remaining, reset: isoOf(resetAtMs) };
+/** Returns a window's figures after a decision; a balance never resets. */
+export function windowView({ name, per, limit, remaining, resetAtMs }: WindowFigures) {
+  const reset = per === 'balance' ? null : isoOf(resetAtMs);
+  return { window: name, limit, remaining: limit === 'unlimited' ? null : remaining, reset };
 }
 
 function messageIn(refusal: string): string {

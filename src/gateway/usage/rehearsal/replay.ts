@@ -73,7 +73,8 @@ export class Replay {
   #termsOf(line: LoggedDecision): Terms | undefined {
     const name = line.keyId === null ? ANONYMOUS_PLAN : line.plan;
     if (this.#plans.get(name)?.limits === 'custom') return termsOf(this.#plans, name, ownLimits(line));
-    if (!this.#terms.has(name)) this.#terms.set(name, termsOf(this.#plans, name, null));
+    // A log does not show the credits of a prepaid balance.
+    if (!this.#terms.has(name)) this.#terms.set(name, termsOf(this.#plans, name, null, 'unlimited'));
     return this.#terms.get(name);
   }
 

@@ -6,7 +6,7 @@ import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { openEmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
 import { DailyUsage } from '../../../../src/gateway/usage/daily/daily.js';
-import { reportOfDays } from '../../../../src/gateway/usage/daily/report.js';
+import { reportOfDays } from '../../../../src/gateway/usage/daily-report.js';
 import type { Dimension, ReportRange } from '../../../../src/gateway/usage/grouping/range.js';
 import { readReport } from '../../../../src/gateway/usage/read-report.js';
 import { writeReport } from '../../../../src/gateway/usage/report.js';

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { refusedElsewhere, shareRefused } from '../../../../src/gateway/observe/recent/shared-refused.js';
-import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
-import { PLANS } from '../../../conformance/cast.js';
-import { ADMIN_TOKEN, startGateway } from '../../../servers/gateway.js';
-import { startRedis } from '../../../servers/redis.js';
-import { until } from '../../../servers/until.js';
-import { visitorOf } from '../../console/visitor.js';
+import { refusedElsewhere, shareRefused } from '../../../src/gateway/observe/shared-refused.js';
+import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
+import { PLANS } from '../../conformance/cast.js';
+import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
+import { startRedis } from '../../servers/redis.js';
+import { until } from '../../servers/until.js';
+import { visitorOf } from '../console/visitor.js';
 
 const MINUTE_MS = 60_000;
 const COUNT = { keyId: 'abc', address: null, status: 429, code: 'limit_reached', latest: 3, hour: 5 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { itemIn } from '../line-file.js';
-import type { GatewayNotes } from '../../store/port.js';
-import type { RefusedCount } from './top-refused.js';
+import { itemIn } from './line-file.js';
+import type { GatewayNotes } from '../store/port.js';
+import type { RefusedCount } from './recent/top-refused.js';
 
 const MINUTE_MS = 60_000;
 /** What a gateway writes: at most 20 kB. */

@@ -1,12 +1,12 @@
-import type { Accounts } from '../../store/ledger.js';
-import { areCorrected } from '../../store/records/correction.js';
-import { withCorrections } from '../grouping/corrections.js';
-import type { Ledger, ReportRow } from '../grouping/groups.js';
-import { isFinal, missingIn, viewOf, type Dimension, type ReportRange } from '../grouping/range.js';
-import type { ReadReport } from '../read-report.js';
-import { customerOf } from '../../store/records/customer-id.js';
-import { sumsOf } from '../table.js';
-import { plotted, summed, type Days, type PlotDay } from './summed.js';
+import type { Accounts } from '../store/ledger.js';
+import { areCorrected } from '../store/records/correction.js';
+import { withCorrections } from './grouping/corrections.js';
+import type { Ledger, ReportRow } from './grouping/groups.js';
+import { isFinal, missingIn, viewOf, type Dimension, type ReportRange } from './grouping/range.js';
+import type { ReadReport } from './read-report.js';
+import { customerOf } from '../store/records/customer-id.js';
+import { sumsOf } from './table.js';
+import { plotted, summed, type Days, type PlotDay } from './daily/summed.js';
 
 /** A report for a page: at most `max` rows, without names and references. */
 export interface DailyReport extends ReadReport {
