@@ -7,8 +7,9 @@ export const PROGRAMS: readonly string[] = [
   'src/gateway/usage/tasks/task-process.ts',
   'src/gateway/actions/input/plans-thread.ts',
   'src/gateway/contract/reader-thread.ts',
-  // `npm run lint` runs it.
+  // `npm run lint` runs them.
   'src/bootstrap/regexes.mjs',
+  'src/bootstrap/eslint.mjs',
   // Run by hand after a change of the settings, or of the contract.
   'src/gateway/config/schema/write.ts',
   'src/gateway/contract/write.ts',

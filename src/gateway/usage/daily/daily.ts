@@ -25,7 +25,7 @@ const WAIT_MS = 400;
 const REUSE_FACTOR = 20;
 const MAX_REUSE_MS = 60_000;
 
-interface Kept {
+interface CachedDay {
   readonly rows: DayRows;
   readonly readAtMs: number;
   /** Gateways whose counts were missing then; if one of them is back, the day may have changed. */
@@ -46,7 +46,7 @@ interface DailyParts {
   readonly maxRows?: number;
 }
 
-type Asked = Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>;
+type DayRange = Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>;
 
 /**
  * The ledger by day, in memory, for pages: never for bills and files. Final days are read once, in the background, and
@@ -57,7 +57,7 @@ export class DailyUsage {
   readonly #parts: DailyParts;
   readonly #maxRows: number;
   #names = new Names();
-  readonly #days = new Map<string, Kept>();
+  readonly #days = new Map<string, CachedDay>();
   #revision = '';
   #rowCount = 0;
   /** The latest day that has no room; those before are not read either. */
@@ -84,7 +84,7 @@ export class DailyUsage {
    * Returns the days of a range; null if they are not in memory soon, because they are being read or are too many.
    * Rejects with StoreUnavailable.
    */
-  async days(asked: Asked, nowMs: number): Promise<Days | null> {
+  async days(asked: DayRange, nowMs: number): Promise<Days | null> {
     const { from, to, openFrom } = asked;
     await this.#forgetChanged(asked);
     const names = this.#names;
@@ -114,7 +114,7 @@ export class DailyUsage {
   }
 
   /** Forgets days that may have changed since they were read. */
-  async #forgetChanged({ openFrom, without = [] }: Pick<Asked, 'openFrom' | 'without'>): Promise<void> {
+  async #forgetChanged({ openFrom, without = [] }: Pick<DayRange, 'openFrom' | 'without'>): Promise<void> {
     const revision = await this.#parts.engine.transfer.revision();
     if (revision !== this.#revision) {
       this.#revision = revision;
@@ -133,15 +133,15 @@ export class DailyUsage {
   }
 
   /** Reads all wanted days, the latest first. Pages that want more meanwhile share the reading. */
-  #read(asked: Pick<Asked, 'openFrom' | 'without'>, nowMs: number): Promise<void> {
+  #read(asked: Pick<DayRange, 'openFrom' | 'without'>, nowMs: number): Promise<void> {
     this.#reading ??= this.#readWanted(asked, nowMs)
-      // Whoever needs the days reads the ledger itself, and reports why that fails.
+      // The page that needs the days reads the ledger itself, and reports why that fails.
       .catch(() => this.#wanted.clear())
       .finally(() => (this.#reading = null));
     return this.#reading;
   }
 
-  async #readWanted({ openFrom, without = [] }: Pick<Asked, 'openFrom' | 'without'>, nowMs: number): Promise<void> {
+  async #readWanted({ openFrom, without = [] }: Pick<DayRange, 'openFrom' | 'without'>, nowMs: number): Promise<void> {
     while (this.#wanted.size > 0) {
       const days = this.#nextDays();
       const names = this.#names;

@@ -43,25 +43,25 @@ export async function* summed(
   const keys = rankedKeys(names, by, isWanted);
   const labels = rankedLabels(names, by);
   const dayCount = by.includes('day') ? days.length : 1;
-  const places = new Map<number, number>();
+  const slots = new Map<number, number>();
   const sums: Counts[] = [];
   for (const [n, { rows }] of days.entries()) {
     const ofDay = by.includes('day') ? n : 0;
     await eachRow(rows, keys.ranks, (row, rank) => {
       const code = (rank * labels.texts.length + labels.ranks[rows.labels[row]!]!) * dayCount + ofDay;
-      let place = places.get(code);
-      if (place === undefined) places.set(code, (place = sums.push(noCounts()) - 1));
-      add(sums[place]!, rows, row);
+      let slot = slots.get(code);
+      if (slot === undefined) slots.set(code, (slot = sums.push(noCounts()) - 1));
+      add(sums[slot]!, rows, row);
     });
   }
-  const codes = Float64Array.from(places.keys()).sort();
+  const codes = Float64Array.from(slots.keys()).sort();
   for (let from = 0; from < codes.length; from += BATCH_ROWS) {
     yield Array.from(codes.subarray(from, from + BATCH_ROWS), (code) => {
       const pair = Math.floor(code / dayCount);
       const [plan = '', operation = ''] = labels.texts[pair % labels.texts.length]!.split('\n');
       const day = by.includes('day') ? days[code % dayCount]!.day : '';
       const key = keys.texts[Math.floor(pair / labels.texts.length)]!;
-      return { key, plan, operation, day, ...sums[places.get(code)!]! };
+      return { key, plan, operation, day, ...sums[slots.get(code)!]! };
     });
     await nextTurn();
   }
@@ -86,13 +86,13 @@ export async function plotted(
     });
   const used = Array.from(totals.keys()).filter((part) => totals[part]! > 0);
   const top = used.sort((a, b) => totals[b]! - totals[a]!).slice(0, TOP);
-  const places = new Int32Array(texts.length).fill(top.length);
-  for (const [place, part] of top.entries()) places[part] = place;
+  const slots = new Int32Array(texts.length).fill(top.length);
+  for (const [slot, part] of top.entries()) slots[part] = slot;
   const found: PlotDay[] = [];
   for (const { day, rows } of days) {
     const sums = new Float64Array(top.length + 1);
     await eachRow(rows, keys.ranks, (row, rank) => {
-      sums[places[partOf(rows, row, rank)]!]! += unitsOf(rows, row);
+      sums[slots[partOf(rows, row, rank)]!]! += unitsOf(rows, row);
     });
     const named = [...sums].map((sum, n) => [n < top.length ? texts[top[n]!]!.trim() : OTHER, sum] as const);
     found.push({ day, parts: new Map(named.filter(([, sum]) => sum > 0)) });
