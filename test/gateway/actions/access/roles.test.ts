@@ -12,6 +12,7 @@ const ANYBODY = [
   'GET /admin/v1/customers/{id}',
   'GET /admin/v1/customers/{id}/history',
   'GET /admin/v1/customers/{id}/grants',
+  'GET /admin/v1/customers/{id}/credits',
 ];
 const READ = [
   'GET /admin/v1/keys',
@@ -19,6 +20,7 @@ const READ = [
   'GET /admin/v1/keys/{id}/windows',
   'GET /admin/v1/keys/{id}/history',
   'GET /admin/v1/keys/{id}/grants',
+  'GET /admin/v1/keys/{id}/credits',
   'GET /admin/v1/bans',
   'GET /admin/v1/bans/{id}',
   'GET /admin/v1/events',
@@ -31,6 +33,8 @@ const READ = [
   'POST /admin/v1/plans/check',
 ];
 const BILLING = [
+  'POST /admin/v1/keys/{id}/credits',
+  'POST /admin/v1/customers/{id}/credits',
   'GET /admin/v1/usage',
   'GET /admin/v1/usage/corrections',
   'POST /admin/v1/usage/corrections',

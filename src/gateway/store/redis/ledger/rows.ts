@@ -17,8 +17,6 @@ const NAMES_AT_ONCE = 256;
 const KEYS_AT_ONCE = 256;
 /** A report over all keys pauses after each read for this multiple of its duration, to leave time for admissions. */
 const REST_FACTOR = 5;
-/** A longer pause would not help: with this one, a report keeps Redis busy for less than 1 % of the time. */
-const MAX_REST_MS = 20;
 /** Names read at once in a Cluster, each by its own command. */
 const COMMANDS_AT_ONCE = 128;
 const FIELD_END = '\u001f';
@@ -82,7 +80,7 @@ async function* allRows(
   for await (const ids of idsIn(link, KEY_INDEX, after, KEYS_AT_ONCE)) {
     const beganMs = performance.now();
     const active = await activeDays(link, ids, chunks);
-    await rest(performance.now() - beganMs);
+    await pause(REST_FACTOR * (performance.now() - beganMs));
     let [ledgers, isActive] = [[] as Ledger[], 0];
     for (const [index, id] of ids.entries()) {
       for (const day of days) {
@@ -103,12 +101,8 @@ async function* allRows(
 async function* allOf(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<readonly StoredRow[]> {
   for await (const { rows, tookMs } of runs(link, ledgers)) {
     if (rows.length > 0) yield rows;
-    await rest(tookMs);
+    await pause(REST_FACTOR * tookMs);
   }
-}
-
-function rest(tookMs: number): Promise<void> {
-  return pause(Math.min(MAX_REST_MS, REST_FACTOR * tookMs));
 }
 
 function nameOf({ keyId, day }: Ledger): string {
