@@ -7,23 +7,23 @@ import { isOperationName } from '../../../shared/names/operation-name.js';
 import { price, type PriceInFile } from './price.js';
 import { bool, duration, mapping, whole } from './values.js';
 
-const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], {
-  error: `must be a whole number from 1 to ${MAX_LIMIT}, or unlimited`,
-});
-const month = limit.describe('Requests per UTC calendar month.').optional();
+const LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}, or unlimited`;
+const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], { error: LIMIT });
 const windows = mapping({
-  minute: limit.describe('Requests per minute.'),
-  day: limit.describe('Requests per UTC day.'),
-  month,
-});
-const prepaid = mapping({
+  minute: limit.describe('Requests per minute. Any number by default, next to balance.').optional(),
+  day: limit.describe('Requests per UTC day. Any number by default, next to balance.').optional(),
+  month: limit.describe('Requests per UTC calendar month.').optional(),
   balance: z
     .literal('prepaid', { error: 'must be prepaid' })
-    .describe('Requests also spend from a balance, which is the sum of credits (`petgate credits add`).'),
-  minute: limit.prefault('unlimited').describe('Requests per minute; any number by default.'),
-  day: limit.prefault('unlimited').describe('Requests per UTC day; any number by default.'),
-  month,
-});
+    .describe('Requests also spend from a balance, which is the sum of credits (`petgate credits add`).')
+    .optional(),
+})
+  .superRefine((said, context) => {
+    if (said.balance !== undefined) return;
+    for (const per of ['minute', 'day'] as const)
+      if (said[per] === undefined) context.addIssue({ code: 'custom', path: [per], message: LIMIT });
+  })
+  .meta({ anyOf: [{ required: ['minute', 'day'] }, { required: ['balance'] }] });
 
 const operation = mapping({
   cost: whole(0, MAX_COST)
@@ -60,7 +60,7 @@ const ban = mapping({
 const WARN_FORM =
   'must be a list of whole numbers from 1 to 100, each larger than the one before, such as [50, 80, 100]';
 const plan = mapping({
-  limits: z.union([z.literal('custom'), windows, prepaid], {
+  limits: z.union([z.literal('custom'), windows], {
     error:
       'must be custom (each key has its own), or { minute: …, day: … } and month where it is counted, or ' +
       '{ balance: prepaid }',
@@ -138,14 +138,14 @@ export const plansFile = z
     error: 'an address has no payer; remove price',
   });
 
-type LimitsOfPlan = 'custom' | z.output<typeof windows> | z.output<typeof prepaid>;
+type LimitsOfPlan = 'custom' | z.output<typeof windows>;
 
 function isBounded(limits: LimitsOfPlan): boolean {
   return limits !== 'custom' && limits.minute !== 'unlimited' && limits.day !== 'unlimited';
 }
 
 function isPrepaid(limits: LimitsOfPlan | undefined): boolean {
-  return limits !== undefined && limits !== 'custom' && 'balance' in limits;
+  return limits !== undefined && limits !== 'custom' && limits.balance !== undefined;
 }
 
 function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
@@ -165,7 +165,7 @@ export function toPlans(file: z.output<typeof plansFile>): Plans {
           name,
           concurrency,
           limits: limits === 'custom' ? limits : limitsOf(limits),
-          isPrepaid: isPrepaid(limits),
+          isPrepaid: isPrepaid(limits) || undefined,
           operations: operationTerms(prices),
           warnAt,
           retired,
@@ -182,6 +182,6 @@ function priceOf({ per_unit: perUnit, ...rest }: PriceInFile): Price {
   return { ...rest, perUnit };
 }
 
-function limitsOf({ minute, day, month }: Exclude<LimitsOfPlan, 'custom'>): Limits {
+function limitsOf({ minute = 'unlimited', day = 'unlimited', month }: Exclude<LimitsOfPlan, 'custom'>): Limits {
   return { minute, day, ...(month !== undefined && { month }) };
 }

@@ -321,6 +321,19 @@ export const PLANS_MISTAKES: readonly Mistake[] = [
       'day: 100000001 }, ban: { after: 30 } }\n',
   ],
   [
+    'balance-word',
+    '2:28 free.limits.balance',
+    /must be prepaid/,
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { balance: postpaid }, ' +
+      'ban: { after: 30 } }\n',
+  ],
+  [
+    'balance-of-addresses',
+    '1:33 anonymous.limits.balance',
+    /an address has no balance/,
+    'anonymous: { limits: { balance: prepaid, minute: 300, day: 10000 }, ban: { after: 150 } }\n',
+  ],
+  [
     'limit-word',
     '2:36 free.limits.day',
     /or unlimited/,
