@@ -39,7 +39,7 @@ export function referenceOf(
   { plans, credentials }: Pick<Settings, 'plans' | 'credentials'>,
 ): Reference {
   const pathOf = (id: string): string => ownOperation(operations, id)?.path ?? '';
-  // Of the gateway's own operations, clients of the API call only this one.
+  // The only one of the gateway's own operations that clients of the API call.
   const ofApi = operations.filter(({ id, upstream }) => upstream !== 'gateway' || id === OWN_USAGE);
   return {
     title: about.title,

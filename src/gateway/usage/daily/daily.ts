@@ -17,7 +17,7 @@ const DAYS_AT_ONCE = 8;
 /** Days are read again after this time, even if nothing is known to have changed them. */
 const KEPT_MS = DAY_MS;
 const CHECK_MS = 600_000;
-/** How long after a start the days of this month and the two before it are read. */
+/** How long after the first page the days of this month and the two before it are read. */
 const WARM_UP_MS = 5_000;
 /** How long a page waits for days that are being read. */
 const WAIT_MS = 400;
@@ -67,14 +67,20 @@ export class DailyUsage {
   readonly #wanted = new Set<string>();
   #reading: Promise<void> | null = null;
   #open: Open | null = null;
+  #keepOnce: (() => void) | undefined;
 
   constructor(parts: DailyParts) {
     this.#parts = parts;
     this.#maxRows = parts.maxRows ?? MAX_ROWS;
   }
 
-  /** Reads the days of the usual ranges soon, and keeps them up to date. */
+  /** From the first page on, reads the days of the usual ranges and keeps them up to date. */
   keep(): void {
+    this.#keepOnce = () => this.#begin();
+  }
+
+  #begin(): void {
+    this.#keepOnce = undefined;
     const update = (): void => void this.#update().catch(() => undefined);
     setTimeout(update, WARM_UP_MS).unref();
     setInterval(update, CHECK_MS).unref();
@@ -86,6 +92,7 @@ export class DailyUsage {
    */
   async days(asked: DayRange, nowMs: number): Promise<Days | null> {
     const { from, to, openFrom } = asked;
+    this.#keepOnce?.();
     await this.#forgetChanged(asked);
     const names = this.#names;
     const final = [...daysFrom(from, to)].filter((day) => day < openFrom);
