@@ -54,9 +54,34 @@ export async function moveSlot(
   return moved;
 }
 
-/** Moves the `count` lowest slots of a node with redis-cli itself. Rejects with what it said when it failed. */
-export async function reshard(from: RedisServer, to: RedisServer, count: number): Promise<void> {
+/**
+ * Moves the `count` lowest slots of a node with redis-cli itself, and waits until all masters agree who has which slot:
+ * a slot that moves back before the epoch of its first move is known everywhere may be claimed by both, for ever.
+ * Rejects with what redis-cli said when it failed.
+ */
+export async function reshard(
+  masters: readonly RedisServer[],
+  from: RedisServer,
+  to: RedisServer,
+  count: number,
+): Promise<void> {
   const [fromId, toId] = [await from.command('CLUSTER', 'MYID'), await to.command('CLUSTER', 'MYID')].map(String);
   const args = ['--cluster', 'reshard', `127.0.0.1:${from.port}`, '--cluster-from', fromId!, '--cluster-to', toId!];
   await promisify(execFile)('redis-cli', [...args, '--cluster-slots', count.toString(), '--cluster-yes']);
+  await until('all masters agree who has which slot', async () => {
+    const views = await Promise.all(masters.map(ownersSeenBy));
+    return views.every((view) => view === views[0]);
+  });
+}
+
+/** Gives id, epoch and slots of every master, as this node knows them. */
+async function ownersSeenBy(node: RedisServer): Promise<string> {
+  const lines = String(await node.command('CLUSTER', 'NODES'))
+    .trim()
+    .split('\n');
+  const masters = lines.map((line) => line.split(' ')).filter(([, , flags]) => flags!.includes('master'));
+  return masters
+    .map(([id, , , , , , epoch, , ...slots]) => [id, epoch, ...slots].join(' '))
+    .sort()
+    .join('\n');
 }

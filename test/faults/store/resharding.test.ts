@@ -18,7 +18,7 @@ import {
   startBan,
 } from '../../conformance/cast.js';
 import type { Actor } from '../../conformance/cast.js';
-import { startCluster, type RedisCluster } from '../../servers/redis.js';
+import { startCluster, type RedisCluster, type RedisServer } from '../../servers/redis.js';
 import { moveName, moveSlot, openMove, reshard } from '../../servers/slots.js';
 import { until } from '../../servers/until.js';
 
@@ -74,6 +74,12 @@ async function insist<T>(step: () => Promise<T>): Promise<T> {
       if (!(error instanceof StoreUnavailable) || !error.noEffect) throw error;
     }
   }
+}
+
+/** How many calls the node redirected with MOVED since its start. */
+async function redirectionsOf(node: RedisServer): Promise<number> {
+  const [, count] = /errorstat_MOVED:count=(\d+)/.exec(String(await node.command('INFO', 'errorstats'))) ?? [];
+  return Number(count ?? 0);
 }
 
 /** Asks with all keys on all engines, until `meanwhile` is over. */
@@ -185,13 +191,29 @@ t.test('redis-cli reshards under traffic, there and back', async (t) => {
   const tallies = await traffic(engines, keys, async (answers) => {
     await answers(50);
     for (let round = 0; round < 3; round += 1) {
-      await reshard(first!, second!, 2 * SLOTS);
+      await reshard(cluster.masters, first!, second!, 2 * SLOTS);
       await answers(100);
-      await reshard(second!, first!, 2 * SLOTS);
+      await reshard(cluster.masters, second!, first!, 2 * SLOTS);
       await answers(100);
     }
   });
   await settled(t, engines[0]!, tallies);
+});
+
+t.test('masters that both redirect a slot to each other are asked 100 times a second at most', async (t) => {
+  const slot = 5;
+  const id = idIn(slot);
+  const { cluster, engines } = await setUp(t);
+  const [first, second] = cluster.masters;
+  const secondId = String(await second!.command('CLUSTER', 'MYID'));
+  await first!.command('CLUSTER', 'SETSLOT', slot, 'NODE', secondId);
+  await t.rejects(ask(engines[0]!, { kind: 'key', id, secretHash: 'none' }, NOON_MS), {
+    name: 'StoreUnavailable',
+    message: /MOVED/,
+  });
+  const redirected = await Promise.all([first!, second!].map(redirectionsOf));
+  t.ok(Math.max(...redirected) > 10, `it was repeated: ${redirected}`);
+  t.ok(Math.max(...redirected) <= DEADLINE_MS / 10, `with pauses: ${redirected}`);
 });
 
 t.test(

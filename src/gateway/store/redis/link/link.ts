@@ -27,6 +27,8 @@ import { ANY_TIME, doneIn, type Probe, type Script } from './script.js';
 
 /** Pause before a call that had no effect is repeated. */
 const RETRY_MS = 10;
+/** Redirections that a call follows without a pause. */
+const MAX_REDIRECTIONS = 4;
 /**
  * A call is not repeated with less time left than this: without a response, it would no longer be known that it had no
  * effect.
@@ -226,7 +228,8 @@ export class Link {
     untilMs = this.#untilMs(),
   ): Promise<T> {
     this.healths.clock.start();
-    for (let sentTo: Node | undefined; ;) {
+    let sentTo: Node | undefined;
+    for (let redirections = 0; ;) {
       const node = sentTo ?? { name: this.#nodes.ownerOf(key), asking: false };
       const health = this.healths.of(node.name);
       if (!health.answers) {
@@ -242,6 +245,10 @@ export class Link {
           throw new StoreUnavailable('the call reached Redis too late', { noEffect: true });
       } catch (error) {
         sentTo = await this.#afterError(error, node.name, health, untilMs);
+        if (sentTo === undefined) continue;
+        redirections += 1;
+        // Nodes that disagree who has the slot redirect to each other.
+        if (redirections > MAX_REDIRECTIONS) await sleep(RETRY_MS);
       }
     }
   }
