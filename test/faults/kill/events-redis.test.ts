@@ -2,7 +2,7 @@ import t from 'tap';
 import { startRedis } from '../../servers/redis.js';
 import { survivesKills } from './survives-kills.js';
 
-// In a file of its own: what a killed gateway has claimed is free only after a minute, on each engine.
+// In a file of its own, next to the one of the embedded engine.
 t.test('kill -9 on Redis loses no event', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());

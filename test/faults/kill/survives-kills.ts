@@ -6,8 +6,8 @@ import { until } from '../../servers/until.js';
 
 /** How often a gateway is killed: PETGATE_LONG=1 takes more. */
 const KILLS = process.env['PETGATE_LONG'] === '1' ? 20 : 2;
-/** Two leases of a minute, the collector's lock, and pauses after four failures pass one after the other. */
-const PATIENCE_MS = 300_000;
+/** A lease, and pauses after four failures. */
+const PATIENCE_MS = 120_000;
 
 /** How often one event fails at most: pauses double, and nobody wants to wait for the longest. */
 const FAILURES = 4;
