@@ -20,8 +20,7 @@ const HOLD = 3;
 const COST = { hold: HOLD, from: { header: 'X-Usage-Units' } };
 const CONTRACT = { openapi: '3.0.3', paths: { '/buy': { get: { operationId: 'buy', 'x-petgate': { cost: COST } } } } };
 const PLANS = {
-  // The window that sells the units.
-  sold: { limits: { minute: 'unlimited', day: 'unlimited', month: UNITS }, ban: NO_BAN },
+  sold: { limits: { balance: 'prepaid' }, ban: NO_BAN },
   anonymous: { limits: { minute: 10, day: 10 }, ban: NO_BAN },
 };
 
@@ -82,7 +81,7 @@ for (const [what, count, workers] of [
   ['two gateways on Redis', 2, 1],
   ['workers on the embedded store', 1, 2],
 ] as const)
-  t.test(`twice as many requests as there are units: all units are sold, and none twice (${what})`, async (t) => {
+  t.test(`twice as many requests as units in the balance: all units are sold, and none twice (${what})`, async (t) => {
     const upstream = await startUpstream(t);
     let [sold, open, most] = [0, 0, 0];
     upstream.handle = (_seen, response) => {
@@ -97,11 +96,12 @@ for (const [what, count, workers] of [
       });
     };
     const gateways = await start(t, upstream.url, count, workers);
-    const { key } = await gateways[0]!.createKey({ plan: 'sold' });
+    const { id, key } = await gateways[0]!.createKey({ plan: 'sold' });
+    await gateways[0]!.admin('POST', `/admin/v1/keys/${id}/credits`, { id: 'all', units: UNITS });
     const beganMs = performance.now();
     const statuses = await sendAll(gateways, key);
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
-    t.same([...statuses.keys()].sort(), [200, 429], 'nothing else was answered');
+    t.same([...statuses.keys()].sort(), [200, 402], 'nothing else was answered');
     t.ok(most <= UNITS, 'used and held were never more than there are', { most });
     t.ok(sold > UNITS - HOLD, 'all were sold that a request could hold', { sold });
     await until('all is settled', async () => (await ledgerOf(gateways[0]!)).net <= sold);
