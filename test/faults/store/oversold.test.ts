@@ -101,10 +101,16 @@ for (const [what, count, workers] of [
     const beganMs = performance.now();
     const statuses = await sendAll(gateways, key);
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
-    t.same([...statuses.keys()].sort(), [200, 402], 'nothing else was answered');
+    // The store may have charged what it answered too late to be known.
+    const unknown = statuses.get(503) ?? 0;
+    t.same([...statuses.keys()].filter((status) => status !== 503).sort(), [200, 402], 'nothing else was answered');
+    t.ok(unknown <= REQUESTS / 1_000, 'the store answered', { unknown });
     t.ok(most <= UNITS, 'used and held were never more than there are', { most });
-    t.ok(sold > UNITS - HOLD, 'all were sold that a request could hold', { sold });
-    await until('all is settled', async () => (await ledgerOf(gateways[0]!)).net <= sold);
-    t.same(await ledgerOf(gateways.at(-1)!), { requests: statuses.get(200), net: sold }, 'the ledger says the same');
+    t.ok(sold > UNITS - HOLD * (1 + unknown), 'all were sold that a request could hold', { sold });
+    const admitted = statuses.get(200)!;
+    await until('all is settled', async () => (await ledgerOf(gateways[0]!)).net <= sold + HOLD * unknown);
+    const { requests, net } = await ledgerOf(gateways.at(-1)!);
+    t.ok(requests >= admitted && requests <= admitted + unknown, 'the ledger has each request', { requests, admitted });
+    t.ok(net >= sold && net <= sold + HOLD * unknown, 'and each unit', { net, sold });
     t.comment(JSON.stringify({ ...Object.fromEntries(statuses), sold, oversold: Math.max(0, most - UNITS), seconds }));
   });
