@@ -8,9 +8,11 @@ import { run } from './run.js';
 /** Returns one command for all offers with the same words: arguments and options select the offer. */
 export function commandFor(connect: Connect, offers: readonly Offer[]): Command {
   const [{ words }] = offers as readonly [Offer];
-  const command = new Command(words.at(-1)).description(offers.map(({ about }) => about).join('; or '));
+  const command = new Command(words.at(-1)).description([...new Set(offers.map(({ about }) => about))].join('; or '));
   for (const argument of new Set(offers.flatMap(({ args }) => args)))
-    command.argument(offers.length === 1 ? argument : argument.replace(/<(\w+)>/, '[$1]'));
+    command.argument(
+      offers.every(({ args }) => args.includes(argument)) ? argument : argument.replace(/<(\w+)>/, '[$1]'),
+    );
   for (const option of optionsOf(offers)) command.addOption(option);
   for (const text of helpOf(offers)) command.addHelpText('after', `\n${text}`);
   return command.action(() => {

@@ -182,7 +182,12 @@ function creditActions<R extends Account>({ name, path, example, reader, registr
   const when = ({ payer = '' }: Values): boolean => isId(payer);
   return [
     action(`GET ${path}/credits`, reader, `List the credits of a ${name}`, {
-      commands: [{ usage: 'credits list <payer>', when, example, prints: CREDITS_TABLE }],
+      commands: [
+        {
+          ...{ usage: 'credits list <payer>', about: 'list the credits of a key or customer', when, example },
+          prints: CREDITS_TABLE,
+        },
+      ],
       gives: CreditList,
       handle: async ({ parts, id }) => ({
         json: { credits: creditsIn(await registry(parts).history(id)).map(creditView) },
@@ -192,6 +197,7 @@ function creditActions<R extends Account>({ name, path, example, reader, registr
       commands: [
         {
           ...{ usage: 'credits add <payer>', when },
+          about: 'add to the prepaid balance of a key or customer, or take back what is left',
           example: `${example} --id inv-7 --units 10000 --note "invoice 7"`,
           prints: { text: creditedText },
         },
