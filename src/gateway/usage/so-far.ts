@@ -7,7 +7,7 @@ import { DAY_MS, dayOf } from '../../shared/utc-day.js';
 import { monthEndMs, monthStartMs } from '../../shared/utc-month.js';
 import { withCorrections } from './grouping/corrections.js';
 import type { Ledger, ReportRow } from './grouping/groups.js';
-import { rowsOfCustomer } from './report.js';
+import { ledgerOf } from './report.js';
 import type { MoneyView } from './grouping/money-view.js';
 import { Amounts } from './amounts/rows.js';
 
@@ -71,12 +71,8 @@ export class BillsSoFar {
 
   async #addUp(payer: string, asOfMs: number): Promise<BillSoFar | null> {
     const [from, to] = [dayOf(monthStartMs(asOfMs)), dayOf(monthEndMs(asOfMs) - DAY_MS)];
-    const { usage } = this.#store;
-    const isCustomer = payer.length === CUSTOMER_ID_LENGTH;
-    const counted = isCustomer
-      ? limitKeys(MAX_KEYS, rowsOfCustomer(usage.rows(from, to, undefined, payer), payer))
-      : usage.rows(from, to, payer);
-    const asked = { from, to, ...(isCustomer ? { customer: payer } : { key: payer }) };
+    const asked = { from, to, ...(payer.length === CUSTOMER_ID_LENGTH ? { customer: payer } : { key: payer }) };
+    const counted = limitKeys(MAX_KEYS, ledgerOf(asked, this.#store.usage));
     const prices = pricesOf(this.#plans());
     const amounts = new Amounts({ ...asked, by: ['customer'], prices, openFrom: from }, this.#store);
     let row: ReportRow | undefined;

@@ -1,6 +1,5 @@
 import { openLedger } from '../../../src/gateway/usage/archive/ledger.js';
-import { readReport } from '../../../src/gateway/usage/read-report.js';
-import { writeReport } from '../../../src/gateway/usage/report.js';
+import { ledgerOf, reportOn } from '../../../src/gateway/usage/report.js';
 import { until } from '../../servers/until.js';
 import type { Gateway } from './gateway.js';
 import { add, billOf, dayIn, isKnown, lackingDays, maybeLackingDays, nameOf, type Bill } from './model.js';
@@ -20,13 +19,12 @@ async function reportOf(gateway: Gateway, from: string, deadlineMs?: number): Pr
   const ledger = settings.store.redis === undefined ? null : openLedger(gateway.ledgerSettings(deadlineMs));
   const range = { from, to: TODAY, by: ['key', 'day'], names: false, openFrom: TODAY } as const;
   try {
-    const pieces = writeReport('json', range, ledger ?? engine.usage, ledger?.accounts ?? engine);
-    const { rows } = await readReport(pieces, Infinity);
-    const all = rows.map(({ key = '', day = '', requests, correctedRequests = 0 }) => ({
-      name: nameOf(key, day),
-      n: requests + correctedRequests,
-    }));
-    return Object.fromEntries(all.filter(({ n }) => n !== 0).map(({ name, n }) => [name, n]));
+    const { report } = await reportOn(range, ledgerOf(range, ledger ?? engine.usage), ledger?.accounts ?? engine);
+    const all: (readonly [name: string, n: number])[] = [];
+    for await (const rows of report.rows)
+      for (const { key = '', day = '', requests, correctedRequests = 0 } of rows)
+        all.push([nameOf(key, day), requests + correctedRequests]);
+    return Object.fromEntries(all.filter(([, n]) => n !== 0));
   } catch (error) {
     if (error instanceof Error && REFUSALS.has(error.name)) return error;
     throw error;

@@ -1,12 +1,15 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import type { Accounts } from '../../../src/gateway/store/ledger.js';
 import type { CustomerRecord } from '../../../src/gateway/store/records/customer.js';
 import type { KeyRecord } from '../../../src/gateway/store/records/key.js';
 import type { UsageRow } from '../../../src/gateway/store/records/counts.js';
 import type { ReportRange } from '../../../src/gateway/usage/grouping/range.js';
-import { Names } from '../../../src/gateway/usage/names.js';
-import { tableOf } from '../../../src/gateway/usage/table.js';
-import { csvField, reportAsCsv, reportAsJson, writeReport } from '../../../src/gateway/usage/report.js';
+import { withNames } from '../../../src/gateway/usage/names.js';
+import { reportOn } from '../../../src/gateway/usage/report.js';
+import { reportIn } from '../../../src/gateway/usage/grouping/report-rows.js';
+import { csvField, writeReport, type Format } from '../../../src/gateway/usage/report-text.js';
 import { keyRecord } from '../admission/key-record.js';
 
 function customer(id: string, reference: string, name = ''): CustomerRecord {
@@ -35,20 +38,13 @@ function accounts(keys: readonly KeyRecord[], customers: readonly CustomerRecord
 
 const RANGE: ReportRange = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'], openFrom: '2026-01-02' };
 
+const counts = (times = 1) => ({
+  ...{ requests: times, units: 5 * times, returned: 0 },
+  ...{ limited: 2 * times, banned: 3 * times, failed: 4 * times },
+});
+
 function row(key: string, day: string, changes: Partial<UsageRow> = {}): UsageRow {
-  return {
-    key,
-    plan: 'free',
-    operation: 'o',
-    day,
-    requests: 1,
-    units: 5,
-    returned: 0,
-    limited: 2,
-    banned: 3,
-    failed: 4,
-    ...changes,
-  };
+  return { key, plan: 'free', operation: 'o', day, ...counts(), ...changes };
 }
 
 async function* ledger(...batches: readonly (readonly UsageRow[])[]): AsyncGenerator<readonly UsageRow[]> {
@@ -56,105 +52,54 @@ async function* ledger(...batches: readonly (readonly UsageRow[])[]): AsyncGener
   yield* batches;
 }
 
-async function piecesOf(chunks: AsyncIterable<string>): Promise<string[]> {
-  const pieces: string[] = [];
-  for await (const piece of chunks) pieces.push(piece);
-  return pieces;
+function written(
+  format: Format,
+  range: Partial<ReportRange>,
+  rows: readonly UsageRow[] = [],
+  known?: Accounts,
+): Promise<string> {
+  const usage = { rows: () => ledger(...rows.map((one) => [one])) };
+  return text(writeReport(format, { ...RANGE, ...range }, usage, known));
 }
 
 t.test('a key is out before the next is complete, and days are marked final', async (t) => {
-  const pieces = await piecesOf(
-    reportAsJson(
-      RANGE,
-      tableOf(
-        RANGE,
-        ledger(
-          [row('k1', '2026-01-01'), row('k1', '2026-01-01')],
-          [row('k1', '2026-01-02'), row('k2', '2026-01-01')],
-          [row('k3', '2026-01-01')],
-        ),
-      ),
+  const { report } = await reportOn(
+    RANGE,
+    ledger(
+      [row('k1', '2026-01-01'), row('k1', '2026-01-01')],
+      [row('k1', '2026-01-02'), row('k2', '2026-01-01')],
+      [row('k3', '2026-01-01')],
     ),
   );
-  t.match(pieces[0], /"rows":\[$/, 'the head comes with the first answer of the store');
-  t.match(pieces[1], /k1/);
-  t.notMatch(pieces[1], /k2/);
-  t.same(JSON.parse(pieces.join('')), {
-    from: '2026-01-01',
-    to: '2026-01-02',
-    by: ['key', 'day'],
-    final: false,
-    waitingFor: [],
-    without: [],
-    rows: [
-      {
-        key: 'k1',
-        name: '',
-        day: '2026-01-01',
-        requests: 2,
-        units: 10,
-        returned: 0,
-        limited: 4,
-        banned: 6,
-        failed: 8,
-        final: true,
-      },
-      {
-        key: 'k1',
-        name: '',
-        day: '2026-01-02',
-        requests: 1,
-        units: 5,
-        returned: 0,
-        limited: 2,
-        banned: 3,
-        failed: 4,
-        final: false,
-      },
-      {
-        key: 'k2',
-        name: '',
-        day: '2026-01-01',
-        requests: 1,
-        units: 5,
-        returned: 0,
-        limited: 2,
-        banned: 3,
-        failed: 4,
-        final: true,
-      },
-      {
-        key: 'k3',
-        name: '',
-        day: '2026-01-01',
-        requests: 1,
-        units: 5,
-        returned: 0,
-        limited: 2,
-        banned: 3,
-        failed: 4,
-        final: true,
-      },
-    ],
-    totals: { requests: 5, units: 25, returned: 0, limited: 10, banned: 15, failed: 20 },
+  const of = (key: string, day: string, times = 1) => ({
+    key,
+    name: '',
+    day,
+    ...counts(times),
+    final: day < '2026-01-02',
   });
+  t.same(JSON.parse(JSON.stringify(await Readable.from(report.rows).toArray())), [
+    [],
+    [of('k1', '2026-01-01', 2), of('k1', '2026-01-02')],
+    [of('k2', '2026-01-01')],
+    [of('k3', '2026-01-01')],
+  ]);
+  t.same(report.end(), { totals: counts(5) });
 });
 
-t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
+t.test('JSON and CSV: fields and columns as documented, CRLF, totals last', async (t) => {
   const rows = [
     row('k1', '2026-01-01', { plan: 'pro' }),
     row('k1', '2026-01-02'),
     row('k2', '2026-01-01', { operation: 'p' }),
   ];
-  const csv = async (by: ReportRange['by']): Promise<string> =>
-    (await piecesOf(reportAsCsv({ ...RANGE, by }, tableOf({ ...RANGE, by }, ledger(rows))))).join('');
   t.equal(
-    await csv(['plan']),
+    await written('csv', { by: ['plan'] }, rows),
     'plan,requests,units,returned,limited,banned,failed\r\n' +
       'free,2,10,0,4,6,8\r\npro,1,5,0,2,3,4\r\ntotal,3,15,0,6,9,12\r\n',
   );
   t.equal(
-    await csv(['operation', 'day']),
+    await written('csv', { by: ['operation', 'day'] }, rows),
     [
       'operation,day,requests,units,returned,limited,banned,failed,final,without',
       'o,2026-01-01,1,5,0,2,3,4,true,',
@@ -165,9 +110,46 @@ t.test('CSV: columns as documented, CRLF, totals last', async (t) => {
     ].join('\r\n'),
   );
   t.equal(
-    (await piecesOf(reportAsCsv(RANGE, tableOf(RANGE, ledger())))).join(''),
+    await written('csv', {}),
     'key,name,day,requests,units,returned,limited,banned,failed,final,without\r\ntotal,,,0,0,0,0,0,0,false,\r\n',
   );
+  t.equal(
+    await written('json', { by: ['plan'] }, rows),
+    '{"from":"2026-01-01","to":"2026-01-02","by":["plan"],"final":false,"waitingFor":[],"without":[],"rows":[' +
+      '{"plan":"free","requests":2,"units":10,"returned":0,"limited":4,"banned":6,"failed":8},\n' +
+      '{"plan":"pro","requests":1,"units":5,"returned":0,"limited":2,"banned":3,"failed":4}],' +
+      '"totals":{"requests":3,"units":15,"returned":0,"limited":6,"banned":9,"failed":12}}\n',
+  );
+  const days = ['2026-01-01 free', '2026-01-01 pro', '2026-01-02 free'].map((each) => {
+    const [day, plan] = each.split(' ');
+    return { day, plan, ...counts() };
+  });
+  t.match(JSON.parse(await written('json', { by: ['key'], days: true }, rows)), { rows: { length: 2 }, days });
+});
+
+t.test('the head goes out with the first answer of the store, the rest in few pieces', async (t) => {
+  const KEYS = 10_000;
+  const batches = Array.from({ length: KEYS }, (_, n) => [row(`ü${n}`, '2026-01-01')]);
+  const usage = { rows: () => ledger(...batches) };
+  const pieces = await Readable.from(writeReport('csv', { ...RANGE, by: ['key'] }, usage)).toArray();
+  t.equal(pieces[0], 'key,name,requests,units,returned,limited,banned,failed\r\n');
+  t.ok(pieces.length < 8, `${pieces.length} pieces`);
+  const lines = pieces.join('').split('\r\n');
+  t.same([lines.length, lines.at(-3)], [KEYS + 3, `ü${KEYS - 1},,1,5,0,2,3,4`]);
+});
+
+t.test('another process reads the rows that one writes, wherever pieces are cut', async (t) => {
+  const rows = ['k', 'ü', '日本'].map((key) => row(key, '2026-01-01'));
+  const bytes = Buffer.from(await written('rows', { by: ['key'] }, rows));
+  const inPieces = (end: number) => Readable.from(Array.from(bytes.subarray(0, end), (byte) => Buffer.from([byte])));
+  const report = reportIn(inPieces(bytes.length));
+  const found = (await Readable.from(report.rows).toArray()).flat();
+  t.match(
+    found,
+    rows.map(({ key }) => ({ key, ...counts() })),
+  );
+  t.same(report.end(), { totals: counts(3) });
+  await t.rejects(Readable.from(reportIn(inPieces(bytes.length - 1)).rows).toArray(), /incomplete/);
 });
 
 t.test('by customer: its keys are one row with its reference and name, a key without one is its own', async (t) => {
@@ -186,10 +168,8 @@ t.test('by customer: its keys are one row with its reference and name, a key wit
     [customer('AAAAAAAA', 'C-1,"2"', 'Big shop'), customer('BBBBBBBB', 'no traffic')],
     asked,
   );
-  const csv = async (by: ReportRange['by'], more: Partial<ReportRange> = {}): Promise<string> => {
-    const usage = { rows: () => ledger(...rows.map((one) => [one])) };
-    return (await piecesOf(writeReport('csv', { ...RANGE, by, ...more }, usage, known))).join('');
-  };
+  const csv = (by: ReportRange['by'], more: Partial<ReportRange> = {}): Promise<string> =>
+    written('csv', { by, ...more }, rows, known);
   t.equal(
     await csv(['customer']),
     [
@@ -224,18 +204,8 @@ t.test('names of many keys are looked up a page at a time, and the event loop is
     keyRecord(`k${String(n).padStart(11, '0')}`, { name: `shop ${n}` }),
   );
   const asked: string[][] = [];
-  const names = new Names(accounts(all, [], asked));
-  const rows = all.map(({ id: key }) => ({
-    key,
-    name: '',
-    requests: 1,
-    units: 1,
-    returned: 0,
-    limited: 0,
-    banned: 0,
-    failed: 0,
-  }));
-  const named = await names.added(rows);
+  const rows = all.map(({ id: key }) => ({ key, name: '', ...counts() }));
+  const named = await withNames(rows, accounts(all, [], asked));
   t.same(
     named.map(({ name }) => name),
     all.map(({ name }) => name),
@@ -280,12 +250,12 @@ t.test('a day that became final without a gateway says so in its rows and in the
   };
   const rows = ['2026-01-01', '2026-01-02'].map((day) => row('k', day));
   const byDay: ReportRange = { ...range, by: ['day'] };
-  const csv = (await piecesOf(reportAsCsv(byDay, tableOf(byDay, ledger(rows))))).join('');
+  const csv = await written('csv', byDay, rows);
   t.same(
     csv.split('\r\n').map((line) => line.split(',').slice(-2).join(' ')),
     ['final without', 'true a b', 'false ', 'false a b', ''],
   );
-  const json = JSON.parse((await piecesOf(reportAsJson(byDay, tableOf(byDay, ledger(rows))))).join('')) as {
+  const json = JSON.parse(await written('json', byDay, rows)) as {
     rows: { without?: string }[];
     without: { gateway: string }[];
   };

@@ -5,7 +5,6 @@ import type { Account, RecordRegistry } from '../../accounts/record-registry.js'
 import { isCustomerId } from '../../accounts/token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { DIMENSIONS, type Dimension } from '../../usage/grouping/range.js';
-import type { Format } from '../../usage/report.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import { AdminRefusal } from '../answer.js';
@@ -135,8 +134,7 @@ export const ofMonth = {
     .describe('The UTC month'),
 };
 
-const FORMATS: readonly Format[] = ['json', 'csv'];
-export const inFormat = { format: choice(FORMATS).default('json').describe('How the report is written') };
+export const inFormat = { format: choice(['json', 'csv']).default('json').describe('How the report is written') };
 export const whose = {
   key: z.string().optional().describe('Only the usage of this key'),
   customer: wholeReference.describe('Only of this customer: its id or its reference'),

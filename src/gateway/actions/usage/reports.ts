@@ -2,7 +2,7 @@ import type { Checked } from '../../accounts/fields.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/grouping/range.js';
 import { finalityText } from '../../usage/finality-text.js';
-import { writeReport, type Format } from '../../usage/report.js';
+import { writeReport, type Format } from '../../usage/report-text.js';
 import { AdminRefusal, type Answer, type Headers } from '../answer.js';
 import { whoseOf } from '../input/whose.js';
 import { pricesFor } from '../input/amounts.js';
@@ -11,8 +11,9 @@ import { Finality } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 
 type ReportQuery = Checked<typeof ofReport>;
+type PublicFormat = Exclude<Format, 'rows'>;
 
-const TYPES: Readonly<Record<Format, string>> = {
+const TYPES: Readonly<Record<PublicFormat, string>> = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8; header=present',
 };
@@ -64,7 +65,7 @@ export const USAGE_ACTIONS: readonly Action[] = [
   ),
 ];
 
-async function reported(parts: AdminParts, query: ReportQuery, format: Format): Promise<Answer> {
+async function reported(parts: AdminParts, query: ReportQuery, format: PublicFormat): Promise<Answer> {
   const { range, nowMs } = await reportRange(parts, query);
   return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
 }
@@ -107,7 +108,7 @@ export function mayBeArchived(from: string, nowMs: number): boolean {
   return from < dayOf(nowMs - STORED_DAYS * DAY_MS);
 }
 
-function headersOf(format: Format, { from, to }: ReportRange): Headers {
+function headersOf(format: PublicFormat, { from, to }: ReportRange): Headers {
   return format === 'csv' ? { 'Content-Disposition': `attachment; filename="usage-${from}-${to}.csv"` } : {};
 }
 

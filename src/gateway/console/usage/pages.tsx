@@ -1,16 +1,16 @@
 import { AdminRefusal, type Answer } from '../../actions/answer.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { lastDayOf } from '../../../shared/utc-month.js';
-import { readReport } from '../../usage/read-report.js';
 import { readQuery, ofReport } from '../../actions/input/query.js';
-import { reportRange } from '../../actions/usage/reports.js';
+import { reportOf, reportRange } from '../../actions/usage/reports.js';
 import { searchOf } from '../../pages/components/pager.js';
-import { reportOfDays } from '../../usage/daily-report.js';
-import { Names } from '../../usage/names.js';
+import { withNames } from '../../usage/names.js';
+import { reportIn } from '../../usage/grouping/report-rows.js';
+import { reportOfDays, shownOf, type DailyReport, type ShownReport } from '../../usage/shown-report.js';
 import { problemsOf } from '../api.js';
 import { page, type Page, type PageAnswer, type Visit } from '../page.js';
 import { arrange, arrangementOf, isByName } from './arrange.js';
-import { namedPlot, type NamedPlot } from './plot.js';
+import { namedPlot } from './plot.js';
 import { finderOf } from './search.js';
 import { UsageView, type UsageQuery, type UsageReport } from './view.js';
 
@@ -30,31 +30,30 @@ async function shown(visit: Visit): Promise<PageAnswer> {
   const search = visit.query.given('search');
   const parts = { query, search, nowMs: visit.nowMs, arrangement: arrangementOf(visit.query) };
   try {
-    return { content: <UsageView {...parts} report={await reportOf(visit, query, search)} problems={[]} /> };
+    return { content: <UsageView {...parts} report={await usageReport(visit, query, search)} problems={[]} /> };
   } catch (error) {
     return { status: 400, content: <UsageView {...parts} report={null} problems={problemsOf(error)} /> };
   }
 }
 
 /** Makes the report of the days in memory; reads the ledger if some are not there. */
-async function reportOf(visit: Visit, query: UsageQuery, search: string | undefined): Promise<UsageReport> {
-  const { parts, daily, api } = visit;
+async function usageReport(visit: Visit, query: UsageQuery, search: string | undefined): Promise<UsageReport> {
+  const { parts, daily } = visit;
+  const { engine } = parts;
   const { range, nowMs } = await reportRange(parts, readQuery(searchOf(query), ofReport));
-  const isShown = await finderOf(parts.registry, search);
-  const arrangement = arrangementOf(visit.query);
+  const matching = { max: MAX_ROWS, isShown: await finderOf(parts.registry, search) };
   const days = await daily.days(range, nowMs);
-  if (days === null) {
-    const answer = await api.answer(REPORT, { query: { ...query, days: 'true', format: 'json' } });
-    const report = await readReport(chunksOf(answer), MAX_ROWS);
-    const plot: NamedPlot = { by: 'plan', days: report.days ?? [] };
-    return { ...report, openFrom: range.openFrom, plot, shown: arrange(report.rows.filter(isShown), arrangement) };
-  }
-  const report = await reportOfDays(range, days, parts.engine, MAX_ROWS, isShown);
-  const names = new Names(parts.engine);
-  const rows = isByName(arrangement) ? await names.added(report.rows) : report.rows;
-  const shown = arrange(rows, arrangement);
-  const [plot, shownRows] = await Promise.all([namedPlot(report.plot, names), names.added(shown.rows)]);
-  return { ...report, openFrom: range.openFrom, plot, shown: { ...shown, rows: shownRows } };
+  const report: ShownReport & Partial<DailyReport> =
+    days === null
+      ? await shownOf(range, reportIn(reportOf(parts, 'rows', { ...range, days: true }, nowMs)), matching)
+      : await reportOfDays(range, days, engine, matching);
+  const arrangement = arrangementOf(visit.query);
+  const shown = arrange(isByName(arrangement) ? await withNames(report.rows, engine) : report.rows, arrangement);
+  return {
+    ...{ ...report, openFrom: range.openFrom },
+    plot: report.plot ? await namedPlot(report.plot, engine) : { by: 'plan', days: report.days ?? [] },
+    shown: { ...shown, rows: await withNames(shown.rows, engine) },
+  };
 }
 
 async function download({ api, ...visit }: Visit, format: 'csv' | 'json'): Promise<PageAnswer> {

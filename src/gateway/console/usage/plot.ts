@@ -1,10 +1,11 @@
 import { netUnits, noCounts } from '../../store/records/counts.js';
 import { daysFrom } from '../../../shared/utc-day.js';
-import type { DailyReport } from '../../usage/daily-report.js';
+import type { Accounts } from '../../store/ledger.js';
 import { OTHER, type PlotDay } from '../../usage/daily/summed.js';
+import type { DailyReport } from '../../usage/shown-report.js';
 import type { Dimension } from '../../usage/grouping/range.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
-import type { Names } from '../../usage/names.js';
+import { withNames } from '../../usage/names.js';
 
 /** Net units by day and a dimension: as sums, or as rows of a report by day and plan. */
 export interface NamedPlot {
@@ -13,10 +14,13 @@ export interface NamedPlot {
 }
 
 /** Adds names to IDs of keys and customers; different ones may have the same name. */
-export async function namedPlot({ by, days }: DailyReport['plot'], names: Names): Promise<NamedPlot> {
+export async function namedPlot({ by, days }: DailyReport['plot'], accounts: Accounts): Promise<NamedPlot> {
   if (by !== 'key' && by !== 'customer') return { by, days };
   const ids = new Set(days.flatMap(({ parts }) => [...parts.keys()]));
-  const rows = await names.added([...ids].map((id) => ({ ...noCounts(), [by]: id, name: '' })));
+  const rows = await withNames(
+    [...ids].map((id) => ({ ...noCounts(), [by]: id, name: '' })),
+    accounts,
+  );
   const shown = new Map(rows.map((row) => [row[by], row.name === '' ? row[by]! : `${row.name} (${row[by]})`]));
   return {
     by,

@@ -1,6 +1,6 @@
 import { CORRECTED, COUNTS } from '../../store/records/counts.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
-import type { ReadReport } from '../../usage/read-report.js';
+import type { ShownReport } from '../../usage/shown-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { SelectField, TextField } from '../../pages/components/form.js';
@@ -24,7 +24,7 @@ const CHOICES = ['customer', 'customer,plan', 'customer,day', 'plan', 'plan,day'
 const PATH = '/console/usage';
 
 /** A report with its plot and the page of its rows. */
-export interface UsageReport extends Omit<ReadReport, 'rows' | 'days'> {
+export interface UsageReport extends Omit<ShownReport, 'rows' | 'days'> {
   readonly openFrom: string;
   readonly plot: NamedPlot;
   readonly shown: Arranged;
@@ -107,7 +107,7 @@ function Report({ query, search, arrangement, report }: ReportParts) {
         {`${query.from} to ${query.to}, days of UTC: `}
         <Badge level={report.final ? 'good' : 'warn'}>{report.final ? 'final' : 'growing'}</Badge>
       </p>
-      {[...report.waitingFor, ...report.without].map(({ gateway, host, from }) => (
+      {report.missing.map(({ gateway, host, from }) => (
         <Notice level="warn">
           <p>{`Counts of gateway ${gateway} on ${host} from ${from} on may be missing (petgate usage gateways).`}</p>
         </Notice>
@@ -174,7 +174,7 @@ function Totals({ report }: Pick<ReportParts, 'report'>) {
   );
 }
 
-function numberColumns({ totals }: Pick<ReadReport, 'totals'>) {
+function numberColumns({ totals }: Pick<ShownReport, 'totals'>) {
   const counts = [...COUNTS, ...('correctedUnits' in totals ? CORRECTED : [])].map((name) => ({
     name,
     head: wordsOf(name),

@@ -5,7 +5,7 @@ import { dayOf, daysFrom, DAY_MS } from '../../../shared/utc-day.js';
 import { monthStartMs } from '../../../shared/utc-month.js';
 import type { Ledger } from '../grouping/groups.js';
 import type { ReportRange } from '../grouping/range.js';
-import { rowsInReport } from './in-report.js';
+import { reportIn } from '../grouping/report-rows.js';
 import { DayBuilder, Names, type DayRows } from './rows.js';
 import type { Days } from './summed.js';
 
@@ -41,7 +41,7 @@ interface Open {
 interface DailyParts {
   readonly engine: Pick<AdmissionEngine, 'usage' | 'days' | 'transfer'>;
   /** Creates a report from store and archive in another process; if absent, days are read here, from the store. */
-  readonly report?: (format: 'json', range: ReportRange) => AsyncIterable<string | Buffer>;
+  readonly report?: (format: 'rows', range: ReportRange) => AsyncIterable<string | Buffer>;
   /** Tests only. */
   readonly maxRows?: number;
 }
@@ -220,7 +220,7 @@ export class DailyUsage {
     const ledger: Ledger =
       report === undefined || openFrom === null
         ? engine.usage.rows(from, to)
-        : rowsInReport(report('json', { from, to, by, names: false, corrections: false, openFrom }));
+        : (reportIn(report('rows', { from, to, by, names: false, corrections: false, openFrom })).rows as Ledger);
     const builders = new Map(days.map((day) => [day, new DayBuilder(names)]));
     let count = 0;
     for await (const batch of ledger) {

@@ -33,7 +33,7 @@ export interface ReportRange {
   readonly customer?: string;
   /** Whether corrections are shown. */
   readonly corrections?: boolean;
-  /** Whether JSON also has `days`: the counts by day and plan. */
+  /** Whether the end of the report has `days`: the counts by day and plan. */
   readonly days?: boolean;
   /** For a report with amounts (one month, by customer): prices by plan; null for a plan without one. */
   readonly prices?: Readonly<Record<string, Price | null>>;

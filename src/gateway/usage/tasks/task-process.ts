@@ -2,7 +2,7 @@ import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { runArchiveTask } from './archive.js';
 import { openLedger } from '../archive/ledger.js';
-import { writeReport } from '../report.js';
+import { writeReport } from '../report-text.js';
 import { rehearsalAsJson } from '../rehearsal/ledger/rehearse.js';
 import { reasonOf, type RehearsalTask, type ReportTask, type Task } from './task.js';
 

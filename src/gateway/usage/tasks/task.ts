@@ -7,7 +7,7 @@ import { ArchiveUnavailable } from '../archive/errors.js';
 import type { LedgerSettings } from '../archive/ledger.js';
 import type { ReportRange } from '../grouping/range.js';
 import type { LedgerScript } from '../rehearsal/ledger/script.js';
-import type { Format } from '../report.js';
+import type { Format } from '../report-text.js';
 
 /** A task for a separate process, with its own event loop and memory. */
 export type Task = ReportTask | RehearsalTask | ArchiveTask;

@@ -4,13 +4,12 @@ import { COUNTS, noCounts } from '../../../../src/gateway/store/records/counts.j
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { openRedisLedger } from '../../../../src/gateway/config/open-store.js';
 import type { LedgerStore } from '../../../../src/gateway/store/ledger.js';
-import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
+import type { AdmissionEngine, UsageStore } from '../../../../src/gateway/store/port.js';
 import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
-import { archivedRows, openArchive } from '../../../../src/gateway/usage/archive/ledger.js';
-import type { LedgerSettings } from '../../../../src/gateway/usage/archive/ledger.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
-import { ledgerRows } from '../../../../src/gateway/usage/archive/ledger.js';
-import { rowsOfCustomer } from '../../../../src/gateway/usage/report.js';
+import { archivedRows, ledgerRows, openArchive } from '../../../../src/gateway/usage/archive/ledger.js';
+import type { LedgerSettings } from '../../../../src/gateway/usage/archive/ledger.js';
+import { ledgerOf } from '../../../../src/gateway/usage/report.js';
 import type { ReportRange } from '../../../../src/gateway/usage/grouping/range.js';
 import { dayName, keyOf, newCustomer, newKey, PLANS, type Actor } from '../../../conformance/cast.js';
 import { temporaryFolder } from '../../../servers/program.js';
@@ -115,11 +114,13 @@ export async function allRows(
   store: LedgerStore,
   archive: Archive | null,
   from = ago(399),
-  { key: keyId, customer }: Pick<ReportRange, 'key' | 'customer'> = {},
+  whose: Pick<ReportRange, 'key' | 'customer'> = {},
 ): Promise<readonly UsageRow[]> {
   const sums = new Map<string, UsageRow>();
-  const rows = ledgerRows(store, () => Promise.resolve(archive), { from, to: ago(0), keyId, after: customer });
-  for (const row of await gathered(customer === undefined ? rows : rowsOfCustomer(rows, customer))) {
+  const usage: UsageStore = {
+    rows: (from, to, keyId, after) => ledgerRows(store, () => Promise.resolve(archive), { from, to, keyId, after }),
+  };
+  for (const row of await gathered(ledgerOf({ from, to: ago(0), ...whose }, usage))) {
     const name = [row.key, row.day, row.plan, row.operation].join(' ');
     const sum = { ...row, ...noCounts() };
     for (const count of COUNTS) sum[count] = row[count] + (sums.get(name)?.[count] ?? 0);
