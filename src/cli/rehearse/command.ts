@@ -3,9 +3,9 @@ import type { Connect } from '../client.js';
 import { CommandError } from '../command-error.js';
 import { logFiles } from '../log-files.js';
 import { say, sayJson } from '../output.js';
-import { rehearsedLedger, textOfLedger } from './ledger.js';
+import { rehearsedLedger } from './ledger.js';
 import { rehearsedLog } from './log.js';
-import { textOfLog } from './show.js';
+import { textOfLedger, textOfLog } from './show.js';
 
 interface Options {
   readonly log?: readonly string[];

@@ -1,15 +1,14 @@
 import type { MoneyView } from '../../gateway/usage/grouping/money-view.js';
-import type { Owed } from '../../gateway/usage/rehearsal/bills.js';
+import type { LedgerOutcome } from '../../gateway/usage/rehearsal/ledger/rehearse.js';
 import type { Outcome } from '../../gateway/usage/rehearsal/rehearsal.js';
-import type { Row } from '../../gateway/usage/rehearsal/tally.js';
+import type { BeforeAndAfter, Figures, Row } from '../../gateway/usage/rehearsal/tally.js';
 import { CommandError } from '../command-error.js';
 import { styled, table } from '../output.js';
 import { withCurrency } from '../../shared/currency.js';
 import { cell } from '../../shared/readable.js';
 
 /** Rows shown; --json has all. */
-export const MAX_SHOWN = 20;
-const COUNTS = ['admitted', 'limited', 'banned', 'units'] as const;
+const MAX_SHOWN = 20;
 
 /** Why lines were not rehearsed, for people; without the reasons that do not affect the result. */
 const IGNORED: Partial<Record<keyof Outcome['ignored'], string>> = {
@@ -33,34 +32,70 @@ const DOUBTS: Record<keyof Outcome['doubtful'], string> = {
 
 const OF_AMOUNTS =
   'Amounts have the base price and included units of the days in the log, and only of payers with requests in it.';
+const OF_LEDGER = [
+  'Only days and months: a ledger has no minutes, bans, refused requests or grants.',
+  'Greedy refill is assumed to admit twice the daily limit, so the units above may be too few, never too many.',
+];
+
+type Column<Shown> = readonly [heading: string, (row: Shown) => string | number];
+type AnyRow = Row<Figures> & { readonly name?: string };
+
+const COUNTS = ['admitted', 'limited', 'banned', 'units'].flatMap((name): readonly Column<AnyRow>[] => [
+  [name, ({ before }) => before[name]!],
+  ['then', ({ after }) => after[name]!],
+]);
+const USE: readonly Column<AnyRow>[] = [
+  ...['requests', 'refused', 'units'].map((name): Column<AnyRow> => [name, ({ before }) => before[name]!]),
+  ['then', ({ after }) => after['units']!],
+  ['above', ({ above = 0 }) => above],
+];
+const OWED: readonly Column<AnyRow>[] = [
+  ['owed', ({ owed }) => moneyIn(owed?.before)],
+  ['then', ({ owed }) => moneyIn(owed?.after)],
+];
+const PLAN: Column<{ readonly plan: string }> = ['plan', ({ plan }) => cell(plan)];
+const WHO: Column<Pick<AnyRow, 'payer' | 'name'>> = [
+  'customer or key',
+  ({ payer, name = '' }) => (name === '' ? cell(payer) : `${cell(payer)} ${cell(name)}`),
+];
 
 export function textOfLog(outcome: Outcome): string {
-  const { from, to, rehearsed, different, plans, payers, refused, refusedUnlisted, owed } = outcome;
-  const parts = [
+  const { from, to, rehearsed, different, refused, refusedUnlisted, owed } = outcome;
+  return textOf(notesOn(outcome), [
     `${rehearsed} requests from ${cell(from)} to ${cell(to)} (store's clock), ${different} decided otherwise.`,
-    tableOf(plans, (row) => [row.plan], ['plan']),
-  ];
-  if (payers.length > 0)
-    parts.push(
-      titled('Customers, and keys without one, whose figures change', payers.length),
-      tableOf(payers.slice(0, MAX_SHOWN), ({ plan, payer }) => [cell(payer), plan], ['customer or key', 'plan']),
-    );
-  if (owed !== undefined)
-    parts.push(`Owed for ${cell(from?.slice(0, 10))} to ${cell(to?.slice(0, 10))} (UTC days): ${sumsIn(owed)}.`);
-  if (refused.length > 0)
-    parts.push(
-      titled('Keys that would be refused requests that passed, and when first', refused.length + refusedUnlisted),
-      table(
-        ['key', 'plan', 'first at', 'operation', 'refused by', 'requests'],
-        refused
-          .slice(0, MAX_SHOWN)
-          .map(({ key, plan, at, operation, window, requests }) => [
-            ...[key, plan, at, cell(operation), window === null ? 'a ban' : cell(window)],
-            requests,
-          ]),
-      ),
-    );
-  return withNotes(parts, notesOn(outcome));
+    ...tablesOf(outcome, COUNTS),
+    ...(owed === undefined
+      ? []
+      : [`Owed for ${cell(from?.slice(0, 10))} to ${cell(to?.slice(0, 10))} (UTC days): ${sumsIn(owed)}.`]),
+    ...titled('Keys that would be refused requests that passed, and when first', refused, refusedUnlisted, [
+      ['key', ({ key }) => key],
+      PLAN,
+      ['first at', ({ at }) => at],
+      ['operation', ({ operation }) => cell(operation)],
+      ['refused by', ({ window }) => (window === null ? 'a ban' : cell(window))],
+      ['requests', ({ requests }) => requests],
+    ]),
+  ]);
+}
+
+export function textOfLedger(outcome: LedgerOutcome): string {
+  const { from, to, final, plans, excesses, excessesUnlisted, owed } = outcome;
+  const growing = final ? 'final' : styled('dim', 'still growing');
+  const head = `The ledger from ${cell(from)} to ${cell(to)} (UTC), ${growing}.`;
+  if (plans.length === 0) return textOf([], [head, 'Nothing was used.']);
+  return textOf(OF_LEDGER, [
+    head,
+    ...tablesOf(outcome, USE),
+    ...titled('New limits that are below what was used', excesses, excessesUnlisted, [
+      WHO,
+      PLAN,
+      ['window', ({ window }) => cell(window)],
+      ['day', ({ day }) => cell(day)],
+      ['limit', ({ limit }) => limit],
+      ['units above', ({ units }) => units],
+    ]),
+    ...(owed === undefined ? [] : [`Owed: ${sumsIn(owed)}.`]),
+  ]);
 }
 
 /** Throws CommandError if the file lacks plans that requests were on. @param missing number of requests by plan */
@@ -74,41 +109,61 @@ export function checkPlans(missing: Readonly<Record<string, number>>, file: stri
 }
 
 /** Formats an amount; if it is unknown, why. */
-export function moneyIn(money: MoneyView | null | undefined): string {
+function moneyIn(money: MoneyView | null | undefined): string {
   if (money?.amount === undefined) return cell(money?.unknown);
   return withCurrency(money.amount, money.currency ?? '');
 }
 
 /** Formats the sums that were owed, if known, and those that would be. */
-export function sumsIn({ before, after }: Owed<readonly MoneyView[]>): string {
+function sumsIn({ before, after }: BeforeAndAfter<readonly MoneyView[]>): string {
   const [then, now] = [before, after].map((sums) => sums?.map(moneyIn).join(' and ') || 'nothing that is known');
   return before === null ? `then ${cell(now)}` : `${cell(then)}, then ${cell(now)}`;
 }
 
-/** Joins the parts of a text, and its notes. */
-export function withNotes(parts: readonly string[], notes: readonly string[]): string {
+function textOf(notes: readonly string[], parts: readonly string[]): string {
   const lines = notes.map((note) => `${styled('yellow', 'note:')} ${note}`).join('\n');
   return [...parts, ...(lines === '' ? [] : [lines])].join('\n\n');
 }
 
-export function titled(title: string, count: number): string {
-  return count > MAX_SHOWN ? `${title} (${MAX_SHOWN} of ${count}; --json has more):` : `${title}:`;
+/** Returns a table of the plans, and one of the payers whose figures change. */
+function tablesOf(
+  {
+    plans,
+    payers,
+    payersUnlisted = 0,
+  }: Pick<Outcome | LedgerOutcome, 'plans' | 'payers'> & { payersUnlisted?: number },
+  figures: readonly Column<AnyRow>[],
+): readonly string[] {
+  const columns = plans.some(({ owed }) => owed !== undefined) ? [...figures, ...OWED] : figures;
+  return [
+    tableOf(plans, [PLAN, ...columns]),
+    ...titled('Customers, and keys without one, whose figures change', payers, payersUnlisted, [WHO, PLAN, ...columns]),
+  ];
 }
 
-function tableOf(rows: readonly Row[], namesOf: (row: Row) => readonly string[], names: readonly string[]): string {
-  const isPriced = rows.some(({ owed }) => owed !== undefined);
-  const headings = [...COUNTS, ...(isPriced ? ['owed'] : [])].flatMap((name) => [name, 'then']);
+/** Returns the first rows under a title; nothing if there are none. */
+function titled<Shown>(
+  title: string,
+  rows: readonly Shown[],
+  unlisted: number,
+  columns: readonly Column<Shown>[],
+): readonly string[] {
+  if (rows.length === 0) return [];
+  const count = rows.length + unlisted;
+  const more = count > MAX_SHOWN ? ` (${MAX_SHOWN} of ${count}; --json has more)` : '';
+  return [`${title}${more}:`, tableOf(rows.slice(0, MAX_SHOWN), columns)];
+}
+
+function tableOf<Shown>(rows: readonly Shown[], columns: readonly Column<Shown>[]): string {
   return table(
-    [...names, ...headings],
-    rows.map((row) => [
-      ...namesOf(row),
-      ...COUNTS.flatMap((name) => [row.before[name], row.after[name]]),
-      ...(isPriced ? [moneyIn(row.owed?.before), moneyIn(row.owed?.after)] : []),
-    ]),
+    columns.map(([heading]) => heading),
+    rows.map((row) => columns.map(([, read]) => read(row))),
   );
 }
 
 function notesOn({ ignored, doubtful, dropped, sampled, missingUnits, owed }: Outcome): readonly string[] {
+  const counted = (counts: Readonly<Record<string, number>>, words: Readonly<Record<string, string>>, what: string) =>
+    Object.entries(words).flatMap(([why, text]) => (counts[why] ? [`${counts[why]} ${what} ${text}.`] : []));
   return [
     ...(owed === undefined ? [] : [OF_AMOUNTS]),
     ...(owed?.before === null
@@ -121,13 +176,7 @@ function notesOn({ ignored, doubtful, dropped, sampled, missingUnits, owed }: Ou
     ...(missingUnits > 0
       ? [`${missingUnits} units were spent by requests that the log lacks: windows count them, figures do not.`]
       : []),
-    ...Object.entries(IGNORED).flatMap(([why, words]) => {
-      const count = ignored[why as keyof typeof ignored];
-      return count > 0 ? [`${count} lines ${words}.`] : [];
-    }),
-    ...Object.entries(DOUBTS).flatMap(([doubt, words]) => {
-      const count = doubtful[doubt as keyof typeof doubtful] ?? 0;
-      return count > 0 ? [`${count} of the different decisions ${words}.`] : [];
-    }),
+    ...counted(ignored, IGNORED, 'lines'),
+    ...counted(doubtful, DOUBTS, 'of the different decisions'),
   ];
 }

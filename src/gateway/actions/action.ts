@@ -7,7 +7,7 @@ import type { Readiness } from '../observe/health.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { Log } from '../../shared/log.js';
 import type { ReportRange } from '../usage/grouping/range.js';
-import type { LedgerScript } from '../usage/rehearsal/ledger/script.js';
+import type { LedgerScript } from '../usage/rehearsal/ledger/rehearse.js';
 import type { Format } from '../usage/report-text.js';
 import type { Audit } from './access/audit.js';
 import type { Access } from './access/roles.js';

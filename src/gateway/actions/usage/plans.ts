@@ -2,7 +2,6 @@ import { json } from 'node:stream/consumers';
 import type { z } from 'zod';
 import { UNMATCHED } from '../../contract/route.js';
 import { rehearsalAsJson } from '../../usage/rehearsal/ledger/rehearse.js';
-import { scriptOf } from '../../usage/rehearsal/ledger/script.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { monthEndMs } from '../../../shared/utc-month.js';
 import { AdminRefusal } from '../answer.js';
@@ -85,7 +84,7 @@ async function rehearse(
   const days = { from, to: dayOf(monthEndMs(Date.parse(from)) - 1) };
   const nowMs = await registry.nowMs();
   const range = { ...days, ...(await engine.days.finality(nowMs)) };
-  const script = scriptOf(range, planUse.plans(), plans, new Map([...planUse.costs, [UNMATCHED, 1]]));
+  const script = { range, today: planUse.plans(), plans, costs: new Map([...planUse.costs, [UNMATCHED, 1]]) };
   const made = rehearsal?.(script) ?? rehearsalAsJson(script, engine.usage, engine);
   return (await json(
     limited<string | Buffer>(made, rehearsal !== undefined && mayBeArchived(from, nowMs)),

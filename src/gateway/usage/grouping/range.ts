@@ -77,6 +77,6 @@ export function missingIn({
 }
 
 /** Whether the whole range is final. */
-export function isFinal({ to, openFrom }: ReportRange): boolean {
+export function isFinal({ to, openFrom }: Pick<ReportRange, 'to' | 'openFrom'>): boolean {
   return to < openFrom;
 }

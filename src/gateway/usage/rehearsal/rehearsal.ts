@@ -1,10 +1,11 @@
 import { pricesOf, type Plans } from '../../admission/plan.js';
-import { Bills, type Prices } from './bills.js';
+import type { Prices } from './bills.js';
 import { decisionIn, isCount, type LoggedDecision } from './line.js';
 import { Replay, type LeftOut } from './replay.js';
 import { Sorter } from './sorter.js';
 import type { Doubt } from './subjects.js';
-import { Tally, type Sums } from './tally.js';
+import { LogTally, type Sums } from './log-tally.js';
+import type { BeforeAndAfter } from './tally.js';
 import { LINES_DROPPED } from '../../../shared/log-lines.js';
 
 /** Number of lines that were not rehearsed, by reason. */
@@ -37,7 +38,7 @@ const EXCHANGE = '"msg":"exchange"';
 export class Rehearsal {
   readonly #replay: Replay;
   readonly #sorter = new Sorter();
-  readonly #tally: Tally;
+  readonly #tally: LogTally;
   readonly #missing = new Map<string, number>();
   readonly #ignored: Ignored = {
     ...{ no_plan: 0, crowded: 0, late: 0, repeated: 0, free: 0 },
@@ -52,7 +53,7 @@ export class Rehearsal {
 
   constructor({ plans, then, onDecided }: Script) {
     this.#replay = new Replay(plans);
-    this.#tally = new Tally(billsFor(plans, then));
+    this.#tally = new LogTally(pricesFor(plans, then));
     this.#onDecided = onDecided;
   }
 
@@ -123,11 +124,11 @@ export class Rehearsal {
 }
 
 /** Returns null if no plan has a price. */
-function billsFor(plans: Plans, then: Plans | undefined): Bills | null {
+function pricesFor(plans: Plans, then: Plans | undefined): BeforeAndAfter<Prices> | null {
   const all = [...plans.values(), ...(then?.values() ?? [])];
   if (all.every(({ price }) => price === undefined)) return null;
   const pricesIn = (some: Plans): Prices => new Map(Object.entries(pricesOf(some)));
-  return new Bills({ before: then === undefined ? null : pricesIn(then), after: pricesIn(plans) });
+  return { before: then === undefined ? null : pricesIn(then), after: pricesIn(plans) };
 }
 
 function fieldsIn(text: string): Readonly<Record<string, unknown>> | null {

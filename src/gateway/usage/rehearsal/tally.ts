@@ -1,174 +1,136 @@
+import type { DayCharge } from '../amounts/bill.js';
+import { Money } from '../amounts/money.js';
 import type { MoneyView } from '../grouping/money-view.js';
-import { isOwedOtherwise, type Bills, type Owed } from './bills.js';
-import type { Rehearsed } from './replay.js';
-import type { Doubt } from './subjects.js';
+import { Largest } from './largest.js';
 
-/** Requests by outcome, and the units admitted. */
-export interface Counts {
-  admitted: number;
-  limited: number;
-  banned: number;
-  units: number;
+/** What there is under the original plans (null if unknown) and under the new ones. */
+export interface BeforeAndAfter<Both, Before = Both | null> {
+  readonly before: Before;
+  readonly after: Both;
 }
 
-/** Figures of a plan, or of one customer (or key without one) on it. */
-export interface Row {
-  readonly plan: string;
-  /** ID of the customer, or of a key that has none; null for the whole plan. */
-  readonly payer: string | null;
+const SIDES = ['before', 'after'] as const;
+type Counts = Record<string, number>;
+
+/** Counts of a log or of the ledger under the original plans and under the new ones. */
+export interface Figures {
   readonly before: Counts;
   readonly after: Counts;
-  /** Absent if no plan has a price. */
-  readonly owed?: Owed | undefined;
+  /** Units that do not fit the new plans; only of the ledger. */
+  above?: number;
 }
 
-/** A key's first request that the log admitted and the new plans refuse. */
-export interface FirstRefusal {
-  readonly key: string;
-  readonly payer: string;
-  readonly plan: string;
-  readonly at: string;
-  readonly operation: string;
-  readonly outcome: string;
-  /** The window that refuses; null for a ban. */
-  readonly window: string | null;
-  /** Number of the key's admitted requests that the new plans refuse. */
-  requests: number;
+/** A customer, or a key without one. */
+interface Whose {
+  /** ID; null for the whole plan. */
+  readonly payer: string | null;
 }
 
-/** A plan's row, and the rows of its payers by ID. */
-interface OnPlan {
-  readonly all: Row;
-  readonly payers: Map<string, Row>;
+/** Figures of a plan, or of one payer on it. */
+export type Row<Its extends Figures, Of extends Whose = Whose> = Its &
+  Of & {
+    readonly plan: string;
+    /** Absent if no plan has a price. */
+    readonly owed?: BeforeAndAfter<MoneyView> | undefined;
+  };
+
+interface Sum<Its> {
+  readonly figures: Its;
+  money?: BeforeAndAfter<Money> | undefined;
 }
 
-/** The result of a rehearsal. */
-export interface Sums {
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly different: number;
-  /** How many of these may differ for another reason than the plans. */
-  readonly doubtful: Readonly<Partial<Record<Doubt, number>>>;
-  readonly plans: readonly Row[];
-  /** Payers whose figures change, those that lose most requests first. */
-  readonly payers: readonly Row[];
-  /** In the order of time. */
-  readonly refused: readonly FirstRefusal[];
-  /** Number of keys that are refused but not listed. */
-  readonly refusedUnlisted: number;
-  /** Known sums by currency; absent if no plan has a price. */
-  readonly owed?: Owed<readonly MoneyView[]> | undefined;
-}
+/** Sums up what new plans change, in one row per plan and payer. */
+export class Tally<Its extends Figures, Of extends Whose = Whose> {
+  /** Rows of payers whose figures change, those that lose most first. */
+  readonly payers: Largest<Row<Its, Of>>;
+  readonly #none: () => Its;
+  readonly #whole: Of;
+  readonly #plans = new Map<string, Sum<Its>>();
+  #money: BeforeAndAfter<Money> | undefined;
 
-/** Maximum number of refused keys to list. */
-const MAX_LISTED = 10_000;
-
-const COUNTED = ['admitted', 'limited', 'banned', 'units'] as const;
-
-/** Sums up what the new plans change, in one row per plan and payer. */
-export class Tally {
-  readonly #plans = new Map<string, OnPlan>();
-  readonly #refused = new Map<string, FirstRefusal>();
-  readonly #unlisted = new Set<string>();
-  readonly #doubtful: Partial<Record<Doubt, number>> = {};
-  readonly #bills: Bills | null;
-  #different = 0;
-  #firstMs = Infinity;
-  #lastMs = -Infinity;
-
-  constructor(bills: Bills | null) {
-    this.#bills = bills;
+  /** @param whole takes the place of a payer in the row of a plan */
+  constructor(none: () => Its, lost: (figures: Its) => number, whole: Of, maxPayers = Infinity) {
+    this.#none = none;
+    this.#whole = whole;
+    this.payers = new Largest<Row<Its, Of>>(maxPayers, lost);
   }
 
-  add({ line, verdict, doubt }: Rehearsed): void {
-    const { plan, payer, keyId, outcome, cost, contractCost, settled, atMs } = line;
-    if (atMs < this.#firstMs) this.#firstMs = atMs;
-    if (atMs > this.#lastMs) this.#lastMs = atMs;
-    const before = outcome === 'admitted' ? (settled ?? cost) : 0;
-    // A plan's own cost is fixed. It is unknown what a refused request would have cost, so its hold counts.
-    const charged = verdict.cost === contractCost ? (settled ?? verdict.cost) : verdict.cost;
-    const after = verdict.outcome === 'admitted' ? charged : 0;
-    const { all, payers } = this.#onPlan(plan);
-    for (const row of keyId === null ? [all] : [all, rowIn(payers, plan, payer)]) {
-      row.before[outcome] += 1;
-      row.before.units += before;
-      row.after[verdict.outcome] += 1;
-      row.after.units += after;
+  /**
+   * Adds the figures of a payer by plan; without an ID, only to the plans.
+   * @param parts what it owes; absent if no plan has a price @param unknown why nobody knows
+   */
+  add(
+    whose: Of,
+    figures: ReadonlyMap<string, Its>,
+    parts?: BeforeAndAfter<readonly DayCharge[]>,
+    unknown?: string,
+  ): void {
+    const owing = parts === undefined ? [] : [...(parts.before ?? []), ...parts.after];
+    for (const plan of new Set([...figures.keys(), ...owing.map((part) => part.plan)])) {
+      const its = figures.get(plan) ?? this.#none();
+      const sum = this.#plans.get(plan) ?? { figures: this.#none() };
+      this.#plans.set(plan, sum);
+      addTo(sum.figures, its);
+      const money = parts && moneyOf(parts, plan, unknown);
+      if (money !== undefined) {
+        sum.money = taken(sum.money, money);
+        this.#money = taken(this.#money, money);
+      }
+      if (whose.payer === null) continue;
+      const row = { plan, ...whose, ...its, owed: money && viewOf(money) };
+      if (isChanged(row)) this.payers.add(row);
     }
-    if (keyId !== null) this.#bills?.add(line, before, after);
-    if (verdict.outcome === outcome) return;
-    this.#different += 1;
-    if (doubt !== null) this.#doubtful[doubt] = (this.#doubtful[doubt] ?? 0) + 1;
-    if (outcome === 'admitted') this.#refuse({ line, verdict, doubt });
   }
 
-  end(): Sums {
-    const isEmpty = this.#plans.size === 0;
-    const payers = this.#changed();
-    const plans = [...this.#plans.values()].map(({ all }) => ({ ...all, owed: this.#bills?.owedOn(all.plan) }));
-    return {
-      from: isEmpty ? null : new Date(this.#firstMs).toISOString(),
-      to: isEmpty ? null : new Date(this.#lastMs).toISOString(),
-      different: this.#different,
-      doubtful: this.#doubtful,
-      plans: plans.sort((one, other) => compare(one.plan, other.plan)),
-      payers,
-      refused: [...this.#refused.values()].sort((one, other) => compare(one.at, other.at)),
-      refusedUnlisted: this.#unlisted.size,
-      owed: this.#bills?.sums(),
-    };
+  /** Returns the rows of the plans. */
+  plans(): readonly Row<Its, Of>[] {
+    return [...this.#plans]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([plan, { figures, money }]) => ({ plan, ...this.#whole, ...figures, owed: money && viewOf(money) }));
   }
 
-  /** Bills every payer. Returns the rows that change. */
-  #changed(): readonly Row[] {
-    const lost = ({ before, after }: Row): number => before.admitted - after.admitted;
-    const billed = (row: Row): Row => ({
-      ...row,
-      owed: this.#bills?.owedBy(row.payer ?? '', row.plan, this.#firstMs, this.#lastMs),
-    });
-    return [...this.#plans.values()]
-      .flatMap(({ payers }) => [...payers.values()].map(billed).filter(isChanged))
-      .sort((one, other) => lost(other) - lost(one) || compare(one.payer ?? '', other.payer ?? ''));
-  }
-
-  #onPlan(plan: string): OnPlan {
-    let found = this.#plans.get(plan);
-    if (found === undefined) {
-      found = { all: { plan, payer: null, before: none(), after: none() }, payers: new Map() };
-      this.#plans.set(plan, found);
-    }
-    return found;
-  }
-
-  #refuse({ line, verdict }: Rehearsed): void {
-    const { keyId, payer, plan, atMs, operation } = line;
-    if (keyId === null) return;
-    const known = this.#refused.get(keyId);
-    if (known !== undefined) known.requests += 1;
-    else if (this.#refused.size >= MAX_LISTED) this.#unlisted.add(keyId);
-    else
-      this.#refused.set(keyId, {
-        ...{ key: keyId, payer, plan, at: new Date(atMs).toISOString(), operation, outcome: verdict.outcome },
-        window: verdict.outcome === 'limited' ? verdict.violated : null,
-        requests: 1,
-      });
+  /** Returns the known sums by currency; undefined if no plan has a price. */
+  owed(): BeforeAndAfter<readonly MoneyView[]> | undefined {
+    return this.#money && mapped(this.#money, (money) => money.byCurrency());
   }
 }
 
-function isChanged({ before, after, owed }: Row): boolean {
-  return COUNTED.some((name) => before[name] !== after[name]) || isOwedOtherwise(owed);
+function addTo(sum: Figures, more: Figures): void {
+  for (const side of SIDES)
+    for (const [name, count] of Object.entries(more[side])) sum[side][name] = (sum[side][name] ?? 0) + count;
+  if (more.above !== undefined) sum.above = (sum.above ?? 0) + more.above;
 }
 
-function rowIn(rows: Map<string, Row>, plan: string, payer: string): Row {
-  let row = rows.get(payer);
-  if (row === undefined) rows.set(payer, (row = { plan, payer, before: none(), after: none() }));
-  return row;
+function moneyOf(
+  parts: BeforeAndAfter<readonly DayCharge[]>,
+  plan: string,
+  unknown: string | undefined,
+): BeforeAndAfter<Money> {
+  return mapped(parts, (its) => {
+    const money = new Money();
+    for (const part of its) if (part.plan === plan) money.add(part);
+    if (unknown !== undefined) money.unknown(unknown);
+    return money;
+  });
 }
 
-function none(): Counts {
-  return { admitted: 0, limited: 0, banned: 0, units: 0 };
+function taken(sum: BeforeAndAfter<Money> | undefined, more: BeforeAndAfter<Money>): BeforeAndAfter<Money> {
+  const all = sum ?? mapped(more, () => new Money());
+  for (const side of SIDES) if (more[side] !== null) all[side]?.take(more[side]);
+  return all;
 }
 
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
+function viewOf(money: BeforeAndAfter<Money>): BeforeAndAfter<MoneyView> {
+  return mapped(money, (its) => its.view());
+}
+
+function mapped<From, To>({ before, after }: BeforeAndAfter<From>, map: (from: From) => To): BeforeAndAfter<To> {
+  return { before: before === null ? null : map(before), after: map(after) };
+}
+
+/** Whether the new plans change a count, the amount, or why it is unknown. */
+function isChanged({ before, after, above = 0, owed }: Figures & Pick<Row<Figures>, 'owed'>): boolean {
+  if (above > 0 || Object.keys(after).some((name) => before[name] !== after[name])) return true;
+  const [was, is] = [owed?.before, owed?.after];
+  return !!was && !!is && (['amount', 'currency', 'unknown'] as const).some((name) => was[name] !== is[name]);
 }

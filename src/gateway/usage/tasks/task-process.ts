@@ -1,5 +1,6 @@
-import { json } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { deserialize } from 'node:v8';
 import { runArchiveTask } from './archive.js';
 import { openLedger } from '../archive/ledger.js';
 import { writeReport } from '../report-text.js';
@@ -7,7 +8,7 @@ import { rehearsalAsJson } from '../rehearsal/ledger/rehearse.js';
 import { reasonOf, type RehearsalTask, type ReportTask, type Task } from './task.js';
 
 /** This process runs one report, rehearsal or archive task (task.ts). */
-const task = (await json(process.stdin)) as Task;
+const task = deserialize(await buffer(process.stdin)) as Task;
 try {
   if (task.kind === 'report') await report(task);
   else if (task.kind === 'rehearsal') await rehearsal(task);

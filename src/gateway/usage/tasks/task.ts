@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { serialize } from 'node:v8';
 import { StoreUnavailable } from '../../admission/port.js';
 import { ArchiveUnavailable } from '../archive/errors.js';
 import type { LedgerSettings } from '../archive/ledger.js';
 import type { ReportRange } from '../grouping/range.js';
-import type { LedgerScript } from '../rehearsal/ledger/script.js';
+import type { LedgerScript } from '../rehearsal/ledger/rehearse.js';
 import type { Format } from '../report-text.js';
 
 /** A task for a separate process, with its own event loop and memory. */
@@ -75,7 +76,7 @@ async function* piecesOf(task: Task, ending: AbortSignal): AsyncGenerator<Buffer
   ended.catch(() => undefined);
   let reason = '';
   child.stderr.on('data', (chunk: Buffer) => (reason = (reason + chunk.toString()).slice(0, REASON_CHARACTERS)));
-  child.stdin.on('error', () => undefined).end(JSON.stringify(task));
+  child.stdin.on('error', () => undefined).end(serialize(task));
   try {
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) yield chunk;
     const [code] = await ended;

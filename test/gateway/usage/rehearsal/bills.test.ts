@@ -1,6 +1,6 @@
 import t from 'tap';
-import { Bills } from '../../../../src/gateway/usage/rehearsal/bills.js';
-import type { LoggedDecision } from '../../../../src/gateway/usage/rehearsal/line.js';
+import { Money } from '../../../../src/gateway/usage/amounts/money.js';
+import { LoggedBill, type Prices } from '../../../../src/gateway/usage/rehearsal/bills.js';
 import { Rehearsal } from '../../../../src/gateway/usage/rehearsal/rehearsal.js';
 import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';
 import { lineOf, NOON_MS, plansWith } from './traffic.js';
@@ -8,32 +8,32 @@ import { lineOf, NOON_MS, plansWith } from './traffic.js';
 const EUR = { currency: 'EUR', monthly: 3_000, included: 310, perUnit: 2 };
 const DEAR = { ...EUR, monthly: 6_001 };
 
-function lineAt(at: string, plan: string, payer = 'AbCdEf123456'): LoggedDecision {
-  const none = { contractCost: 1, settled: null, windows: {}, ban: null, local: false, sampled: false };
-  return {
-    id: 'id',
-    atMs: Date.parse(at),
-    outcome: 'admitted',
-    keyId: payer,
-    payer,
-    plan,
-    operation: 'getPet',
-    cost: 1,
-    ...none,
+/** A bill, and what it comes to on a plan. @param lines as moment, plan, units before and after */
+function billOf(
+  lines: readonly (readonly [at: string, plan: string, before: number, after: number])[],
+  from: string,
+  to: string,
+) {
+  const bill = new LoggedBill();
+  for (const [at, plan, before, after] of lines) bill.add({ plan, atMs: Date.parse(at) }, before, after);
+  return (side: 'before' | 'after', prices: Prices, plan: string) => {
+    const money = new Money();
+    for (const part of bill.charges(side, prices, Date.parse(from), Date.parse(to)))
+      if (part.plan === plan) money.add(part);
+    return money.view();
   };
 }
 
 t.test('base and included units of the days of the log, and the units beyond', (t) => {
-  const [free, dear] = [new Map([['free', EUR]]), new Map([['free', DEAR]])];
-  const bills = new Bills({ before: free, after: dear });
-  bills.add(lineAt('2026-11-21T12:00Z', 'free'), 40, 10);
-  bills.add(lineAt('2026-11-22T12:00Z', 'free'), 10, 5);
-  const owed = bills.owedBy('AbCdEf123456', 'free', Date.parse('2026-11-21T11:00Z'), Date.parse('2026-11-23T00:00Z'));
+  const lines = [
+    ['2026-11-21T12:00Z', 'free', 40, 10],
+    ['2026-11-22T12:00Z', 'free', 10, 5],
+  ] as const;
+  const owed = billOf(lines, '2026-11-21T11:00Z', '2026-11-23T00:00Z');
   // Three of thirty days: 300 of 3,000, 31 of 310 units; of 6,001 what is whole after 23 days less that of 20: 600.
-  t.match(owed.before, { base: 300, included: 31, overage: 19, amount: 338, currency: 'EUR' });
-  t.match(owed.after, { base: 600, included: 31, overage: 0, amount: 600 });
-  t.strictSame(bills.owedOn('free'), owed);
-  t.match(bills.sums(), { before: [{ amount: 338 }], after: [{ amount: 600 }] });
+  const before = { base: 300, included: 31, overage: 19, amount: 338, currency: 'EUR' };
+  t.match(owed('before', new Map([['free', EUR]]), 'free'), before);
+  t.match(owed('after', new Map([['free', DEAR]]), 'free'), { base: 600, included: 31, overage: 0, amount: 600 });
   t.end();
 });
 
@@ -43,20 +43,19 @@ t.test('each month by itself; a plan until the day that ends on another', (t) =>
     ['pro', { ...EUR, monthly: 31 }],
     ['gone', null],
   ]);
-  const bills = new Bills({ before: null, after: prices });
-  bills.add(lineAt('2026-11-30T12:00Z', 'free'), 0, 20);
-  bills.add(lineAt('2026-12-02T06:00Z', 'free'), 0, 30);
-  bills.add(lineAt('2026-12-02T12:00Z', 'pro'), 0, 1);
-  bills.add(lineAt('2026-12-02T12:00Z', 'gone', 'other'), 0, 1);
-  const owedBy = (payer: string, plan: string) =>
-    bills.owedBy(payer, plan, Date.parse('2026-11-30T12:00Z'), Date.parse('2026-12-03T12:00Z'));
-  const [free, pro] = [owedBy('AbCdEf123456', 'free'), owedBy('AbCdEf123456', 'pro')];
+  const [from, to] = ['2026-11-30T12:00Z', '2026-12-03T12:00Z'];
+  const lines = [
+    ['2026-11-30T12:00Z', 'free', 0, 20],
+    ['2026-12-02T06:00Z', 'free', 0, 30],
+    ['2026-12-02T12:00Z', 'pro', 0, 1],
+  ] as const;
+  const owed = billOf(lines, from, to);
   // November's last day: 100, and 11 of 310 units. One of December's 31: 96, and 10 units.
-  t.strictSame(free.before, null);
-  t.match(free.after, { base: 196, included: 21, overage: 9 + 20, amount: 196 + 2 * 29 });
-  t.match(pro.after, { base: 2, included: 20, overage: 0, amount: 2 }, 'the second and the third');
-  t.strictSame(owedBy('other', 'gone').after, { currency: undefined, unknown: 'no price of gone' });
-  t.match(bills.sums(), { before: null, after: [{ amount: 254 + 2 }] });
+  t.match(owed('after', prices, 'free'), { base: 196, included: 21, overage: 9 + 20, amount: 196 + 2 * 29 });
+  const pro = { base: 2, included: 20, overage: 0, amount: 2 };
+  t.match(owed('after', prices, 'pro'), pro, 'the second and the third');
+  const gone = billOf([['2026-12-02T12:00Z', 'gone', 0, 1]], from, to);
+  t.strictSame(gone('after', prices, 'gone'), { currency: undefined, unknown: 'no price of gone' });
   t.end();
 });
 

@@ -1,6 +1,6 @@
 import type { Limit, Limits } from '../../../admission/bucket.js';
-import type { NewPlan } from './script.js';
-import type { DayUse, Use } from './use.js';
+import type { Plan, Plans } from '../../../admission/plan.js';
+import { windowsIn, type DayUse, type Use } from './use.js';
 
 /** Units beyond a window of the new plans. */
 export interface Excess {
@@ -14,7 +14,7 @@ export interface Excess {
 }
 
 /** The most units that could pass, by plan and day, and the excess. */
-export interface Judgement {
+interface Judgement {
   readonly units: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly excesses: readonly Excess[];
 }
@@ -24,7 +24,7 @@ export interface Judgement {
  * admits up to twice the limit in a day, and after a plan change within a day the smaller plan counts first.
  * @param ownOn the payer's limits on a day, for plans with `custom` limits; null if unknown
  */
-export function judge(use: Use, plans: ReadonlyMap<string, NewPlan>, ownOn: (day: string) => Limits | null): Judgement {
+export function judge(use: Use, plans: Plans, ownOn: (day: string) => Limits | null): Judgement {
   const payer = new PayerWindows();
   const units = new Map([...use.keys()].map((plan) => [plan, new Map<string, number>()]));
   const days = [...new Set([...use.values()].flatMap((of) => [...of.keys()]))].sort();
@@ -59,19 +59,19 @@ class PayerWindows {
   }
 
   /** Returns the units that pass. */
-  take(plan: string, { asked, operations }: DayUse, { refill, windows }: NewPlan, limits: Limits | null): number {
-    const times = refill === 'greedy' ? 2 : 1;
+  take(name: string, { asked, operations }: DayUse, plan: Plan, limits: Limits | null): number {
+    const times = plan.refill === 'greedy' ? 2 : 1;
     const passing = new Map(operations);
     let units = asked;
-    for (const { operation, name, per, limit } of windows) {
+    for (const { operation, window, per, limit } of windowsIn(plan)) {
       const wanted = passing.get(operation) ?? 0;
-      const passes = this.#hold(plan, name, per, limit, per === 'day' ? times : 1, wanted);
+      const passes = this.#hold(name, window, per, limit, per === 'day' ? times : 1, wanted);
       passing.set(operation, passes);
       units -= wanted - passes;
     }
     if (limits === null) return units;
-    units = this.#hold(plan, 'day', 'day', limits.day, times, units);
-    return this.#hold(plan, 'month', 'month', limits.month ?? 'unlimited', 1, units);
+    units = this.#hold(name, 'day', 'day', limits.day, times, units);
+    return this.#hold(name, 'month', 'month', limits.month ?? 'unlimited', 1, units);
   }
 
   #hold(plan: string, name: string, per: 'day' | 'month', limit: Limit, times: number, wanted: number): number {

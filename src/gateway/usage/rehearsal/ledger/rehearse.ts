@@ -1,5 +1,5 @@
-import { termsOn, type Payer } from '../../../accounts/plans/days.js';
-import type { Price } from '../../../admission/plan.js';
+import { termsOn } from '../../../accounts/plans/days.js';
+import { pricesOf, type Plans, type Price } from '../../../admission/plan.js';
 import type { Accounts } from '../../../store/ledger.js';
 import type { UsageStore } from '../../../store/port.js';
 import { daysFrom } from '../../../../shared/utc-day.js';
@@ -7,24 +7,72 @@ import { accountsIn } from '../../amounts/accounts.js';
 import { dayCharges, type DayCharge } from '../../amounts/bill.js';
 import { withHistory, reportable, type WithHistory } from '../../amounts/month.js';
 import { withCorrections } from '../../grouping/corrections.js';
-import { isFinal } from '../../grouping/range.js';
-import { judge, type Judgement } from './limits.js';
-import { LedgerTally, type LedgerOutcome } from './tally.js';
-import type { LedgerScript, NewPlan } from './script.js';
-import { summingFor, type Use } from './use.js';
+import type { MoneyView } from '../../grouping/money-view.js';
+import { isFinal, type ReportRange } from '../../grouping/range.js';
+import { Largest } from '../largest.js';
+import { Tally, type BeforeAndAfter, type Row } from '../tally.js';
+import { judge, type Excess } from './limits.js';
+import { summingFor, type DayUse, type Use } from './use.js';
+
+/** Plans to try on a month of the ledger. */
+export interface LedgerScript {
+  /** One whole month. */
+  readonly range: Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'waitingFor' | 'without'>;
+  /** The plans in force. */
+  readonly today: Plans;
+  readonly plans: Plans;
+  /** By operation, from the contract. */
+  readonly costs: ReadonlyMap<string, number>;
+}
+
+interface LedgerFigures {
+  /** Counted requests and their units, and refused requests, whose cost is unknown. */
+  readonly before: Record<'requests' | 'units' | 'refused', number>;
+  /** Units that fit the new day and month windows, at the new costs. */
+  readonly after: { units: number };
+  /** Units that do not fit. */
+  above: number;
+}
+
+/** `name`: empty if there is none, or it was erased. */
+interface Payer {
+  readonly payer: string | null;
+  readonly name: string;
+}
+
+export type LedgerRow = Row<LedgerFigures, Payer>;
+
+/** The outcome of a month of the ledger under other plans. */
+export interface LedgerOutcome {
+  /** UTC days. */
+  readonly from: string;
+  readonly to: string;
+  /** False if counts of the month may still grow. */
+  readonly final: boolean;
+  readonly plans: readonly LedgerRow[];
+  /** Payers whose figures change, the most units above first. */
+  readonly payers: readonly LedgerRow[];
+  readonly payersUnlisted: number;
+  /** Payers' excesses over windows of the new plans, the largest first. */
+  readonly excesses: readonly (Excess & Payer)[];
+  readonly excessesUnlisted: number;
+  /** Known sums by currency; absent if no plan has a price. */
+  readonly owed?: BeforeAndAfter<readonly MoneyView[]> | undefined;
+  /** Number of requests by plan, for plans that the new ones lack. */
+  readonly missingPlans: Readonly<Record<string, number>>;
+}
+
+/** Maximum number of payers, and of excesses, to list. */
+const MAX_LISTED = 1_000;
 
 /** Tries plans on a month of the ledger. Rejects with StoreUnavailable or ArchiveUnavailable. */
-export async function rehearseLedger(
-  script: LedgerScript,
-  usage: UsageStore,
-  accounts: Accounts,
-): Promise<LedgerOutcome> {
+async function rehearseLedger(script: LedgerScript, usage: UsageStore, accounts: Accounts): Promise<LedgerOutcome> {
   const { from, to } = script.range;
   const ledger = withCorrections(usage.rows(from, to), accounts, { from, to });
   const rehearsal = new LedgerRehearsal(script);
-  const found = accountsIn({}, ledger, accounts, rehearsal.summing);
+  const found = accountsIn({}, ledger, accounts, summingFor(script));
   for await (const some of withHistory(found, accounts)) for (const account of some) rehearsal.add(account);
-  return { from, to, final: isFinal({ ...script.range, by: [] }), ...rehearsal.tally.end() };
+  return rehearsal.end();
 }
 
 /** Yields the outcome as JSON, in one piece. */
@@ -32,49 +80,79 @@ export async function* rehearsalAsJson(...args: Parameters<typeof rehearseLedger
   yield JSON.stringify(await rehearseLedger(...args));
 }
 
+type Prices = ReadonlyMap<string, Price | null>;
+
 class LedgerRehearsal {
-  readonly summing: ReturnType<typeof summingFor>;
-  readonly tally: LedgerTally;
-  readonly #plans: ReadonlyMap<string, NewPlan>;
+  readonly #script: LedgerScript;
   readonly #days: readonly string[];
-  readonly #before: ReadonlyMap<string, Price | null>;
-  readonly #after: ReadonlyMap<string, Price | null>;
+  readonly #prices: BeforeAndAfter<Prices, Prices>;
+  readonly #isPriced: boolean;
+  readonly #tally = new Tally<LedgerFigures, Payer>(none, ({ above }) => above, { payer: null, name: '' }, MAX_LISTED);
+  readonly #excesses = new Largest<Excess & Payer>(MAX_LISTED, ({ units }) => units);
 
-  constructor({ range: { from, to }, plans, prices }: LedgerScript) {
-    this.#plans = new Map(Object.entries(plans));
-    this.#days = [...daysFrom(from, to)];
-    this.#before = new Map(Object.entries(prices));
-    this.#after = new Map([...this.#plans].map(([name, { price }]) => [name, price]));
-    this.summing = summingFor(this.#plans);
-    const isPriced = [...this.#before.values(), ...this.#after.values()].some((price) => price !== null);
-    this.tally = new LedgerTally(new Set(this.#plans.keys()), isPriced);
+  constructor(script: LedgerScript) {
+    this.#script = script;
+    this.#days = [...daysFrom(script.range.from, script.range.to)];
+    const [before, after] = [script.today, script.plans].map((plans) => new Map(Object.entries(pricesOf(plans))));
+    this.#prices = { before: before!, after: after! };
+    this.#isPriced = [...before!.values(), ...after!.values()].some((price) => price !== null);
   }
 
-  add({ id, record, sums: use, history }: WithHistory<Use>): void {
-    const terms = record === undefined ? [] : termsOn(record, history, this.#days);
-    const judged = judge(use, this.#plans, (day) => terms[this.#days.indexOf(day)]?.limits ?? null);
-    const planOf = this.#days.map((_, n) => terms[n]?.plan ?? null);
-    const parts = (prices: ReadonlyMap<string, Price | null>, unitsOf: UnitsOf): readonly DayCharge[] => {
-      const units = [...use].map(([plan, days]) => [plan, this.#days.map((day) => unitsOf(days, plan, day))] as const);
-      return reportable(dayCharges({ planOf, units: new Map(units) }, prices), prices, use, this.#days);
+  add({ id: payer, record, sums: use, history }: WithHistory<Use>): void {
+    const days = this.#days;
+    const terms = record === undefined ? [] : termsOn(record, history, days);
+    const judged = judge(use, this.#script.plans, (day) => terms[days.indexOf(day)]?.limits ?? null);
+    const planOf = days.map((_, n) => terms[n]?.plan ?? null);
+    const parts = (prices: Prices, unitsOf: UnitsOf): readonly DayCharge[] => {
+      const units = [...use].map(([plan, its]) => [plan, days.map((day) => unitsOf(its.get(day), plan, day))] as const);
+      return reportable(dayCharges({ planOf, units: new Map(units) }, prices), prices, use, days);
     };
-    this.tally.add({ id, name: nameOf(record), isKnown: record !== undefined }, use, judged, {
-      before: parts(this.#before, (days, _, day) => withCorrected(days.get(day), days.get(day)?.units)),
-      after: parts(this.#after, (days, plan, day) => withCorrected(days.get(day), passing(judged, plan, day))),
-    });
+    const whose = { payer, name: record?.name ?? '' };
+    const { before, after } = this.#prices;
+    this.#tally.add(
+      whose,
+      new Map([...use].map(([plan, its]) => [plan, figuresOf(its, judged.units.get(plan)!)])),
+      this.#isPriced
+        ? {
+            before: parts(before, (its) => its && its.units + its.corrected),
+            after: parts(after, (its, plan, day) => its && judged.units.get(plan)!.get(day)! + its.corrected),
+          }
+        : undefined,
+      record === undefined ? 'it has no record' : undefined,
+    );
+    for (const excess of judged.excesses) this.#excesses.add({ ...whose, ...excess });
+  }
+
+  end(): LedgerOutcome {
+    const { range, plans: known } = this.#script;
+    const { payers } = this.#tally;
+    const plans = this.#tally.plans();
+    const missing = plans.filter(({ plan, before }) => !known.has(plan) && before.requests > 0);
+    return {
+      ...{ from: range.from, to: range.to, final: isFinal(range), plans },
+      ...{ payers: payers.list(), payersUnlisted: payers.left },
+      ...{ excesses: this.#excesses.list(), excessesUnlisted: this.#excesses.left },
+      owed: this.#tally.owed(),
+      missingPlans: Object.fromEntries(missing.map(({ plan, before }) => [plan, before.requests])),
+    };
   }
 }
 
-type UnitsOf = (days: NonNullable<ReturnType<Use['get']>>, plan: string, day: string) => number | undefined;
+type UnitsOf = (its: DayUse | undefined, plan: string, day: string) => number | undefined;
 
-function withCorrected(day: { readonly corrected: number } | undefined, units: number | undefined): number | undefined {
-  return day === undefined || units === undefined ? undefined : units + day.corrected;
+function none(): LedgerFigures {
+  return { before: { requests: 0, units: 0, refused: 0 }, after: { units: 0 }, above: 0 };
 }
 
-function passing({ units }: Judgement, plan: string, day: string): number | undefined {
-  return units.get(plan)?.get(day);
-}
-
-function nameOf(record: Payer | undefined): string {
-  return record?.name ?? '';
+function figuresOf(days: ReadonlyMap<string, DayUse>, passing: ReadonlyMap<string, number>): LedgerFigures {
+  const sum = none();
+  for (const [day, { requests, units, asked, refused }] of days) {
+    const passes = passing.get(day) ?? 0;
+    sum.before.requests += requests;
+    sum.before.units += units;
+    sum.before.refused += refused;
+    sum.after.units += passes;
+    sum.above += asked - passes;
+  }
+  return sum;
 }

@@ -1,6 +1,7 @@
+import type { Plan, Plans } from '../../../admission/plan.js';
+import { costOf, EVERY_OPERATION } from '../../../admission/windows.js';
 import { netUnits, type UsageRow } from '../../../store/records/counts.js';
 import type { Summing } from '../../amounts/accounts.js';
-import type { NewPlan } from './script.js';
 
 /** A payer's usage on one plan and day. */
 export interface DayUse {
@@ -19,17 +20,32 @@ export interface DayUse {
 /** By plan and day. */
 export type Use = Map<string, Map<string, DayUse>>;
 
-/** Sums up ledger rows at the costs and by the windows of the new plans. */
-export function summingFor(plans: ReadonlyMap<string, NewPlan>): Summing<Use> {
-  const costs = new Map([...plans].map(([name, plan]) => [name, new Map(Object.entries(plan.costs))]));
-  const watched = new Map([...plans].map(([name, plan]) => [name, new Set(plan.windows.map((one) => one.operation))]));
+/**
+ * Sums up ledger rows at the costs and by the windows of the new plans.
+ * @param today the plans in force @param costs by operation, from the contract
+ */
+export function summingFor({
+  today,
+  plans,
+  costs,
+}: Readonly<Record<'today' | 'plans', Plans> & { costs: ReadonlyMap<string, number> }>): Summing<Use> {
+  const watched = new Map(
+    [...plans].map(([name, plan]) => [name, new Set(windowsIn(plan).map((one) => one.operation))]),
+  );
+  /** Returns the new cost of a request; undefined if it does not change. */
+  const newCost = (name: string, operation: string): number | undefined => {
+    const [plan, cost] = [plans.get(name), costs.get(operation)];
+    if (plan === undefined || cost === undefined) return undefined;
+    const next = costOf(plan.operations, operation, cost);
+    return costOf(today.get(name)?.operations, operation, cost) === next ? undefined : next;
+  };
   return {
     begin: () => new Map(),
     add: (use, row) => {
       const day = dayOf(use, row);
       const { plan, operation, requests } = row;
       const units = netUnits(row);
-      const cost = costs.get(plan)?.get(operation);
+      const cost = newCost(plan, operation);
       const asked = cost === undefined ? units : requests * cost;
       day.requests += requests;
       day.units += units;
@@ -41,6 +57,17 @@ export function summingFor(plans: ReadonlyMap<string, NewPlan>): Summing<Use> {
       day.operations.set(operation, (day.operations.get(operation) ?? 0) + asked);
     },
   };
+}
+
+/** Returns the day and month windows of single operations. */
+export function windowsIn({ operations }: Plan) {
+  return [...(operations ?? [])].flatMap(([operation, { windows }]) =>
+    operation === EVERY_OPERATION
+      ? []
+      : windows.flatMap(({ name: window, per, limit }) =>
+          limit !== 'unlimited' && (per === 'day' || per === 'month') ? [{ operation, window, per, limit }] : [],
+        ),
+  );
 }
 
 function dayOf(use: Use, { plan, day: name }: UsageRow): DayUse {

@@ -1,19 +1,27 @@
 import t from 'tap';
 import type { Limits } from '../../../../../src/gateway/admission/bucket.js';
-import { Largest } from '../../../../../src/gateway/usage/rehearsal/ledger/largest.js';
+import type { Plan, Plans } from '../../../../../src/gateway/admission/plan.js';
+import { operationTerms } from '../../../../../src/gateway/admission/windows.js';
+import { Largest } from '../../../../../src/gateway/usage/rehearsal/largest.js';
 import { judge } from '../../../../../src/gateway/usage/rehearsal/ledger/limits.js';
-import { scriptOf, type NewPlan } from '../../../../../src/gateway/usage/rehearsal/ledger/script.js';
 import { summingFor, type Use } from '../../../../../src/gateway/usage/rehearsal/ledger/use.js';
 import { noCounts } from '../../../../../src/gateway/store/records/counts.js';
-import { plansWith } from '../traffic.js';
+import { BAN } from '../../../admission/ban.js';
 
-function plan(limits: Limits | 'custom', more: Partial<NewPlan> = {}): NewPlan {
-  return { limits, refill: 'interval', price: null, costs: {}, windows: [], ...more };
+function plan(limits: Plan['limits'], more: Partial<Plan> = {}): Plan {
+  return { name: '', limits, refill: 'interval', ban: BAN, ...more };
 }
 
 /** Rows as `day plan operation requests units`. */
-function useOf(plans: ReadonlyMap<string, NewPlan>, ...rows: readonly string[]): Use {
-  const summing = summingFor(plans);
+function useOf(plans: Plans, ...rows: readonly string[]): Use {
+  const summing = summingFor({
+    today: new Map(),
+    plans,
+    costs: new Map([
+      ['a', 1],
+      ['b', 1],
+    ]),
+  });
   const use = summing.begin();
   for (const row of rows) {
     const [day = '', name = '', operation = '', requests, units] = row.split(' ');
@@ -24,7 +32,7 @@ function useOf(plans: ReadonlyMap<string, NewPlan>, ...rows: readonly string[]):
 }
 
 /** Units that pass by plan and day, and excesses as `plan window day units`. */
-function judged(plans: Readonly<Record<string, NewPlan>>, rows: readonly string[], own: Limits | null = null) {
+function judged(plans: Readonly<Record<string, Plan>>, rows: readonly string[], own: Limits | null = null) {
   const all = new Map(Object.entries(plans));
   const { units, excesses } = judge(useOf(all, ...rows), all, () => own);
   return {
@@ -66,31 +74,11 @@ t.test('what may have passed is never said to be above', (t) => {
 });
 
 t.test('operations cost what they do on the new plan, and have windows of their own', (t) => {
-  const windows = [
-    { operation: 'a', name: 'a-day', per: 'day', limit: 6 },
-    { operation: 'a', name: 'a-month', per: 'month', limit: 8 },
-  ] as const;
-  const free = plan(PER_DAY, { costs: { a: 3 }, windows });
-  t.strictSame(judged({ free }, ['01 free a 3 3', '01 free b 2 2', '02 free a 1 1']), {
+  const free = plan(PER_DAY, { operations: operationTerms({ a: { cost: 3, minute: 1, day: 6, month: 8 } }) });
+  t.strictSame(judged({ free }, ['01 free a 3 3', '01 free b 1 2', '02 free a 1 1']), {
     units: { free: [8, 2] },
     excesses: ['free a-day 01 3', 'free a-month 02 1'],
   });
-  t.end();
-});
-
-t.test('a script has the costs that change, and windows per day and month', (t) => {
-  const range = { from: '2026-11-01', to: '2026-11-30', openFrom: '2026-12-01' };
-  const [today, next] = [plansWith(), new Map(plansWith())];
-  const priced = next.get('priced')!;
-  const changed = new Map([...priced.operations!, ['getPet', { cost: 2, windows: [] }]]);
-  next.set('priced', { ...priced, operations: changed });
-  const costs = new Map(['createPet', 'listPets', 'getPet'].map((operation) => [operation, 1]));
-  const { plans } = scriptOf(range, today, next, costs);
-  t.match(plans['priced'], {
-    costs: { getPet: 2 },
-    windows: [{ operation: 'listPets', name: 'listPets-day', per: 'day', limit: 40 }],
-  });
-  t.strictSame(plans['free']?.costs, {});
   t.end();
 });
 
