@@ -19,9 +19,16 @@ export const TARGETS: readonly Target[] = [
     ],
   },
   {
-    sources: ['accounts', 'bill', 'money', 'month', 'rows', 'stream'].map((name) => `gateway/usage/amounts/${name}`),
+    sources: [
+      'amounts/accounts',
+      'amounts/bill',
+      'amounts/money',
+      'amounts/month',
+      'amounts/payer-rows',
+      'archive/stream',
+    ].map((name) => `gateway/usage/${name}`),
     tests: [
-      ...['bill', 'rows', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
+      ...['bill', 'payer-rows', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
       ...['gateway/usage/report', 'gateway/usage/own', 'gateway/usage/so-far'],
       ...['amounts', 'corrections', 'reports'].map((name) => `gateway/actions/usage/${name}`),
       'cli/usage/push/money',

@@ -1,11 +1,11 @@
-import type { UsageCounts, UsageRow } from '../store/records/counts.js';
+import type { UsageRow } from '../store/records/counts.js';
 import { CUSTOMER_ID_LENGTH, customerOf } from '../store/records/customer-id.js';
 import type { Accounts } from '../store/ledger.js';
 import { areCorrected } from '../store/records/correction.js';
 import type { UsageStore } from '../store/port.js';
-import { Amounts } from './amounts/rows.js';
+import { Amounts } from './amounts/payer-rows.js';
 import { withCorrections } from './grouping/corrections.js';
-import { Groups, type Ledger, type ReportRow } from './grouping/groups.js';
+import { Groups, type Ledger } from './grouping/groups.js';
 import type { ReportRange } from './grouping/range.js';
 import type { Report, ReportEnd } from './grouping/report-rows.js';
 
@@ -32,31 +32,15 @@ async function* countedIn(groups: Groups, ledger: Ledger): AsyncGenerator<readon
 }
 
 function sumsOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Report {
-  if (range.prices !== undefined && accounts !== undefined) {
-    const amounts = new Amounts(range, accounts);
-    const totals = (): ReportEnd['totals'] => ({
-      ...amounts.totals,
-      ...(range.corrections === true ? amounts.corrected : {}),
-      ...amounts.owed,
-      amounts: amounts.byCurrency,
-    });
-    return { rows: amounts.rows(ledger), end: () => ({ totals: totals() }) };
-  }
-  const groups = new Groups(range);
-  const totals = (): UsageCounts =>
-    range.corrections === true ? { ...groups.totals, ...groups.corrected } : groups.totals;
-  return { rows: grouped(groups, ledger), end: () => ({ totals: totals() }) };
-}
-
-async function* grouped(groups: Groups, ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
-  let isBegun = false;
-  for await (const batch of ledger) {
-    const rows = groups.take(batch);
-    if (rows.length > 0 || !isBegun) yield rows;
-    isBegun = true;
-  }
-  const rest = groups.flush();
-  if (rest.length > 0 || !isBegun) yield rest;
+  const sums = range.prices !== undefined && accounts !== undefined ? new Amounts(range, accounts) : new Groups(range);
+  const end = (): ReportEnd => ({
+    totals: {
+      ...sums.totals,
+      ...(range.corrections === true ? sums.corrected : {}),
+      ...(sums instanceof Amounts ? { ...sums.owed, amounts: sums.byCurrency } : {}),
+    },
+  });
+  return { rows: sums.rows(ledger), end };
 }
 
 /** Yields the ledger rows of a range. */

@@ -9,7 +9,7 @@ import { withCorrections } from './grouping/corrections.js';
 import type { Ledger, ReportRow } from './grouping/groups.js';
 import { ledgerOf } from './report.js';
 import type { MoneyView } from './grouping/money-view.js';
-import { Amounts } from './amounts/rows.js';
+import { Amounts } from './amounts/payer-rows.js';
 
 /** How long a sum is reused, because a customer's sum reads all its keys. */
 const KEPT_MS = 60_000;

@@ -4,9 +4,9 @@ import type { UsageRow } from '../../store/records/counts.js';
 import type { Accounts } from '../../store/ledger.js';
 import { CUSTOMER_ID_LENGTH, customerOf, payerOf } from '../../store/records/customer-id.js';
 import { withRetry } from '../../store/records/retry.js';
+import { Stream } from '../archive/stream.js';
 import type { Ledger } from '../grouping/groups.js';
 import type { ReportRange } from '../grouping/range.js';
-import { Stream } from './stream.js';
 
 const PAGE = 256;
 

@@ -5,7 +5,7 @@ import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';
 import { connectTo, endOf, inTransaction, unavailable, type Connect } from './connect.js';
 import { addMonth, LOCK, migrateArchive } from './migrations.js';
-import { checksumIn, checksumsOf, raiseRows, readRows, rowsOfKeys } from './rows.js';
+import { checksumIn, checksumsOf, raiseRows, readRows, rowsOfKeys } from './archived-rows.js';
 
 const INSERT_ROWS = 1_000;
 /** PostgreSQL's code for a missing table. */

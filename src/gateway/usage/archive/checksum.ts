@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { addCounts, COUNTS, noCounts, type Counts } from '../../store/records/counts.js';
-import type { UsageRow } from '../../store/records/counts.js';
+import { addCounts, COUNTS, noCounts, type Counts, type UsageRow } from '../../store/records/counts.js';
 
 /** Version of the text that is hashed. */
 const FORMAT = 1;

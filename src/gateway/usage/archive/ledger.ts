@@ -1,8 +1,7 @@
 import { openRedisLedger } from '../../config/open-store.js';
-import { COUNTS, type Counts } from '../../store/records/counts.js';
+import { COUNTS, type Counts, type UsageRow } from '../../store/records/counts.js';
 import type { ArchivedRows, ArchiveNote, LedgerStore } from '../../store/ledger.js';
 import type { UsageStore } from '../../store/port.js';
-import type { UsageRow } from '../../store/records/counts.js';
 import type { Settings } from '../../config/schema/gateway.js';
 import { DAY_MS, dayOf, daysFrom } from '../../../shared/utc-day.js';
 import { mergeByKey } from './merge.js';

@@ -1,6 +1,5 @@
-import { addCounts, COUNTS, noCounts, type Counts } from '../../store/records/counts.js';
+import { addCounts, COUNTS, noCounts, type Counts, type UsageRow } from '../../store/records/counts.js';
 import type { LedgerStore } from '../../store/ledger.js';
-import type { UsageRow } from '../../store/records/counts.js';
 import type { Archive } from './archive.js';
 import { ArchiveDamaged, ArchiveUnavailable } from './errors.js';
 import { mergeByKey } from './merge.js';

@@ -6,7 +6,7 @@ import { monthStartMs } from '../../../shared/utc-month.js';
 import type { Ledger } from '../grouping/groups.js';
 import type { ReportRange } from '../grouping/range.js';
 import { reportIn } from '../grouping/report-rows.js';
-import { DayBuilder, Names, type DayRows } from './rows.js';
+import { DayBuilder, Names, type DayRows } from './day-rows.js';
 import type { Days } from './summed.js';
 
 /** Most rows in memory: about 60 MB. Beyond that, the earliest days are dropped and not read again. */

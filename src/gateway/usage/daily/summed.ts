@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { COUNTS, noCounts, type Counts, type UsageRow } from '../../store/records/counts.js';
 import { payerOf } from '../../store/records/customer-id.js';
 import type { Dimension } from '../grouping/range.js';
-import type { DayRows, Names } from './rows.js';
+import type { DayRows, Names } from './day-rows.js';
 
 /** Days of the ledger in memory, in order. */
 export interface Days {

@@ -6,9 +6,10 @@ import {
   noCounts,
   type Corrected,
   type Counts,
+  type UsageCounts,
+  type UsageRow,
 } from '../../store/records/counts.js';
 import { withoutOn, type Missing } from '../../store/finality.js';
-import type { UsageCounts, UsageRow } from '../../store/records/counts.js';
 import type { MoneyView } from './money-view.js';
 import { labelsOf, type Dimension, type Label, type ReportRange } from './range.js';
 
@@ -36,7 +37,7 @@ export class Groups {
   readonly #isCorrected: boolean;
   readonly #openFrom: string;
   readonly #without: readonly Missing[];
-  readonly #has: Readonly<Record<Label, boolean>>;
+  readonly #has: { readonly [Name in Label]?: true };
   /** Dimensions that distinguish groups open at the same time. */
   readonly #names: readonly Dimension[];
   readonly #sums = new Map<string, Sum>();
@@ -53,18 +54,20 @@ export class Groups {
     this.#isCorrected = corrections;
     this.#openFrom = openFrom;
     this.#without = without;
-    const labels = labelsOf({ by, names });
-    this.#has = {
-      plan: labels.includes('plan'),
-      customer: labels.includes('customer'),
-      reference: labels.includes('reference'),
-      customerName: labels.includes('customerName'),
-      key: labels.includes('key'),
-      name: labels.includes('name'),
-      operation: labels.includes('operation'),
-      day: labels.includes('day'),
-    };
+    this.#has = Object.fromEntries(labelsOf({ by, names }).map((label) => [label, true]));
     this.#names = by.filter((dimension) => dimension !== 'key');
+  }
+
+  /** Yields the groups of a ledger as they are completed. */
+  async *rows(ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
+    let isBegun = false;
+    for await (const batch of ledger) {
+      const rows = this.take(batch);
+      if (rows.length > 0 || !isBegun) yield rows;
+      isBegun = true;
+    }
+    const rest = this.flush();
+    if (rest.length > 0 || !isBegun) yield rest;
   }
 
   /**

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Plan } from '../../../../src/gateway/admission/plan.js';
-import { Amounts } from '../../../../src/gateway/usage/amounts/rows.js';
+import { Amounts } from '../../../../src/gateway/usage/amounts/payer-rows.js';
 import { BAN } from '../../admission/ban.js';
 import { openRegistry, openStore } from '../../accounts/store.js';
 

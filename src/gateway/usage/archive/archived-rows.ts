@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { COUNTS, noCounts } from '../../store/records/counts.js';
-import type { UsageRow } from '../../store/records/counts.js';
+import { COUNTS, noCounts, type UsageRow } from '../../store/records/counts.js';
 import { mergeByKey } from './merge.js';
 import type { Part } from '../../store/ledger.js';
 import { COLUMNS, DayChecksum, type Checksum } from './checksum.js';

@@ -3,7 +3,7 @@ import type { Plan } from '../../../../src/gateway/admission/plan.js';
 import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import type { ReportRow } from '../../../../src/gateway/usage/grouping/groups.js';
 import type { ReportRange } from '../../../../src/gateway/usage/grouping/range.js';
-import { Amounts } from '../../../../src/gateway/usage/amounts/rows.js';
+import { Amounts } from '../../../../src/gateway/usage/amounts/payer-rows.js';
 import { BAN } from '../../admission/ban.js';
 import { openRegistry, openStore } from '../../accounts/store.js';
 

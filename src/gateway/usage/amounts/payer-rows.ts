@@ -1,6 +1,7 @@
 import { planDays } from '../../accounts/plans/days.js';
 import type { Price } from '../../admission/plan.js';
 import {
+  CORRECTED,
   addCorrected,
   addCounts,
   netUnits,
@@ -84,13 +85,16 @@ export class Amounts {
       rows.set(name, sum);
       return sum;
     };
-    for (const [plan, sums] of counted) for (const [day, counts] of sums) add(sumOf(plan, day).counts, counts);
+    for (const [plan, sums] of counted)
+      for (const [day, more] of sums) {
+        const { counts } = sumOf(plan, day);
+        addAll(counts, counts, more);
+      }
     if (record === undefined) for (const sum of rows.values()) sum.money.unknown('it has no record');
     for (const part of reportable(parts, this.#prices, counted, days))
       sumOf(part.plan, days[part.day]!).money.add(part);
     for (const { counts, money } of rows.values()) {
-      addCounts(this.totals, counts);
-      addCorrected(this.corrected, asCorrection(counts));
+      addAll(this.totals, this.corrected, counts);
       this.#money.take(money);
     }
     return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => this.#rowOf(id, sum));
@@ -129,11 +133,7 @@ function unitsOf(sum: (Counts & Corrected) | undefined): number | undefined {
   return sum && netUnits(sum) + sum.correctedUnits;
 }
 
-function add(sum: Counts & Corrected, more: Counts & Corrected): void {
-  addCounts(sum, more);
-  addCorrected(sum, asCorrection(more));
-}
-
-function asCorrection({ correctedRequests: requests, correctedUnits: units }: Corrected) {
-  return { corrected: { requests, units } };
+function addAll(sums: Counts, corrected: Corrected, more: Counts & Corrected): void {
+  addCounts(sums, more);
+  for (const name of CORRECTED) corrected[name] += more[name];
 }

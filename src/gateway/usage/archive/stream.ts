@@ -8,6 +8,11 @@ export class Stream<Item> {
     this.#batches = batches[Symbol.asyncIterator]();
   }
 
+  /** The next item, after `peek` or `takeWhile`; undefined at the end. */
+  get head(): Item | undefined {
+    return this.#batch[this.#at];
+  }
+
   /** Returns the next item without taking it; undefined at the end. */
   async peek(): Promise<Item | undefined> {
     while (this.#at >= this.#batch.length) {
@@ -16,7 +21,7 @@ export class Stream<Item> {
       this.#batch = next.value;
       this.#at = 0;
     }
-    return this.#batch[this.#at];
+    return this.head;
   }
 
   /** Takes items until the first that is not wanted. */
@@ -26,5 +31,9 @@ export class Stream<Item> {
       for (; this.#at < this.#batch.length && isWanted(this.#batch[this.#at]!); this.#at += 1)
         take(this.#batch[this.#at]!);
     }
+  }
+
+  async close(): Promise<void> {
+    await this.#batches.return?.();
   }
 }
