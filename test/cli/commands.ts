@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import type { Finished } from './programs.js';
 
 interface Ask {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  readonly input: string;
 }
 
 let thread: Worker | undefined;
@@ -15,11 +16,11 @@ let last: Promise<unknown> = Promise.resolve();
  * Runs `petgate …` to its end, one at a time, in a thread that has loaded it: for tests of what many commands do. That
  * a command is a process is what `petgate` of programs.ts shows.
  */
-export function command(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Finished> {
+export function command(args: readonly string[], env: NodeJS.ProcessEnv, input = ''): Promise<Finished> {
   const turn = last.then(async () => {
     thread ??= new Worker(new URL(import.meta.url));
     thread.ref();
-    thread.postMessage({ args, env } satisfies Ask);
+    thread.postMessage({ args, env, input } satisfies Ask);
     const [finished] = (await once(thread, 'message')) as [Finished];
     thread.unref();
     return finished;
@@ -43,7 +44,8 @@ function collect(name: 'stdout' | 'stderr'): () => string {
 
 let runs = 0;
 if (!isMainThread)
-  parentPort?.on('message', ({ args, env }: Ask) => {
+  parentPort?.on('message', ({ args, env, input }: Ask) => {
+    Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input)]) });
     const [stdout, stderr] = [collect('stdout'), collect('stderr')];
     process.env = { ...env };
     process.argv = [process.execPath, 'petgate', ...args];

@@ -3,22 +3,16 @@ import type { Test } from 'tap';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_TOKEN, listen } from '../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings, type Finished } from './programs.js';
-
-/** The command line against a real admin listener in this process. */
-async function operator(t: Test): Promise<(...args: string[]) => Promise<Finished>> {
-  const { port } = await listen(t, {}, { acceptImported: true });
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  return (...args) => petgate(args, env);
-}
+import { command } from './commands.js';
+import { operator } from './operator.js';
+import { dataFolder, petgate, surroundings } from './programs.js';
 
 t.test(
   'a key is created, shown, listed, changed, rotated, disabled, enabled, revoked; exit code 0 each time',
   async (t: Test) => {
-    const run = await operator(t);
-    const made = await run('keys', 'create', '--plan', 'free', '--name', 'My app', '--scope', 'pets:read', '--json');
-    t.equal(made.code, 0, made.stderr);
-    const { id, key } = JSON.parse(made.stdout) as { id: string; key: string };
+    const { run, json } = await operator(t);
+    const made = await json('keys', 'create', '--plan', 'free', '--name', 'My app', '--scope', 'pets:read');
+    const [id, key] = [String(made['id']), String(made['key'])];
     t.match(key, /^ptg_staging_/);
     const steps: readonly (readonly [RegExp, ...string[]])[] = [
       [/My app/, 'keys', 'show', id],
@@ -60,28 +54,10 @@ t.test(
 );
 
 t.test('every listing speaks JSON', async (t: Test) => {
-  const run = await operator(t);
-  const { id } = JSON.parse(
-    (
-      await run(
-        'keys',
-        'create',
-        '--plan',
-        'enterprise',
-        '--name',
-        'Big',
-        '--minute',
-        '5000',
-        '--day',
-        'unlimited',
-        '--month',
-        '900000',
-        '--json',
-      )
-    ).stdout,
-  ) as { id: string };
+  const { run, json } = await operator(t);
+  const limits = ['--minute', '5000', '--day', 'unlimited', '--month', '900000'];
+  const id = String((await json('keys', 'create', '--plan', 'enterprise', '--name', 'Big', ...limits))['id']);
   await run('bans', 'start', id, '--for', '1h');
-  const json = async (...args: string[]): Promise<unknown> => JSON.parse((await run(...args, '--json')).stdout);
   t.match(await json('keys', 'list'), { keys: [{ id, limits: { minute: 5000, day: 'unlimited', month: 900_000 } }] });
   t.match(await json('keys', 'show', id), { id });
   t.match(await json('bans', 'list'), { bans: [{ key: id }] });
@@ -90,22 +66,21 @@ t.test('every listing speaks JSON', async (t: Test) => {
 });
 
 t.test('a key of another form is read from standard input, never from the command line', async (t: Test) => {
-  const { port } = await listen(t, {}, { acceptImported: true });
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const { env, run } = await operator(t, {}, { acceptImported: true });
   const made = await petgate(
     ['keys', 'create', '--plan', 'free', '--name', 'Old app', '--import', '--json'],
     env,
     'sk-live-0123456789abcdef\n',
   );
   t.match(JSON.parse(made.stdout), { id: /^i/, key: 'sk-live-0123456789abcdef' });
-  const whole = await petgate(['keys', 'show', 'ptg_staging_3hT9sQ0aZk1Bsecretsecretsecret'], env);
+  const whole = await run('keys', 'show', 'ptg_staging_3hT9sQ0aZk1Bsecretsecretsecret');
   t.equal(whole.code, 2);
   t.match(whole.stderr, 'whole key');
   t.notMatch(whole.stderr, 'secretsecret', 'and not repeated');
 });
 
 t.test('exit code 1: what the gateway refuses, in its own words', async (t: Test) => {
-  const run = await operator(t);
+  const { run } = await operator(t);
   for (const [expected, ...args] of [
     ['did you mean "free"', 'keys', 'create', '--plan', 'fre', '--name', 'x'],
     ['limits', 'keys', 'create', '--plan', 'enterprise', '--name', 'x', '--minute', 'many', '--day', '5'],
@@ -140,7 +115,7 @@ t.test('exit code 2: wrong use, with a hint', async (t: Test) => {
     ['--admin-url must be', '--admin-url', 'nowhere', 'keys', 'list'],
     ['--admin-url must be', '--admin-url', 'http://user:secret@127.0.0.1', 'keys', 'list'],
   ] as const) {
-    const { code, stderr } = await petgate(args, { ...env, PETGATE_ADMIN_TOKEN: 'x' });
+    const { code, stderr } = await command(args, { ...env, PETGATE_ADMIN_TOKEN: 'x' });
     t.equal(code, 2, args.join(' '));
     t.match(stderr, expected);
   }
@@ -149,9 +124,7 @@ t.test('exit code 2: wrong use, with a hint', async (t: Test) => {
 t.test('exit code 0: help and version, with examples, without a gateway', async (t: Test) => {
   const env = surroundings(dataFolder(t));
   for (const args of [['--help'], ['keys', '--help'], ['bans', '--help'], ['usage', '--help'], ['config', '--help']]) {
-    const { code, stdout } = await petgate(args, env);
-    t.equal(code, 0);
-    t.match(stdout, 'Examples:');
+    t.match(await command(args, env), { code: 0, stdout: 'Examples:' });
   }
   t.match(await petgate(['--version'], env), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/ });
 });
@@ -160,33 +133,31 @@ t.test(
   'a gateway that is not running, and a token that is missing or wrong, are each told in a clear line',
   async (t: Test) => {
     const folder = dataFolder(t);
-    const missing = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
+    const list = (port: number | string) =>
+      command(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }));
+    const missing = await list('1');
     t.match(missing, { code: 1, stderr: /no admin token.*admin-token does not exist/ });
     writeFileSync(join(folder, 'admin-token'), 'not-the-one-0123456789\n');
-    const away = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: '1' }));
+    const away = await list('1');
     t.match(away, { code: 1, stderr: /The gateway is not running at http:\/\/127\.0\.0\.1:1\. Start it with/ });
     const { port } = await listen(t);
-    const wrong = await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }));
+    const wrong = await list(port);
     t.match(wrong, { code: 1, stderr: /rejected the admin token in .*admin-token.\nRun the command in the folder/ });
     t.notMatch(wrong.stderr, 'not-the-one');
     writeFileSync(join(folder, 'admin-token'), `${ADMIN_TOKEN}\n`);
-    t.equal(
-      (await petgate(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }))).code,
-      0,
-      'the file is enough',
-    );
+    t.equal((await list(port)).code, 0, 'the file is enough');
   },
 );
 
 t.test('config check reads what the gateway would read', async (t: Test) => {
   const folder = dataFolder(t);
-  t.match(await petgate(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), {
+  t.match(await command(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), {
     code: 0,
     stdout: /The configuration is valid/,
   });
   const bad = join(folder, 'bad.yaml');
   writeFileSync(bad, 'listne:\n  port: 1\n');
-  const refused = await petgate(['config', 'check'], surroundings(folder, { PETGATE_CONFIG: bad }));
+  const refused = await command(['config', 'check'], surroundings(folder, { PETGATE_CONFIG: bad }));
   t.match(refused, { code: 1, stderr: /bad\.yaml:1/ });
   t.notMatch(refused.stderr, '    at ');
 });
@@ -225,17 +196,11 @@ t.test(
         t.notMatch(refused.stderr, /hunter2|    at /);
       }
     }
-    const both = await petgate(
-      ['config', 'check'],
-      surroundings(folder, { PETGATE_CONFIG: bad, PETGATE_ADMIN_TOKEN: 'hunter2' }),
-    );
-    t.match(
-      both,
-      { code: 1, stderr: /bad\.yaml:1[^]*PETGATE_ADMIN_TOKEN must have 16/ },
-      'beside those of the settings',
-    );
+    const both = surroundings(folder, { PETGATE_CONFIG: bad, PETGATE_ADMIN_TOKEN: 'hunter2' });
+    const words = /bad\.yaml:1[^]*PETGATE_ADMIN_TOKEN must have 16/;
+    t.match(await command(['config', 'check'], both), { code: 1, stderr: words }, 'beside those of the settings');
     const fine = { PETGATE_ADMIN_TOKEN: `${long}1`, PETGATE_INTERNAL_TOKEN: `${long}2` };
-    t.equal((await petgate(['config', 'check'], surroundings(folder, fine))).code, 0);
+    t.equal((await command(['config', 'check'], surroundings(folder, fine))).code, 0);
     t.same(readdirSync(folder).sort(), ['bad.yaml', 'unreadable'], 'and nothing is made');
   },
 );

@@ -1,37 +1,20 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { command } from '../commands.js';
-import { dataFolder, surroundings, type Finished } from '../programs.js';
-
-type Run = (...args: readonly string[]) => Promise<Finished>;
-
-async function operator(t: Test): Promise<Run> {
-  const { port } = await listen(t);
-  const folder = dataFolder(t);
-  return (...args) =>
-    command(args, surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN }));
-}
-
-async function json(run: Promise<Finished>): Promise<Readonly<Record<string, unknown>>> {
-  return JSON.parse((await run).stdout) as Readonly<Record<string, unknown>>;
-}
+import { operator } from '../operator.js';
 
 t.test('a customer is made, gets keys, is changed, reported and closed', async (t: Test) => {
-  const run = await operator(t);
+  const { run, json } = await operator(t);
   t.match(await run('customers', 'list'), { code: 0, stdout: 'No customers.\n' });
   const made = await run('customers', 'create', '--name', 'Big shop', '--plan', 'pro', '--reference', 'C-1042');
   t.match(made, { code: 0, stderr: '', stdout: /^id +\w{8}\nname +Big shop\nreference +C-1042\nplan +pro\n/ });
   const [, id = ''] = /^id +(\w{8})$/m.exec(made.stdout) ?? [];
-  const key = await json(run('keys', 'create', '--customer', id, '--name', 'Web shop', '--json'));
+  const key = await json('keys', 'create', '--customer', id, '--name', 'Web shop');
   t.match(key, { customer: id, plan: 'pro', id: new RegExp(`^${id}\\w{6}$`) });
   const changed = await run('customers', 'change', id, '--plan', 'enterprise', '--minute', '7', '--day', 'unlimited');
   t.match(changed, { code: 0, stdout: /plan +enterprise\n/ });
-  t.match(await json(run('customers', 'show', id, '--json')), { limits: { minute: 7, day: 'unlimited' } });
+  t.match(await json('customers', 'show', id), { limits: { minute: 7, day: 'unlimited' } });
   t.match((await run('customers', 'list')).stdout, `${id}  Big shop  C-1042     enterprise  enabled`);
-  t.match(JSON.parse((await run('customers', 'list', '--reference', 'C-1042', '--json')).stdout), {
-    customers: [{ id }],
-  });
+  t.match(await json('customers', 'list', '--reference', 'C-1042'), { customers: [{ id }] });
   t.match(await run('customers', 'list', '--reference', 'C-1'), { stdout: 'No customer has this reference.\n' });
   for (const customer of [id, 'C-1042'])
     t.match(await run('usage', 'report', '--customer', customer), { code: 0, stdout: /^Usage from/ });
@@ -43,7 +26,7 @@ t.test('a customer is made, gets keys, is changed, reported and closed', async (
 });
 
 t.test('wrong use is told', async (t: Test) => {
-  const run = await operator(t);
+  const { run } = await operator(t);
   for (const [args, code, words] of [
     [['keys', 'create', '--name', 'x'], 1, 'plan: is required; or give the customer'],
     [['keys', 'create', '--name', 'x', '--customer', 'nobody00'], 1, 'no customer has this id'],

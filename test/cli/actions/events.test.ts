@@ -1,12 +1,9 @@
 import t from 'tap';
-import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { command } from '../commands.js';
-import { dataFolder, surroundings } from '../programs.js';
+import { operator } from '../operator.js';
 
 t.test('events are listed, shown and delivered again', async (t) => {
-  const { port, engine, registry } = await listen(t, {}, { emitsEvents: true });
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const run = (...args: readonly string[]) => command(['events', ...args], env);
+  const { engine, registry, ...from } = await operator(t, {}, { emitsEvents: true });
+  const run = (...args: readonly string[]) => from.run('events', ...args);
   t.match(await run('list'), { code: 0, stdout: 'No event waits.\n' });
   t.match(await run('list', '--state', 'dead'), { code: 0, stdout: 'No dead events.\n' });
   t.match(await run('list', '--state', 'scheduled'), { code: 0, stdout: 'No event is scheduled.\n' });
@@ -36,22 +33,20 @@ t.test('events are listed, shown and delivered again', async (t) => {
 });
 
 t.test('keys that end are listed as scheduled; without a webhook it is told that events are off', async (t) => {
-  const { port, engine, registry } = await listen(t, {}, { emitsEvents: true });
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const { engine, registry, run, json } = await operator(t, {}, { emitsEvents: true });
   const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
   const { record } = await registry.create({ plan: 'free', name: 'x', expires });
   const id = `${record.id}-expiring-${record.expiresAtMs}`;
-  t.match((await command(['events', 'list', '--state', 'scheduled'], env)).stdout, `${id}  petgate.key.expiring`);
-  t.match(JSON.parse((await command(['events', 'show', id, '--json'], env)).stdout), { state: 'scheduled' });
-  t.match(await command(['events', 'redeliver', id], env), { code: 0, stdout: `Event ${id} is sent now.\n` });
-  t.match(JSON.parse((await command(['events', 'show', id, '--json'], env)).stdout), { state: 'waiting' });
+  t.match((await run('events', 'list', '--state', 'scheduled')).stdout, `${id}  petgate.key.expiring`);
+  t.match(await json('events', 'show', id), { state: 'scheduled' });
+  t.match(await run('events', 'redeliver', id), { code: 0, stdout: `Event ${id} is sent now.\n` });
+  t.match(await json('events', 'show', id), { state: 'waiting' });
   const due = await engine.outbox.claim(10, 60_000);
   t.ok(
     due.some(({ event }) => event.id === id),
     'and it is',
   );
 
-  const silent = await listen(t);
-  const off = surroundings(dataFolder(t), { ADMIN_PORT: String(silent.port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  t.match(await command(['events', 'list'], off), { code: 0, stdout: /^Events are off: set PETGATE_EVENTS_URL/ });
+  const silent = await operator(t);
+  t.match(await silent.run('events', 'list'), { code: 0, stdout: /^Events are off: set PETGATE_EVENTS_URL/ });
 });

@@ -2,32 +2,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { command } from '../commands.js';
-import { dataFolder, surroundings, type Finished } from '../programs.js';
-
-interface Operator {
-  readonly folder: string;
-  readonly run: (...args: readonly string[]) => Promise<Finished>;
-}
-
-async function operator(t: Test): Promise<Operator> {
-  const { port } = await listen(t);
-  const folder = dataFolder(t);
-  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  return { folder, run: (...args) => command(args, env) };
-}
-
-async function idOf(made: Promise<Finished>): Promise<string> {
-  return (JSON.parse((await made).stdout) as { id: string }).id;
-}
+import { operator } from '../operator.js';
 
 const UNTIL = '2100-12-01T00:00:00Z';
 
 for (const collection of ['keys', 'customers'] as const) {
   t.test(`${collection}: more for a while, listed, shown, withdrawn`, async (t: Test) => {
-    const { run } = await operator(t);
-    const id = await idOf(run(collection, 'create', '--plan', 'free', '--name', 'Ada', '--json'));
+    const { run, json } = await operator(t);
+    const id = String((await json(collection, 'create', '--plan', 'free', '--name', 'Ada'))['id']);
     t.match(await run(collection, 'grants', id), { code: 0, stdout: 'No grants in force.\n' });
     const made = await run(collection, 'grant', id, '--day', '500', '--until', UNTIL, '--note', 'launch');
     t.match(made, { code: 0, stderr: '' });
@@ -45,10 +27,9 @@ for (const collection of ['keys', 'customers'] as const) {
   });
 
   t.test(`${collection}: all that is stored is exported, and names are erased`, async (t: Test) => {
-    const { folder, run } = await operator(t);
-    const id = await idOf(
-      run(collection, 'create', '--plan', 'free', '--name', 'Ada', '--note', 'pays late', '--json'),
-    );
+    const { folder, run, json } = await operator(t);
+    const made = await json(collection, 'create', '--plan', 'free', '--name', 'Ada', '--note', 'pays late');
+    const id = String(made['id']);
     const exported = await run(collection, 'export', id);
     t.match(JSON.parse(exported.stdout), { [collection.slice(0, -1)]: { id, name: 'Ada' }, history: [{}] });
     const file = join(folder, 'ada.json');
@@ -67,8 +48,8 @@ for (const collection of ['keys', 'customers'] as const) {
 }
 
 t.test('a grant that is none says what to write instead', async (t: Test) => {
-  const { run } = await operator(t);
-  const id = await idOf(run('keys', 'create', '--plan', 'free', '--name', 'Ada', '--json'));
+  const { run, registry } = await operator(t);
+  const { id } = (await registry.create({ plan: 'free', name: 'Ada' })).record;
   for (const [args, code, words] of [
     [['grant', id, '--until', UNTIL], 2, 'Give one of --minute, --day and --month'],
     [['grant', id, '--until', UNTIL, '--day', '5', '--minute', '5'], 2, 'a grant is of one window'],

@@ -2,31 +2,27 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { command } from '../commands.js';
-import { dataFolder, surroundings } from '../programs.js';
+import { operator } from '../operator.js';
 
 const BAN = 'ban: { after: 30 }';
 const FREE = `free: { limits: { minute: 60, day: 1000 }, ${BAN} }`;
 const ANONYMOUS = `anonymous: { limits: { minute: 9, day: 90 }, ${BAN} }`;
 
 t.test('plans are listed with who has them, and a file is checked against the store', async (t: Test) => {
-  const { port, registry, ask } = await listen(t);
+  const { registry, ask, folder, run } = await operator(t);
   const pro = await registry.create({ plan: 'pro', name: 'A' });
   await registry.create({ plan: 'pro', name: 'B' });
   await registry.revoke((await registry.create({ plan: 'pro', name: 'C' })).record.id);
   await registry.customers.create({ name: 'Acme', plan: 'free' }, 'test');
-  const folder = dataFolder(t);
-  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const listed = await command(['plans', 'list'], env);
+  const listed = await run('plans', 'list');
   t.match(listed, { code: 0, stderr: '' });
   t.match(listed.stdout, /^pro +in force +\d+ +\d+ +- +2 +0$/m);
   t.match(listed.stdout, /^free +in force +\d+ +\d+ +- +0 +1$/m);
 
   const file = join(folder, 'plans.yaml');
-  const check = (...plans: readonly string[]): ReturnType<typeof command> => {
+  const check = (...plans: readonly string[]): ReturnType<typeof run> => {
     writeFileSync(file, [...plans, ''].join('\n'));
-    return command(['plans', 'check', file], env);
+    return run('plans', 'check', file);
   };
   const gone = await check(FREE, ANONYMOUS);
   t.match(gone, { code: 1, stdout: '', stderr: /plan pro is gone.*: 2 keys on it/ });

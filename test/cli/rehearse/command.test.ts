@@ -5,7 +5,8 @@ import t from 'tap';
 import { stringify } from 'yaml';
 import { ADMITTED, DAY, MINUTE } from '../../gateway/admission/verdict.js';
 import { lineOf, NOON_MS } from '../../gateway/usage/rehearsal/traffic.js';
-import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
+import { command } from '../commands.js';
+import { dataFolder, surroundings, type Finished } from '../programs.js';
 
 const plan = (minute: number) => ({ limits: { minute, day: 1000 }, ban: { after: 30 } });
 
@@ -32,7 +33,7 @@ t.test('plans are rehearsed on logs of several gateways, gzipped or not', async 
   const odd = put('b.log.gz', packed);
   const less = put('less.yaml', stringify({ free: plan(4), anonymous: plan(10) }));
   const run = (...args: readonly string[]): Promise<Finished> =>
-    petgate(['plans', 'rehearse', ...args], surroundings(folder));
+    command(['plans', 'rehearse', ...args], surroundings(folder));
   const { code, stdout } = await run(less, '--log', even, odd);
   t.equal(code, 0);
   t.match(stdout, /^6 requests from 2026-11-21T12:00:00.000Z to \S+ \(store's clock\), 2 decided otherwise\.\n/);
@@ -77,6 +78,6 @@ t.test('quiet gateways, of which one piece of a log is longer than lines wait, a
   files.forEach((file, n) => writeFileSync(file, logs[n]!));
   const plans = join(folder, 'plans.yaml');
   writeFileSync(plans, stringify({ free: plan(100_000), anonymous: plan(10) }));
-  const { stdout } = await petgate(['plans', 'rehearse', plans, '--json', '--log', ...files], surroundings(folder));
+  const { stdout } = await command(['plans', 'rehearse', plans, '--json', '--log', ...files], surroundings(folder));
   t.match(JSON.parse(stdout), { rehearsed: count, ignored: { late: 0 } });
 });

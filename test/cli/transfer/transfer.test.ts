@@ -3,20 +3,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
-
-interface Operator {
-  readonly folder: string;
-  readonly run: (args: readonly string[], input?: string) => Promise<Finished>;
-}
-
-async function operator(t: Test): Promise<Operator> {
-  const { port } = await listen(t, {}, { acceptImported: true });
-  const folder = dataFolder(t);
-  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  return { folder, run: (args, input) => petgate(args, env, input) };
-}
+import { command } from '../commands.js';
+import { operator } from '../operator.js';
 
 function fileOf(count: number): string {
   const lines = Array.from({ length: count }, (_, n) =>
@@ -26,36 +14,36 @@ function fileOf(count: number): string {
 }
 
 t.test('a file of keys is imported; the store is exported, and imported again without a change', async (t: Test) => {
-  const { folder, run } = await operator(t);
+  const { folder, env, run, json } = await operator(t, {}, { acceptImported: true });
   const file = join(folder, 'old.jsonl');
   writeFileSync(file, fileOf(1_500));
-  const done = await run(['keys', 'import', file]);
+  const done = await run('keys', 'import', file);
   t.match(done, { code: 0, stdout: /^1500 keys imported in \d+\.\d s\.\n$/, stderr: '' });
-  t.match(await run(['keys', 'import', file]), { code: 0, stdout: /^0 keys imported .* 1500 were here already/ });
+  t.match(await run('keys', 'import', file), { code: 0, stdout: /^0 keys imported .* 1500 were here already/ });
   const copy = join(folder, 'copy.jsonl');
-  t.match(await run(['store', 'export', '--out', copy]), { code: 0, stdout: '', stderr: '' });
+  t.match(await run('store', 'export', '--out', copy), { code: 0, stdout: '', stderr: '' });
   t.equal(statSync(copy).mode & 0o777, 0o600);
   const exported = readFileSync(copy, 'utf8');
   t.equal(exported.trim().split('\n').length, 1_502);
-  t.match(await run(['store', 'import', '-'], exported), {
+  t.match(await command(['store', 'import', '-'], env, exported), {
     code: 0,
     stdout: /^0 added, 0 changed, 1500 unchanged, 0 newer .*\nThe file is whole: 0 customers, 1500 keys, 0 admin/,
   });
-  t.match(JSON.parse((await run(['store', 'import', copy, '--json'])).stdout), { unchanged: 1_500, raised: 0 });
+  t.match(await json('store', 'import', copy), { unchanged: 1_500, raised: 0 });
   const id = /"record":{"id":"(\w+)"/.exec(exported)?.[1] ?? '';
-  t.match((await run(['keys', 'history', id])).stdout, /cli:\S+ +imported +plan: free, name: old/);
-  t.match((await run(['keys', 'export', id])).stdout, /"usage":\[\]/);
+  t.match((await run('keys', 'history', id)).stdout, /cli:\S+ +imported +plan: free, name: old/);
+  t.match((await run('keys', 'export', id)).stdout, /"usage":\[\]/);
 });
 
 t.test(
   'one invalid line among many: exit code 1, it is named on a line of its own; of a file nothing is imported',
   async (t: Test) => {
-    const { folder, run } = await operator(t);
+    const { folder, env, run } = await operator(t, {}, { acceptImported: true });
     const lines = fileOf(1_200).split('\n');
     lines[700] = '{"hash":"abc","plan":"por","name":"x"}';
     const file = join(folder, 'bad.jsonl');
     writeFileSync(file, lines.join('\n'));
-    const { code, stdout, stderr } = await run(['keys', 'import', file]);
+    const { code, stdout, stderr } = await run('keys', 'import', file);
     t.same([code, stdout], [1, '']);
     t.same(
       stderr
@@ -65,26 +53,26 @@ t.test(
       ['error', 'line 701', 'line 701'],
     );
     t.match(stderr, 'Nothing was imported');
-    t.match((await run(['keys', 'list'])).stdout, 'No keys.');
-    const piped = await run(['keys', 'import', '-'], lines.join('\n'));
+    t.match((await run('keys', 'list')).stdout, 'No keys.');
+    const piped = await command(['keys', 'import', '-'], env, lines.join('\n'));
     t.match(piped, { code: 1, stdout: '', stderr: /1199 keys were imported, 0 were here already; [^\n]*\nline 701:/ });
   },
 );
 
 t.test('a file that is not there, and one that cannot be written, are told in a clear line', async (t: Test) => {
-  const { folder, run } = await operator(t);
-  t.match(await run(['keys', 'import', join(folder, 'nothing')]), {
+  const { folder, run } = await operator(t, {}, { acceptImported: true });
+  t.match(await run('keys', 'import', join(folder, 'nothing')), {
     code: 1,
     stderr: /nothing can't be read \(ENOENT\)/,
   });
-  t.match(await run(['keys', 'import', folder]), { code: 1, stderr: /can't be read \(EISDIR\)/ });
-  t.match(await run(['store', 'export', '--out', join(folder, 'no/where')]), {
+  t.match(await run('keys', 'import', folder), { code: 1, stderr: /can't be read \(EISDIR\)/ });
+  t.match(await run('store', 'export', '--out', join(folder, 'no/where')), {
     code: 1,
     stderr: /can't be written \(ENOENT\)/,
   });
-  t.match(await run(['keys', 'import']), { code: 2, stderr: /missing required argument/ });
-  t.match(await run(['keys', 'import', '--help']), { code: 0, stdout: /One key per line/ });
-  t.match(await run(['keys', 'export', 'nobody', '--output', join(folder, 'x')]), { code: 1, stderr: /no key/ });
+  t.match(await run('keys', 'import'), { code: 2, stderr: /missing required argument/ });
+  t.match(await run('keys', 'import', '--help'), { code: 0, stdout: /One key per line/ });
+  t.match(await run('keys', 'export', 'nobody', '--output', join(folder, 'x')), { code: 1, stderr: /no key/ });
   t.same(
     readdirSync(folder).filter((name) => name.includes('x')),
     [],

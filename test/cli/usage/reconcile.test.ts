@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { Test } from 'tap';
-import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { LINES_DROPPED } from '../../../src/shared/log-lines.js';
-import { ADMIN_TOKEN, listen } from '../../gateway/admin/listener.js';
-import { dataFolder, petgate, surroundings, type Finished } from '../programs.js';
+import { command } from '../commands.js';
+import { operator } from '../operator.js';
+import type { Finished } from '../programs.js';
 
 const DAY = new Date().toISOString().slice(0, 10);
 const START = `petgate_start_time_seconds ${Date.parse(DAY) / 1000}\n`;
@@ -20,31 +20,29 @@ interface Stage {
 }
 
 async function stage(t: Test, metrics: string, [first, second] = ['listPets', 'createPet']): Promise<Stage> {
-  const { engine, registry, port } = await listen(t, { metrics: () => Promise.resolve(metrics) });
-  const nowMs = Date.now();
+  const { engine, registry, folder, env, request } = await operator(t, { metrics: () => Promise.resolve(metrics) });
   const made = [await registry.create({ plan: 'free', name: 'A' }), await registry.create({ plan: 'pro', name: 'B' })];
   const ids = made.map(({ record }) => record.id);
-  const request = (index: number, operation: string) => ({
-    subject: { kind: 'key' as const, ...parseToken(made[index]!.token, 'staging', false)! },
-    operation,
-    scope: null,
-    cost: operation === second ? 4 : 1,
-    nowMs,
-  });
-  const asked = [request(0, first), request(0, first), request(0, first), request(1, second), request(1, second)];
-  await engine.admit(asked);
-  const lines = asked.map(({ subject, operation }, n) =>
-    line({ key: subject.id, plan: n < 3 ? 'free' : 'pro', operation, ...(n < 3 ? {} : { units: 4 }) }),
+  const asked = [0, 0, 0, 1, 1];
+  await engine.admit(asked.map((n) => request(made[n]!.token, n === 0 ? first : second, n === 0 ? 1 : 4)));
+  const lines = asked.map((n) =>
+    line({
+      key: ids[n],
+      ...(n === 0 ? { plan: 'free', operation: first } : { plan: 'pro', operation: second, units: 4 }),
+    }),
   );
-  const folder = dataFolder(t);
-  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
   return {
-    ids,
-    folder,
-    lines,
+    ...{ ids, folder, lines },
     reconcile: (logs, input) =>
-      petgate(['usage', 'reconcile', '--day', DAY, '--access-log', ...logs, '--json'], env, input),
+      command(['usage', 'reconcile', '--day', DAY, '--access-log', ...logs, '--json'], env, input),
   };
+}
+
+/** A counter of three requests of plan free and two of pro. */
+function countedAs(free: string, pro: string, counts = [3, 2]): string {
+  const sample = (plan: string, operation: string, count?: number): string =>
+    `petgate_admitted_total{plan="${plan}",operation="${operation}"} ${count}\n`;
+  return START + sample('free', free, counts[0]) + sample('pro', pro, counts[1]);
 }
 
 function line(fields: object): string {
@@ -70,12 +68,7 @@ t.test('equal: whatever operations are called, and where a counter has no series
     ["'=x", "o'clock, 日本"],
     ['-x', 'listPets', 'other'],
   ] as const) {
-    const { lines, folder, reconcile } = await stage(
-      t,
-      `${START}petgate_admitted_total{plan="free",operation="${first}"} 3\n` +
-        `petgate_admitted_total{plan="pro",operation="${label}"} 2\n`,
-      [first, second],
-    );
+    const { lines, folder, reconcile } = await stage(t, countedAs(first, label), [first, second]);
     writeFileSync(join(folder, 'a.log'), lines.join('\n'));
     const { code, stdout } = await reconcile([join(folder, 'a.log')]);
     t.match(JSON.parse(stdout), { equal: true, differences: [], counterDifferences: [] }, stdout);
@@ -120,11 +113,7 @@ t.test('equal: over plain, gzipped and standard input, whatever else stands in t
 t.test(
   'every difference is named: missing in the log, doubled, of a foreign key, cut, and in the counter',
   async (t) => {
-    const { ids, lines, folder, reconcile } = await stage(
-      t,
-      `${START}petgate_admitted_total{plan="free",operation="listPets"} ` +
-        '3\npetgate_admitted_total{plan="pro",operation="createPet"} 1\n',
-    );
+    const { ids, lines, folder, reconcile } = await stage(t, countedAs('listPets', 'createPet', [3, 1]));
     const file = join(folder, 'a.log');
     writeFileSync(
       file,
@@ -143,18 +132,14 @@ t.test(
     const { code, stdout } = await reconcile([file]);
     t.equal(code, 1);
     const proof = JSON.parse(stdout) as { differences: { key: string }[]; unreadableLines: number };
+    const difference = (key: string, plan: string, operation: string, requests: number[], units = requests) => ({
+      ...{ key, plan, operation, ledger: requests[0], accessLog: requests[1] },
+      ...{ ledgerUnits: units[0], accessLogUnits: units[1] },
+    });
     const expected = [
-      { key: ids[0], plan: 'free', operation: 'listPets', ledger: 3, accessLog: 2, ledgerUnits: 3, accessLogUnits: 2 },
-      { key: ids[1], plan: 'pro', operation: 'createPet', ledger: 2, accessLog: 3, ledgerUnits: 8, accessLogUnits: 12 },
-      {
-        key: 'stranger',
-        plan: 'free',
-        operation: 'getPet',
-        ledger: 0,
-        accessLog: 1,
-        ledgerUnits: 0,
-        accessLogUnits: 1,
-      },
+      difference(ids[0]!, 'free', 'listPets', [3, 2]),
+      difference(ids[1]!, 'pro', 'createPet', [2, 3], [8, 12]),
+      difference('stranger', 'free', 'getPet', [0, 1]),
     ];
     const byKey = (rows: readonly { key?: string | undefined }[]): unknown =>
       rows.toSorted((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
@@ -170,10 +155,7 @@ t.test(
 );
 
 t.test('what the store never answered explains as many requests of its key and operation, and is named', async (t) => {
-  const counter =
-    `${START}petgate_admitted_total{plan="free",operation="listPets"} ` +
-    '1\npetgate_admitted_total{plan="pro",operation="createPet"} 2\n';
-  const { ids, lines, folder, reconcile } = await stage(t, counter);
+  const { ids, lines, folder, reconcile } = await stage(t, countedAs('listPets', 'createPet', [1, 2]));
   const lost = (key: string, time = `${DAY}T00:00:01.000Z`): string =>
     line({ time, key, plan: null, operation: 'listPets', status: 503, counted: null, admittedAt: null, units: 0 });
   const [file, first] = [join(folder, 'a.log'), ids[0]!];
@@ -212,30 +194,23 @@ t.test('a counter that can not be held against the day is told, and changes noth
   }
 });
 
-t.test('exit codes 1 and 2: a log that is not there, one named twice, a bad day', async (t) => {
+t.test('exit codes 1 and 2: a log that is none or a sample, or is named twice, and a bad day', async (t) => {
   const { folder, lines, reconcile } = await stage(t, START);
-  const file = join(folder, 'a.log');
-  writeFileSync(file, lines.join('\n'));
-  t.match(await reconcile([join(folder, 'none.log')]), { code: 1, stderr: /none\.log can't be read/ });
-  t.match(await reconcile([file, file]), { code: 2, stderr: /named twice/ });
-  t.match(await petgate(['usage', 'reconcile', '--day', 'monday', '--access-log', file], {}), {
+  const put = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const file = put('a.log', lines.join('\n'));
+  const sample = put('sample.log', lines.map((each) => each.replace('"msg"', '"sampled":0.1,"msg"')).join('\n'));
+  for (const [logs, code, stderr] of [
+    [[join(folder, 'none.log')], 1, /none\.log can't be read/],
+    [[file, file], 2, /named twice/],
+    [[sample], 1, /only a sample \(log\.sampled: 0\.1\)/],
+    [[put('shopping.txt', 'eggs\nmilk\n')], 1, /shopping\.txt is not an access log: none of/],
+  ] as const)
+    t.match(await reconcile(logs), { code, stdout: '', stderr });
+  t.match(await command(['usage', 'reconcile', '--day', 'monday', '--access-log', file], {}), {
     code: 2,
     stderr: /--day must be a day/,
   });
-});
-
-t.test('a sampled log proves nothing, and is refused', async (t) => {
-  const { lines, folder, reconcile } = await stage(t, START);
-  const file = join(folder, 'a.log');
-  writeFileSync(file, lines.map((each) => each.replace('"msg"', '"sampled":0.1,"msg"')).join('\n'));
-  const { code, stderr } = await reconcile([file]);
-  t.equal(code, 1);
-  t.match(stderr, /only a sample \(log\.sampled: 0\.1\)/);
-});
-
-t.test('a file that is not an access log is refused by its name, and proves nothing', async (t) => {
-  const { folder, reconcile } = await stage(t, `${START}petgate_requests_admitted_total 5\n`);
-  const file = join(folder, 'shopping.txt');
-  writeFileSync(file, 'eggs\nmilk\n');
-  t.match(await reconcile([file]), { code: 1, stdout: '', stderr: /shopping\.txt is not an access log: none of/ });
 });

@@ -1,15 +1,12 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
-import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
-import { command } from '../../commands.js';
-import { dataFolder, surroundings } from '../../programs.js';
+import { operator } from '../../operator.js';
 import { startReceiver } from './receiver.js';
 import { TODAY_MS } from './stage.js';
 
 t.test('the subject is who pays: the reference, else the customer, else the key', async (t: Test) => {
-  const { engine, registry, port } = await listen(t);
+  const { engine, registry, run, request } = await operator(t);
   const receiver = await startReceiver(t);
   const named = await registry.customers.create({ name: 'Big shop', plan: 'pro', reference: 'C-1042, "big"' }, 'x');
   const nameless = await registry.customers.create({ name: 'Small shop', plan: 'pro' }, 'x');
@@ -18,18 +15,9 @@ t.test('the subject is who pays: the reference, else the customer, else the key'
       registry.create({ ...of, name: 'x' }),
     ),
   );
-  await engine.admit(
-    made.map(({ token }) => ({
-      subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! },
-      operation: 'listPets',
-      scope: null,
-      cost: 1,
-      nowMs: TODAY_MS - 2 * DAY_MS,
-    })),
-  );
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  await engine.admit(made.map(({ token }) => request(token, 'listPets', 1, TODAY_MS - 2 * DAY_MS)));
   // One event a request: the next begins where the last key ended, though both pay into one.
-  const { code, stderr } = await command(['usage', 'push', '--to', receiver.url, '--batch', '1'], env);
+  const { code, stderr } = await run('usage', 'push', '--to', receiver.url, '--batch', '1');
   t.equal(code, 0, stderr);
   const ids = made.map(({ record }) => record.id);
   const told = [...receiver.events.values()].map(({ subject, data }) =>

@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Plan } from '../../../../src/gateway/admission/plan.js';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
 import { monthStartMs } from '../../../../src/shared/utc-month.js';
 import { BAN } from '../../../gateway/admission/ban.js';
-import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
-import { command } from '../../commands.js';
-import { dataFolder, surroundings } from '../../programs.js';
+import { operator } from '../../operator.js';
 import { startReceiver } from './receiver.js';
 import { dayBack, TODAY_MS } from './stage.js';
 
@@ -26,20 +23,17 @@ const MONTH = dayOf(BEFORE_MS + DAY_MS).slice(0, 7);
 
 async function stage(t: Test) {
   let nowMs = BEFORE_MS;
-  const listener = await listen(t, {}, { plans: () => PLANS, clock: () => Promise.resolve(nowMs) });
+  const listener = await operator(t, {}, { plans: () => PLANS, clock: () => Promise.resolve(nowMs) });
   listener.engine.setPlans(PLANS);
   const receiver = await startReceiver(t);
-  const { registry, engine, port } = listener;
+  const { registry, engine, request } = listener;
   const { id } = await registry.customers.create({ name: 'Acme', plan: 'free', reference: 'C-1' }, 'test');
   const { token, record: key } = await registry.create({ customer: id, name: 'shop' });
   const { record: tried } = await registry.create({ plan: 'trial', name: 'tried' });
   nowMs = Date.now();
-  const request = { subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! }, operation: 'listPets' };
-  const at = { ...request, scope: null, cost: 1, nowMs: BEFORE_MS + 3 * DAY_MS };
-  await engine.admit(Array.from({ length: 6 }, () => at));
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  await engine.admit(Array.from({ length: 6 }, () => request(token, 'listPets', 1, BEFORE_MS + 3 * DAY_MS)));
   const push = async (...more: readonly string[]) => {
-    const { code, stdout, stderr } = await command(['usage', 'push', '--to', receiver.url, '--json', ...more], env);
+    const { code, stdout, stderr } = await listener.run('usage', 'push', '--to', receiver.url, '--json', ...more);
     t.equal(code, 0, stderr);
     return JSON.parse(stdout) as { readonly events: number; readonly corrections: number; readonly amounts: string[] };
   };
@@ -126,8 +120,8 @@ t.test('a correction says so when the amount of its month was sent without it', 
 });
 
 t.test('what an earlier version sent is not sent again', async (t: Test) => {
-  const { registry, receiver, key, push } = await stage(t);
-  const [day, state] = [dayBack(2), join(dataFolder(t), 'push.json')];
+  const { registry, receiver, key, push, folder } = await stage(t);
+  const [day, state] = [dayBack(2), join(folder, 'push.json')];
   const first = await registry.correct(key, { day, units: -2, reason: 'sent', id: 'M-1' }, 'ops');
   await push('--state', state);
   const old = JSON.parse(readFileSync(state, 'utf8')) as Record<string, unknown>;

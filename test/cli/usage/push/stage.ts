@@ -1,10 +1,9 @@
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
-import { ADMIN_TOKEN, listen } from '../../../gateway/admin/listener.js';
 import { command } from '../../commands.js';
-import { dataFolder, surroundings, type Finished } from '../../programs.js';
+import { operator } from '../../operator.js';
+import type { Finished } from '../../programs.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 
 export const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -23,18 +22,12 @@ interface Stage {
 }
 
 export async function stage(t: Test, keyCount: number, args: readonly string[] = []): Promise<Stage> {
-  const { engine, registry, port } = await listen(t);
+  const { engine, registry, folder, request, ...from } = await operator(t);
   const receiver = await startReceiver(t);
   const tokens = await Promise.all(
     Array.from({ length: keyCount }, (_, n) => registry.create({ plan: n % 3 === 0 ? 'pro' : 'free', name: `k${n}` })),
   );
-  const subjects = tokens.map(({ token }) => ({ kind: 'key' as const, ...parseToken(token, 'staging', false)! }));
-  const folder = dataFolder(t);
-  const env = surroundings(folder, {
-    ADMIN_PORT: String(port),
-    PETGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-    PETGATE_PUSH_TOKEN: 'push-secret',
-  });
+  const env = { ...from.env, PETGATE_PUSH_TOKEN: 'push-secret' };
   const all = ['usage', 'push', '--to', receiver.url, '--json', ...args];
   return {
     receiver,
@@ -45,14 +38,10 @@ export async function stage(t: Test, keyCount: number, args: readonly string[] =
     use: async (daysBack, times) => {
       const nowMs = Math.min(TODAY_MS - daysBack * DAY_MS + DAY_MS / 2, Date.now());
       await engine.admit(
-        subjects.flatMap((subject, place) =>
-          [...Array.from({ length: times(place) }, () => 'listPets'), 'createPet'].map((operation) => ({
-            subject,
-            operation,
-            scope: null,
-            cost: 1 as const,
-            nowMs,
-          })),
+        tokens.flatMap(({ token }, place) =>
+          [...Array.from({ length: times(place) }, () => 'listPets'), 'createPet'].map((operation) =>
+            request(token, operation, 1, nowMs),
+          ),
         ),
       );
     },

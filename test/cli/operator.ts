@@ -1,0 +1,38 @@
+import type { Test } from 'tap';
+import { parseToken } from '../../src/gateway/accounts/token.js';
+import { ADMIN_TOKEN, listen, type Listener } from '../gateway/admin/listener.js';
+import { command } from './commands.js';
+import { dataFolder, surroundings, type Finished } from './programs.js';
+
+/** The command line against a real admin listener in this process. */
+interface Operator extends Listener {
+  /** The data folder of the command line. */
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly run: (...args: readonly string[]) => Promise<Finished>;
+  /** The same with `--json`; what it prints. */
+  readonly json: (...args: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
+  /** A request with a key of the registry: its operation, cost and time. */
+  readonly request: (token: string, operation?: string, cost?: number, nowMs?: number) => AdmissionRequest;
+}
+
+type AdmissionRequest = Parameters<Listener['engine']['admit']>[0][number];
+
+export async function operator(
+  t: Test,
+  more: Parameters<typeof listen>[1] = {},
+  rules: Parameters<typeof listen>[2] = {},
+): Promise<Operator> {
+  const listener = await listen(t, more, rules);
+  const folder = dataFolder(t);
+  const env = surroundings(folder, { ADMIN_PORT: String(listener.port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
+  const run = (...args: readonly string[]): Promise<Finished> => command(args, env);
+  return {
+    ...{ ...listener, folder, env, run },
+    json: async (...args) => JSON.parse((await run(...args, '--json')).stdout) as Readonly<Record<string, unknown>>,
+    request: (token, operation = 'listPets', cost = 1, nowMs = Date.now()) => ({
+      subject: { kind: 'key', ...parseToken(token, 'staging', false)! },
+      ...{ operation, scope: null, cost, nowMs },
+    }),
+  };
+}
