@@ -7,7 +7,8 @@ import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { until } from '../servers/until.js';
 import { startRedis } from '../servers/redis.js';
-import { begin, dataFolder, petgate, surroundings } from './programs.js';
+import { command } from './commands.js';
+import { begin, dataFolder, surroundings } from './programs.js';
 
 /**
  * What each misspelt variable means. Before it was refused, it meant an embedded store in production, or one worker.
@@ -41,7 +42,7 @@ t.test('what Kubernetes says of Services beside is no mistake, and no port', asy
     PETS_PORT: 'tcp://10.0.0.2:8081',
     ADMIN_PORT: 'tcp://10.0.0.3:9090',
   };
-  t.match(await petgate(['config', 'check'], surroundings(dataFolder(t), links)), { code: 0, stderr: '' });
+  t.match(await command(['config', 'check'], surroundings(dataFolder(t), links)), { code: 0, stderr: '' });
 });
 
 t.test('production without Redis has to be asked for', async (t: Test) => {
@@ -49,7 +50,7 @@ t.test('production without Redis has to be asked for', async (t: Test) => {
   const check = async (more: string, env: NodeJS.ProcessEnv = {}): Promise<unknown> => {
     const file = join(folder, 'gateway.yaml');
     writeFileSync(file, `extends: ${join(packageRoot, 'config/production.yaml')}\n${more}`);
-    return petgate(['config', 'check'], surroundings(folder, { PETGATE_CONFIG: file, ...env }));
+    return command(['config', 'check'], surroundings(folder, { PETGATE_CONFIG: file, ...env }));
   };
   const redis = { REDIS_URL: 'redis://127.0.0.1:1' };
   t.match(await check(''), { code: 1, stderr: /REDIS_URL.*store: \{ engine: embedded \}/ });
@@ -61,8 +62,8 @@ t.test('production without Redis has to be asked for', async (t: Test) => {
 
 t.test('config check names the variable that is wrong, and refuses what the gateway would', async (t: Test) => {
   const folder = dataFolder(t);
-  const check = (env: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
-    petgate(['config', 'check'], surroundings(folder, env));
+  const check = (env: NodeJS.ProcessEnv): ReturnType<typeof command> =>
+    command(['config', 'check'], surroundings(folder, env));
   const wrong: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
     [{ REDIS_URL: 'redis://u:hunter2/w@h:1' }, /variable REDIS_URL: store\.redis: has a host that is not/],
     [{ REDIS_URL: 'redis://u:hunter2@h:1?x=1' }, /variable REDIS_URL: store\.redis: must look like.*percent-encode/],
@@ -96,7 +97,7 @@ t.test('config check prints what would run, and --store asks the store', async (
     PETGATE_EVENTS_URL: 'https://hooks.example.com/hunter2',
     PETGATE_EVENTS_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
   });
-  const { code, stdout } = await petgate(['config', 'check'], env);
+  const { code, stdout } = await command(['config', 'check'], env);
   t.equal(code, 0);
   for (const line of [
     /^environment +development$/m,
@@ -113,8 +114,8 @@ t.test('config check prints what would run, and --store asks the store', async (
     t.match(stdout, line);
   t.notMatch(stdout, 'hunter2');
 
-  const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
-    petgate(['config', 'check', '--store'], surroundings(folder, more));
+  const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof command> =>
+    command(['config', 'check', '--store'], surroundings(folder, more));
   const url = { REDIS_URL: redis.url };
   t.match(await asked(url), { code: 0, stdout: /All stores respond/ });
   await redis.command('CONFIG', 'SET', 'maxmemory', '100mb');
@@ -141,8 +142,8 @@ t.test(
       ),
     );
     await engine.close();
-    const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof petgate> =>
-      petgate(['config', 'check', '--store'], surroundings(folder, { REDIS_URL: redis.url, ...more }));
+    const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof command> =>
+      command(['config', 'check', '--store'], surroundings(folder, { REDIS_URL: redis.url, ...more }));
     const before = await redis.command('DBSIZE');
     t.match(await asked({}), { code: 1, stderr: /golden: the plan golden is gone.*: 1 key on it \(abcdefghijkl\)/ });
     const nobody = 'postgres://me:hunter2@127.0.0.1:1/x';

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { listIn, type Json, type Connect } from '../client.js';
 import { CommandError } from '../command-error.js';
+import type { Dimension } from '../../gateway/usage/grouping/range.js';
 import { segment } from '../actions/segment.js';
 import { say, styled } from '../output.js';
 import { cell } from '../../shared/readable.js';
@@ -18,9 +19,6 @@ interface ReportOptions {
   readonly format: 'table' | 'csv' | 'json';
   readonly json?: true;
 }
-
-const COUNTS = ['requests', 'units', 'returned', 'limited', 'banned', 'failed'];
-const CORRECTED = ['correctedRequests', 'correctedUnits'];
 
 export function reportCommand(connect: Connect): Command {
   return new Command('report')
@@ -41,7 +39,7 @@ export function reportCommand(connect: Connect): Command {
       // CSV and JSON are streamed: they may be larger than memory.
       if (json === true || format !== 'table')
         return client.pour(`/admin/v1/usage?${query.toString()}&format=${json === true ? 'json' : format}`);
-      await showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), labelsOf(asked.by.split(',')));
+      await showReport(await client.ask('GET', `/admin/v1/usage?${query.toString()}`), asked.by.split(','));
     });
 }
 
@@ -53,25 +51,20 @@ function daysOf(month: string, { from, to }: Pick<ReportOptions, 'from' | 'to'>)
   return { from: `${month}-01`, to: dayOf(Date.UTC(Number(year), Number(number), 0)) };
 }
 
-/** Returns the columns of the dimensions: a key is followed by its name, a customer by reference and name. */
-function labelsOf(by: readonly string[]): readonly string[] {
-  const customer = ['customer', 'reference', by.includes('key') ? 'customerName' : 'name'];
-  return by.flatMap((dimension) =>
-    dimension === 'customer' ? customer : dimension === 'key' ? ['key', 'name'] : [dimension],
-  );
-}
-
 async function showReport(report: Json, by: readonly string[]): Promise<void> {
+  const { CORRECTED, COUNTS } = await import('../../gateway/store/records/counts.js');
+  const { labelsOf } = await import('../../gateway/usage/grouping/range.js');
+  const names = labelsOf({ by: by as readonly Dimension[] });
   const money = 'amounts' in (report['totals'] as Json) ? MONEY : [];
   const corrected = 'correctedUnits' in (report['totals'] as Json) ? CORRECTED : [];
   const columns = [
-    ...by,
+    ...names,
     ...COUNTS,
     ...corrected,
     ...money,
     ...(by.includes('day') ? [['final', finalIn] as const] : []),
   ];
-  const labels = by.map((label, index) => [label, index === 0 ? 'total' : ' ']);
+  const labels = names.map((label, index) => [label, index === 0 ? 'total' : ' ']);
   const totals = { ...(report['totals'] as Json), ...Object.fromEntries(labels) } as Json;
   const growing = report['final'] === true ? ', final' : styled('dim', ', still growing');
   say(`Usage from ${cell(report['from'])} to ${cell(report['to'])} (UTC)${growing}\n`);

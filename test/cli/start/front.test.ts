@@ -79,10 +79,7 @@ t.test('without a contract every path is forwarded, and counted by its method', 
   for (const path of ['docs', 'docs/page.js', 'openapi.json'])
     t.equal((await ask(t, url, '', `GET /_petgate/${path}`)).status, 200, path);
   t.equal(running.output().split(key).length, 3, 'the key is shown, with the line to paste, and never again');
-  const admin = {
-    PETGATE_DATA: '',
-    ADMIN_PORT: /admin API: http:\/\/127\.0\.0\.1:(\d+)/.exec(running.output())![1],
-  };
+  const admin = { PETGATE_DATA: '', ADMIN_PORT: /admin API: http:\/\/127\.0\.0\.1:(\d+)/.exec(running.output())![1] };
   const { stdout } = await petgate(
     ['usage', '--by', 'operation', '--json'],
     { ...surroundings(folder), ...admin },

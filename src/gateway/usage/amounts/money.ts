@@ -1,13 +1,8 @@
 import type { Figure, MoneyView } from '../grouping/money-view.js';
 import type { DayCharge } from './bill.js';
 
-interface Sum {
-  base: bigint;
-  included: bigint;
-  overage: bigint;
-  amount: bigint;
-}
 const FIELDS = ['base', 'included', 'overage', 'amount'] as const;
+type Sum = Record<(typeof FIELDS)[number], bigint>;
 
 /** Sums up parts by currency. An unknown amount makes the sum unknown: it never counts as zero. */
 export class Money {
@@ -52,13 +47,8 @@ export class Money {
   }
 }
 
-function figuresOf({ base, included, overage, amount }: Sum): MoneyView {
-  return {
-    base: figureOf(base),
-    included: figureOf(included),
-    overage: figureOf(overage),
-    amount: figureOf(amount),
-  };
+function figuresOf(sum: Sum): MoneyView {
+  return Object.fromEntries(FIELDS.map((field) => [field, figureOf(sum[field])]));
 }
 
 function figureOf(exact: bigint): Figure {

@@ -4,7 +4,7 @@ import type { Accounts } from '../../store/ledger.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import { withRetry } from '../../store/records/retry.js';
 import type { Account } from './accounts.js';
-import type { DayCharge } from './bill.js';
+import { dayCharges, type DayCharge } from './bill.js';
 
 /** Payers whose history is read in one turn of the event loop. */
 const AT_ONCE = 32;
@@ -38,17 +38,29 @@ async function historyOf(
   return withRetry(() => ('secrets' in record ? keys : customers).history(id));
 }
 
+/** A payer's month, to be billed. */
+interface Billed<Day> {
+  /** Its plan at the end of each day; null if it had none. */
+  readonly planOf: readonly (string | null)[];
+  readonly days: readonly string[];
+  /** By plan, the days with counts. */
+  readonly counted: ReadonlyMap<string, ReadonlyMap<string, Day>>;
+  readonly prices: ReadonlyMap<string, Price | null>;
+}
+
 /**
- * Returns the parts to report: none if the payer owes nothing and has no counts; for a plan without a price, only days
- * with counts. A part of a plan that `prices` lacks is always reported, as unknown.
- * @param counted by plan, the days with counts
+ * Returns what to report as owed: nothing if the payer owes nothing and has no counts; for a plan without a price, only
+ * days with counts. A part of a plan that `prices` lacks is always reported, as unknown.
+ * @param unitsOf units of a day to bill, including corrections
  */
-export function reportable(
-  parts: readonly DayCharge[],
-  prices: ReadonlyMap<string, Price | null>,
-  counted: ReadonlyMap<string, { has(day: string): boolean }>,
-  days: readonly string[],
+export function chargesOf<Day>(
+  { planOf, days, counted, prices }: Billed<Day>,
+  unitsOf: (its: Day, plan: string, day: string) => number,
 ): readonly DayCharge[] {
+  const units = [...counted].map(
+    ([plan, its]) => [plan, days.map((day) => (its.has(day) ? unitsOf(its.get(day)!, plan, day) : undefined))] as const,
+  );
+  const parts = dayCharges({ planOf, units: new Map(units) }, prices);
   const isReported = ({ plan, day, price }: DayCharge): boolean =>
     price !== null || !prices.has(plan) || counted.get(plan)?.has(days[day]!) === true;
   const isOwed = ({ plan, price, amount }: DayCharge): boolean => (price === null ? !prices.has(plan) : amount !== 0n);

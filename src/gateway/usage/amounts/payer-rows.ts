@@ -16,10 +16,9 @@ import { daysFrom } from '../../../shared/utc-day.js';
 import type { Ledger, ReportRow } from '../grouping/groups.js';
 import { isFinal, labelsOf, type ReportRange } from '../grouping/range.js';
 import { accountsIn, type Summing } from './accounts.js';
-import { dayCharges } from './bill.js';
 import { Money } from './money.js';
 import type { MoneyView } from '../grouping/money-view.js';
-import { withHistory, reportable, type WithHistory } from './month.js';
+import { chargesOf, withHistory, type WithHistory } from './month.js';
 
 /** Counts and corrections by plan and day. */
 type Counted = Map<string, Map<string, Counts & Corrected>>;
@@ -70,13 +69,7 @@ export class Amounts {
 
   #rowsOf({ id, record, sums: counted, history }: WithHistory<Counted>): readonly ReportRow[] {
     const days = this.#days;
-    const parts = dayCharges(
-      {
-        planOf: record === undefined ? days.map(() => null) : planDays(record, history, days),
-        units: new Map([...counted].map(([plan, sums]) => [plan, days.map((day) => unitsOf(sums.get(day)))])),
-      },
-      this.#prices,
-    );
+    const planOf = record === undefined ? days.map(() => null) : planDays(record, history, days);
     const rows = new Map<string, Sum>();
     const sumOf = (plan: string, day: string): Sum => {
       const { by } = this.#range;
@@ -91,7 +84,8 @@ export class Amounts {
         addAll(counts, counts, more);
       }
     if (record === undefined) for (const sum of rows.values()) sum.money.unknown('it has no record');
-    for (const part of reportable(parts, this.#prices, counted, days))
+    const billed = { planOf, days, counted, prices: this.#prices };
+    for (const part of chargesOf(billed, (its) => netUnits(its) + its.correctedUnits))
       sumOf(part.plan, days[part.day]!).money.add(part);
     for (const { counts, money } of rows.values()) {
       addAll(this.totals, this.corrected, counts);
@@ -126,11 +120,6 @@ interface Sum {
   readonly day: string;
   readonly counts: Counts & Corrected;
   readonly money: Money;
-}
-
-/** Returns the units to bill: counted units plus corrections. */
-function unitsOf(sum: (Counts & Corrected) | undefined): number | undefined {
-  return sum && netUnits(sum) + sum.correctedUnits;
 }
 
 function addAll(sums: Counts, corrected: Corrected, more: Counts & Corrected): void {

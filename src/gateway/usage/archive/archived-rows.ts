@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { InTurn } from '../../../shared/turns/in-turn.js';
 import { COUNTS, noCounts, type UsageRow } from '../../store/records/counts.js';
 import { mergeByKey } from './merge.js';
 import type { Part } from '../../store/ledger.js';
@@ -23,7 +24,7 @@ export async function* readRows(
         : '';
   const written = only === '' ? await checksumsOf(client, days) : new Map<string, Checksum>();
   const sources: AsyncIterable<readonly UsageRow[]>[] = [];
-  const turns = new Turns();
+  const turns = new InTurn();
   for (const day of days) {
     const rows = await rowsOfDay(client, turns, day, only);
     const checksum = written.get(day);
@@ -70,7 +71,7 @@ async function* checked(
 
 async function rowsOfDay(
   client: pg.Client,
-  turns: Turns,
+  turns: InTurn,
   day: string,
   only: string,
 ): Promise<AsyncIterable<readonly UsageRow[]>> {
@@ -82,7 +83,7 @@ async function rowsOfDay(
   );
   return (async function* () {
     for (;;) {
-      const { rows: fetched } = await turns.take(() =>
+      const { rows: fetched } = await turns.run('query', () =>
         client.query<(string | null)[]>({ text: `fetch ${FETCH_ROWS} from ${name}`, rowMode: 'array' }),
       );
       if (fetched.length > 0) yield fetched.map((row) => rowOf(day, row));
@@ -98,21 +99,10 @@ function rowOf(day: string, [key, plan, operation, ...fields]: readonly (string 
   return { key: key!, plan: plan!, operation: operation!, day, ...counts };
 }
 
-/** Runs one query at a time on a connection. */
-class Turns {
-  #last: Promise<unknown> = Promise.resolve();
-
-  take<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-}
-
 /** Computes a day's checksum from the rows in the table, within this transaction. */
 export async function checksumIn(client: pg.Client, day: string): Promise<Checksum> {
   const checksum = new DayChecksum(day);
-  for await (const batch of await rowsOfDay(client, new Turns(), day, '')) for (const row of batch) checksum.add(row);
+  for await (const batch of await rowsOfDay(client, new InTurn(), day, '')) for (const row of batch) checksum.add(row);
   await client.query(`close ${client.escapeIdentifier(`day ${day}`)}`);
   return checksum.result;
 }

@@ -11,9 +11,6 @@ const WINDOW_DAYS = 31;
 
 export type MoveSettings = Pick<Settings['store'], 'usage' | 'archive_after'>;
 
-/** Called for each moved day, with its number of rows. */
-type OnMoved = (day: string, rows: number) => void;
-
 /** Returns the day before which days are due: final, and old by the store's clock and ours, as either may be wrong. */
 export async function dueBefore(
   store: LedgerStore,
@@ -35,7 +32,7 @@ export async function moveDays(
   store: LedgerStore,
   archive: Archive,
   settings: MoveSettings,
-  onMoved: OnMoved,
+  onMoved: (day: string, rows: number) => void,
   ownMs = Date.now(),
 ): Promise<boolean> {
   if ((await archive.pausedUntilMs()) > Date.now()) return false;

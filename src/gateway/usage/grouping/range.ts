@@ -46,33 +46,18 @@ export interface ReportRange {
 }
 
 /** A gateway in a report, times in ISO 8601; `finalAt` is null once its days are final without it. */
-interface MissingView {
-  readonly gateway: string;
-  readonly host: string;
-  readonly from: string;
-  readonly to: string;
+interface MissingView extends Omit<Missing, 'seenMs' | 'finalAtMs'> {
   readonly lastSeen: string;
   readonly finalAt: string | null;
 }
 
-export function viewOf({ gateway, host, from, to, seenMs, finalAtMs }: Missing): MissingView {
-  return {
-    gateway,
-    host,
-    from,
-    to,
-    lastSeen: new Date(seenMs).toISOString(),
-    finalAt: finalAtMs === null ? null : new Date(finalAtMs).toISOString(),
-  };
+export function viewOf({ seenMs, finalAtMs, ...missing }: Missing): MissingView {
+  const finalAt = finalAtMs === null ? null : new Date(finalAtMs).toISOString();
+  return { ...missing, lastSeen: new Date(seenMs).toISOString(), finalAt };
 }
 
 /** Returns the gateways whose counts may be missing in final days of this range. */
-export function missingIn({
-  from,
-  to,
-  openFrom,
-  without = [],
-}: Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>): readonly Missing[] {
+export function missingIn({ from, to, openFrom, without = [] }: Omit<ReportRange, 'by'>): readonly Missing[] {
   return without.filter((each) => each.from <= to && each.to >= from && each.from < openFrom);
 }
 

@@ -1,13 +1,11 @@
-import type { MoneyView } from '../grouping/money-view.js';
 import { LoggedBill, type Prices } from './bills.js';
 import type { Rehearsed } from './replay.js';
 import type { Doubt } from './subjects.js';
-import { Tally, type BeforeAndAfter, type Row } from './tally.js';
+import { Tally, type BeforeAndAfter, type Sums } from './tally.js';
 
 /** Requests by outcome, and the units admitted. */
 type Counts = Record<'admitted' | 'limited' | 'banned' | 'units', number>;
 type LogFigures = Readonly<Record<'before' | 'after', Counts>>;
-export type LogRow = Row<LogFigures>;
 
 /** A key's first request that the log admitted and the new plans refuse. */
 interface FirstRefusal {
@@ -24,21 +22,16 @@ interface FirstRefusal {
 }
 
 /** The result of a rehearsal. */
-export interface Sums {
+export interface LogSums extends Sums<LogFigures> {
   readonly from: string | null;
   readonly to: string | null;
   readonly different: number;
   /** How many of these may differ for another reason than the plans. */
   readonly doubtful: Readonly<Partial<Record<Doubt, number>>>;
-  readonly plans: readonly LogRow[];
-  /** Payers whose figures change, those that lose most requests first. */
-  readonly payers: readonly LogRow[];
   /** In the order of time. */
   readonly refused: readonly FirstRefusal[];
   /** Number of keys that are refused but not listed. */
   readonly refusedUnlisted: number;
-  /** Known sums by currency; absent if no plan has a price. */
-  readonly owed?: BeforeAndAfter<readonly MoneyView[]> | undefined;
 }
 
 /** Maximum number of refused keys to list. */
@@ -47,7 +40,8 @@ const MAX_LISTED = 10_000;
 /** Figures by plan, and what they cost. */
 interface Payer {
   readonly figures: Map<string, LogFigures>;
-  readonly bill: LoggedBill;
+  /** Null if no plan has a price. */
+  readonly bill: LoggedBill | null;
 }
 
 /** Sums up what the new plans change in a log. */
@@ -81,14 +75,14 @@ export class LogTally {
     figures.before.units += before;
     figures.after[verdict.outcome] += 1;
     figures.after.units += after;
-    if (this.#prices !== null) payer.bill.add(line, before, after);
+    payer.bill?.add(line, before, after);
     if (verdict.outcome === outcome) return;
     this.#different += 1;
     if (doubt !== null) this.#doubtful[doubt] = (this.#doubtful[doubt] ?? 0) + 1;
     if (outcome === 'admitted') this.#refuse({ line, verdict, doubt });
   }
 
-  end(): Sums {
+  end(): LogSums {
     const tally = new Tally(none, ({ before, after }) => before.admitted - after.admitted, {
       payer: null as string | null,
     });
@@ -99,17 +93,18 @@ export class LogTally {
     const [from, to] = [this.#firstMs, this.#lastMs].map((ms) =>
       this.#payers.size === 0 ? null : new Date(ms).toISOString(),
     ) as [string | null, string | null];
+    const { plans, payers, owed } = tally.end();
     return {
       ...{ from, to, different: this.#different, doubtful: this.#doubtful },
-      ...{ plans: tally.plans(), payers: tally.payers.list() },
+      ...{ plans, payers },
       refused: [...this.#refused.values()].sort((one, other) => compare(one.at, other.at)),
       refusedUnlisted: this.#unlisted.size,
-      owed: tally.owed(),
+      owed,
     };
   }
 
-  #chargesOf(bill: LoggedBill) {
-    if (this.#prices === null) return undefined;
+  #chargesOf(bill: LoggedBill | null) {
+    if (this.#prices === null || bill === null) return undefined;
     const { before, after } = this.#prices;
     const period = [this.#firstMs, this.#lastMs] as const;
     return {
@@ -120,7 +115,8 @@ export class LogTally {
 
   #payerOf(id: string | null): Payer {
     let payer = this.#payers.get(id);
-    if (payer === undefined) this.#payers.set(id, (payer = { figures: new Map(), bill: new LoggedBill() }));
+    if (payer === undefined)
+      this.#payers.set(id, (payer = { figures: new Map(), bill: this.#prices && new LoggedBill() }));
     return payer;
   }
 

@@ -4,7 +4,7 @@ import { decisionIn, isCount, type LoggedDecision } from './line.js';
 import { Replay, type LeftOut } from './replay.js';
 import { Sorter } from './sorter.js';
 import type { Doubt } from './subjects.js';
-import { LogTally, type Sums } from './log-tally.js';
+import { LogTally, type LogSums } from './log-tally.js';
 import type { BeforeAndAfter } from './tally.js';
 import { LINES_DROPPED } from '../../../shared/log-lines.js';
 
@@ -12,7 +12,7 @@ import { LINES_DROPPED } from '../../../shared/log-lines.js';
 type Ignored = Record<LeftOut | 'repeated' | 'free' | 'undecided' | 'old' | 'strange' | 'unreadable' | 'other', number>;
 
 /** The outcome of logged traffic under other plans. */
-export interface Outcome extends Sums {
+export interface Outcome extends LogSums {
   readonly rehearsed: number;
   readonly ignored: Readonly<Ignored>;
   /** Access lines that the log reports as dropped; without those omitted by sampling. */

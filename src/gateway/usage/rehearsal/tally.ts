@@ -34,6 +34,15 @@ export type Row<Its extends Figures, Of extends Whose = Whose> = Its &
     readonly owed?: BeforeAndAfter<MoneyView> | undefined;
   };
 
+/** The sums of a log or of the ledger. */
+export interface Sums<Its extends Figures, Of extends Whose = Whose> {
+  readonly plans: readonly Row<Its, Of>[];
+  /** Payers whose figures change, those that lose most first. */
+  readonly payers: readonly Row<Its, Of>[];
+  /** Known sums by currency; absent if no plan has a price. */
+  readonly owed?: BeforeAndAfter<readonly MoneyView[]> | undefined;
+}
+
 interface Sum<Its> {
   readonly figures: Its;
   money?: BeforeAndAfter<Money> | undefined;
@@ -41,8 +50,7 @@ interface Sum<Its> {
 
 /** Sums up what new plans change, in one row per plan and payer. */
 export class Tally<Its extends Figures, Of extends Whose = Whose> {
-  /** Rows of payers whose figures change, those that lose most first. */
-  readonly payers: Largest<Row<Its, Of>>;
+  readonly #payers: Largest<Row<Its, Of>>;
   readonly #none: () => Its;
   readonly #whole: Of;
   readonly #plans = new Map<string, Sum<Its>>();
@@ -52,7 +60,7 @@ export class Tally<Its extends Figures, Of extends Whose = Whose> {
   constructor(none: () => Its, lost: (figures: Its) => number, whole: Of, maxPayers = Infinity) {
     this.#none = none;
     this.#whole = whole;
-    this.payers = new Largest<Row<Its, Of>>(maxPayers, lost);
+    this.#payers = new Largest<Row<Its, Of>>(maxPayers, lost);
   }
 
   /**
@@ -78,20 +86,17 @@ export class Tally<Its extends Figures, Of extends Whose = Whose> {
       }
       if (whose.payer === null) continue;
       const row = { plan, ...whose, ...its, owed: money && viewOf(money) };
-      if (isChanged(row)) this.payers.add(row);
+      if (isChanged(row)) this.#payers.add(row);
     }
   }
 
-  /** Returns the rows of the plans. */
-  plans(): readonly Row<Its, Of>[] {
-    return [...this.#plans]
+  /** Returns the sums, and the number of payers that are not listed. */
+  end(): Sums<Its, Of> & { readonly payersUnlisted: number } {
+    const plans = [...this.#plans]
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([plan, { figures, money }]) => ({ plan, ...this.#whole, ...figures, owed: money && viewOf(money) }));
-  }
-
-  /** Returns the known sums by currency; undefined if no plan has a price. */
-  owed(): BeforeAndAfter<readonly MoneyView[]> | undefined {
-    return this.#money && mapped(this.#money, (money) => money.byCurrency());
+    const owed = this.#money && mapped(this.#money, (money) => money.byCurrency());
+    return { plans, payers: this.#payers.list(), payersUnlisted: this.#payers.left, owed };
   }
 }
 

@@ -45,11 +45,7 @@ t.test('a day in the archive is corrected beside what was counted, and comes bac
     const counted = rows.filter(({ key }) => key !== customer);
     t.same(
       counted,
-      before.map((row, n) => ({
-        ...row,
-        correctedUnits: counted[n]?.['correctedUnits'],
-        correctedRequests: 0,
-      })),
+      before.map((row, n) => ({ ...row, correctedUnits: counted[n]?.['correctedUnits'], correctedRequests: 0 })),
       `${what}: what was counted stands as it was`,
     );
     const sums = rows.flatMap(({ key, day, correctedUnits }) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { Test } from 'tap';
+import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { petgate } from '../../../cli/programs.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../../../servers/gateway.js';
 import { NO_BAN } from '../../../servers/plans.js';
@@ -76,19 +77,7 @@ async function prove(t: Test, gatewayCount: number, environment: Readonly<Record
   const expected = [...tally].map(([name, seen]) => ({ name, ...seen })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const ledger = async (): Promise<unknown[]> => {
     const { body } = await first.admin('GET', `/admin/v1/usage?from=${day}&to=${last}&by=key,plan,operation`);
-    const { rows } = body as {
-      rows: {
-        key: string;
-        plan: string;
-        operation: string;
-        requests: number;
-        units: number;
-        limited: number;
-        banned: number;
-        failed: number;
-      }[];
-    };
-    return rows
+    return (body as { rows: readonly UsageRow[] }).rows
       .map(({ key, plan, operation, requests, units, limited, banned, failed }) => ({
         name: [key, plan, operation].join('\t'),
         ...{ requests, units, limited, banned, failed },
@@ -118,25 +107,16 @@ async function prove(t: Test, gatewayCount: number, environment: Readonly<Record
     writeFileSync(file, n === 0 ? program.output() : gzipSync(program.output()));
     return file;
   });
-  const reconcile = (files: readonly string[], onDay = day) =>
+  const metrics = gateways.map(({ adminUrl }) => `${adminUrl}/metrics`);
+  const reconcile = (onDay: string) =>
     petgate(
-      [
-        '--admin-url',
-        first.adminUrl,
-        'usage',
-        'reconcile',
-        '--day',
-        onDay,
-        '--access-log',
-        ...files,
-        '--metrics',
-        ...gateways.map(({ adminUrl }) => `${adminUrl}/metrics`),
-        '--json',
-      ],
+      ['--admin-url', first.adminUrl, 'usage', 'reconcile', '--json', '--day', onDay]
+        .concat('--access-log', ...logs)
+        .concat('--metrics', ...metrics),
       { PATH: process.env['PATH'], PETGATE_ADMIN_TOKEN: ADMIN_TOKEN },
     );
   const admitted = expected.reduce((sum, { requests }) => sum + requests, 0);
-  const proofs = await Promise.all((day === last ? [day] : [day, last]).map((each) => reconcile(logs, each)));
+  const proofs = await Promise.all((day === last ? [day] : [day, last]).map(reconcile));
   let logged = 0;
   for (const { code, stdout, stderr } of proofs) {
     t.equal(code, 0, stderr + stdout.slice(0, 2_000));
@@ -152,14 +132,6 @@ async function prove(t: Test, gatewayCount: number, environment: Readonly<Record
   }
   t.equal(logged, admitted, 'ledger and access log are what clients saw admitted');
   t.comment(`admitted ${admitted}`);
-
-  const lines = first.program.output().split('\n');
-  const cut = lines.findIndex((line) => line.includes('"counted":true'));
-  const { key } = JSON.parse(lines[cut]!) as { key: string };
-  writeFileSync(logs[0]!, lines.toSpliced(cut, 1).join('\n'));
-  const { code, stdout } = await reconcile(logs, day);
-  t.equal(code, 1, 'one line less, and they differ');
-  t.match(JSON.parse(stdout), { equal: false, differences: [{ key }] }, 'by that key');
 }
 
 function today(): string {

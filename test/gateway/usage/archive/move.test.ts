@@ -6,7 +6,7 @@ import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/names
 import type { RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { customerOf } from '../../../../src/gateway/store/records/customer-id.js';
-import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
+import { noCounts, type UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import type { Archive } from '../../../../src/gateway/usage/archive/archive.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
@@ -17,8 +17,9 @@ import { daysFrom } from '../../../../src/shared/utc-day.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
 import { startPostgres } from '../../../servers/postgres.js';
-import { startCluster, startRedis, type RedisServer } from '../../../servers/redis.js';
+import { startCluster, startRedis } from '../../../servers/redis.js';
 import { startProxy } from '../../../servers/stalling-proxy.js';
+import { newPlace } from './places.js';
 import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive, type Stage } from './stage.js';
 
 t.setTimeout(600_000);
@@ -77,15 +78,6 @@ async function provesWhole(t: Test, stage: Stage, oldest: number): Promise<void>
   t.same(await allRows(store, archive, ago(oldest)), before);
 }
 
-/** An empty Redis, and the name of an empty database. */
-async function staged(t: Test, database: string): Promise<Stage & { readonly redis: RedisServer }> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const stage = await openStage(t, redis.url, await postgres.createDatabase(database));
-  // Few days: each one is looked at, and Redis rests in between.
-  return { ...stage, settings: { ...stage.settings, store: { ...stage.settings.store, usage: 80 } }, redis };
-}
-
 t.test('one Redis', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
@@ -98,7 +90,7 @@ t.test('a Cluster', async (t) => {
 });
 
 t.test('an archive that is not the one that days were moved to is refused', async (t) => {
-  const stage = await staged(t, 'own');
+  const stage = await newPlace(t, await postgres.createDatabase('own'));
   await use(stage.engine, 3, [50]);
   await moved(await archiveOf(t, stage.settings), stage);
   const other = { ...stage, settings: withArchive(stage.settings, await postgres.createDatabase('other')) };
@@ -108,7 +100,7 @@ t.test('an archive that is not the one that days were moved to is refused', asyn
 });
 
 t.test(
-  'the archive knows whose days it has: an empty Redis is ' + 'no first start, and no other store moves there',
+  'the archive knows whose days it has: an empty Redis is no first start, and no other store moves there',
   async (t) => {
     const redis = await startRedis();
     t.teardown(() => redis.stop());
@@ -118,7 +110,7 @@ t.test(
     await moved(await archiveOf(t, settings), stage);
     const id = await redis.command('HGET', 'petgate:store', 'id');
     t.equal(await archivedStore(settings)(), id, 'also where no day was due');
-    const other = await staged(t, 'not_whose');
+    const other = await newPlace(t, await postgres.createDatabase('not_whose'));
     const both = { ...other, settings: withArchive(other.settings, settings.store.archive!) };
     await t.rejects(moved(await archiveOf(t, both.settings), both), { message: /belongs to another store/ });
     // A stage that is still at it would mark what is empty by then.
@@ -138,7 +130,7 @@ t.test(
 );
 
 t.test('an archive that hangs when it is asked for its store is asked again, and no connection is left', async (t) => {
-  const stage = await staged(t, 'hangs');
+  const stage = await newPlace(t, await postgres.createDatabase('hangs'));
   await moved(await archiveOf(t, stage.settings), stage);
   const url = new URL(stage.settings.store.archive!);
   const proxy = await startProxy(Number(url.port));
@@ -162,7 +154,7 @@ t.test('an archive that hangs when it is asked for its store is asked again, and
 });
 
 t.test('a report that is under way while days are moved has every row once', async (t) => {
-  const stage = await staged(t, 'under_way');
+  const stage = await newPlace(t, await postgres.createDatabase('under_way'));
   await use(stage.engine, 300, [70, 69, 68, 67, 66, 2]);
   const before = await allRows(stage.store, null, ago(80));
   const archive = await archiveOf(t, stage.settings);
@@ -181,7 +173,7 @@ t.test('a report that is under way while days are moved has every row once', asy
 });
 
 t.test('what comes late of an archived day stays in the store, and is in every report', async (t) => {
-  const stage = await staged(t, 'late');
+  const stage = await newPlace(t, await postgres.createDatabase('late'));
   const { engine, store, settings, redis } = stage;
   const [key] = await use(engine, 5, [50, 49, 48]);
   const archive = await archiveOf(t, settings);
@@ -194,16 +186,8 @@ t.test('what comes late of an archived day stays in the store, and is in every r
       keyId: key!.id,
       rows: [
         {
-          key: key!.id,
-          plan: 'open',
-          operation: 'createPet',
-          day: ago(days),
-          requests,
-          units: 3 * requests,
-          returned: 0,
-          limited: 0,
-          banned: 0,
-          failed: 0,
+          ...{ key: key!.id, plan: 'open', operation: 'createPet', day: ago(days) },
+          ...{ ...noCounts(), requests, units: 3 * requests },
         },
       ],
     });
@@ -232,7 +216,7 @@ t.test('what comes late of an archived day stays in the store, and is in every r
 });
 
 t.test("Redis' clock 41 days ahead during a move, and what is counted when it is right again", async (t) => {
-  const stage = await staged(t, 'ahead');
+  const stage = await newPlace(t, await postgres.createDatabase('ahead'));
   const { engine, store, settings } = stage;
   const [key] = await use(engine, 5, [50, 2, 0]);
   const archive = await archiveOf(t, settings);

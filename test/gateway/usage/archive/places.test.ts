@@ -212,8 +212,7 @@ t.test('a Cluster: whole here and archived there, late counts, and the same file
   const cluster = await startCluster();
   t.teardown(() => cluster.stop());
   const source = await newPlace(t, 'postgres://nobody@127.0.0.1:1/none');
-  const stage = await openStage(t, cluster.url, await postgres.createDatabase('slots'));
-  const place = { ...stage, settings: { ...stage.settings, store: { ...stage.settings.store, usage: 80 } } };
+  const place = await openStage(t, cluster.url, await postgres.createDatabase('slots'), 80);
   const keys = [await newKey(source.engine, 'open'), await newKey(source.engine, 'open')] as const;
   for (const key of keys) await count(source.engine, key, 50, 100);
   await imported(place, await exported(source));

@@ -27,9 +27,7 @@ export async function newPlace(t: Test, url: string): Promise<Place> {
 
 /** Opened anew on a Redis, as by a gateway that starts. */
 export async function openPlace(t: Test, redis: RedisServer, url: string): Promise<Place> {
-  const stage = await openStage(t, redis.url, url);
-  // Few days: each one is looked at, and Redis rests in between.
-  return { ...stage, redis, settings: { ...stage.settings, store: { ...stage.settings.store, usage: 80 } } };
+  return { ...(await openStage(t, redis.url, url, 80)), redis };
 }
 
 /** Counts requests of a key so many days ago. */

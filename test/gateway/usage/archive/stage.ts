@@ -26,9 +26,9 @@ export interface Stage {
   readonly store: LedgerStore;
 }
 
-/** @param archive a PostgreSQL address */
-export async function openStage(t: Test, redisUrl: string, archive: string): Promise<Stage> {
-  const settings = settingsOf(temporaryFolder(t), redisUrl, archive);
+/** @param archive a PostgreSQL address @param usage few days: a move looks at each, and Redis rests in between */
+export async function openStage(t: Test, redisUrl: string, archive: string, usage = 400): Promise<Stage> {
+  const settings = settingsOf(temporaryFolder(t), redisUrl, archive, usage);
   const engine = openRedisEngine({
     ...{ url: redisUrl, deadlineMs: 2_000, plans: PLANS, usageDays: 400, events: true },
     archivedRows: archivedRows(settings),
@@ -39,22 +39,12 @@ export async function openStage(t: Test, redisUrl: string, archive: string): Pro
   return { engine, settings, store };
 }
 
-function settingsOf(data: string, redis: string, archive: string): LedgerSettings {
+function settingsOf(data: string, redis: string, archive: string, usage: number): LedgerSettings {
   return {
     data,
     store: {
-      redis,
-      deadline: 10_000,
-      usage: 400,
-      archive,
-      archive_after: 40,
-      final_after: 7 * DAY_MS,
-      map_size: 2 ** 28,
-      on_failure: 'local',
-      gateways: 'auto',
-      eviction: 'refuse',
-      replicas: 'auto',
-      replica_wait: 1_000,
+      ...{ redis, deadline: 10_000, usage, archive, archive_after: 40, final_after: 7 * DAY_MS, map_size: 2 ** 28 },
+      ...{ on_failure: 'local', gateways: 'auto', eviction: 'refuse', replicas: 'auto', replica_wait: 1_000 },
     },
   };
 }

@@ -56,28 +56,15 @@ async function rehearsal(t: Test, gateway: Gateway): Promise<void> {
 }
 
 async function reportOfCustomers(t: Test, gateway: Gateway): Promise<void> {
-  const made = async (path: string, body: object) => (await gateway.admin('POST', path, body)).body as Made;
-  const customers = await Promise.all(
-    ['C-1', 'C-2', 'C-3'].map((reference) => made('/admin/v1/customers', { name: 'shop', plan: 'pro', reference })),
-  );
-  for (const { id: customer } of customers)
+  const made = async (path: string, body: object) =>
+    (await gateway.admin('POST', path, body)).body as Readonly<Record<'id' | 'key', string>>;
+  for (const reference of ['C-1', 'C-2', 'C-3']) {
+    const { id: customer } = await made('/admin/v1/customers', { name: 'shop', plan: 'pro', reference });
     for (const name of ['web', 'app']) await send(gateway, (await made('/admin/v1/keys', { customer, name })).key);
-  for (const { id: customer, reference } of customers) {
-    for (const whose of [customer, reference]) {
-      const { status, body } = await gateway.admin('GET', `/admin/v1/usage?by=customer&customer=${whose}`);
-      t.equal(status, 200, JSON.stringify(body));
-      t.match(body, { rows: [{ customer, reference, name: 'shop', requests: 2 }], totals: { requests: 2 } });
-      t.equal((body as { rows: readonly unknown[] }).rows.length, 1);
-    }
-    const listed = await gateway.admin('GET', `/admin/v1/customers?reference=${reference}`);
-    t.match(listed.body, { customers: [{ id: customer }], cursor: null });
+    const { body } = await gateway.admin('GET', `/admin/v1/usage?by=customer&customer=${reference}`);
+    t.match(body, { rows: [{ customer, reference, name: 'shop', requests: 2 }], totals: { requests: 2 } });
+    t.equal((body as { rows: readonly unknown[] }).rows.length, 1);
   }
-}
-
-interface Made {
-  readonly id: string;
-  readonly key: string;
-  readonly reference: string;
 }
 
 t.test('embedded: a report over all keys is up to date, and starts no process', async (t) => {

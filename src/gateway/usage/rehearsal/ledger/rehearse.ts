@@ -4,13 +4,11 @@ import type { Accounts } from '../../../store/ledger.js';
 import type { UsageStore } from '../../../store/port.js';
 import { daysFrom } from '../../../../shared/utc-day.js';
 import { accountsIn } from '../../amounts/accounts.js';
-import { dayCharges, type DayCharge } from '../../amounts/bill.js';
-import { withHistory, reportable, type WithHistory } from '../../amounts/month.js';
+import { chargesOf, withHistory, type WithHistory } from '../../amounts/month.js';
 import { withCorrections } from '../../grouping/corrections.js';
-import type { MoneyView } from '../../grouping/money-view.js';
 import { isFinal, type ReportRange } from '../../grouping/range.js';
 import { Largest } from '../largest.js';
-import { Tally, type BeforeAndAfter, type Row } from '../tally.js';
+import { Tally, type BeforeAndAfter, type Sums } from '../tally.js';
 import { judge, type Excess } from './limits.js';
 import { summingFor, type DayUse, type Use } from './use.js';
 
@@ -40,24 +38,17 @@ interface Payer {
   readonly name: string;
 }
 
-export type LedgerRow = Row<LedgerFigures, Payer>;
-
 /** The outcome of a month of the ledger under other plans. */
-export interface LedgerOutcome {
+export interface LedgerOutcome extends Sums<LedgerFigures, Payer> {
   /** UTC days. */
   readonly from: string;
   readonly to: string;
   /** False if counts of the month may still grow. */
   readonly final: boolean;
-  readonly plans: readonly LedgerRow[];
-  /** Payers whose figures change, the most units above first. */
-  readonly payers: readonly LedgerRow[];
   readonly payersUnlisted: number;
   /** Payers' excesses over windows of the new plans, the largest first. */
   readonly excesses: readonly (Excess & Payer)[];
   readonly excessesUnlisted: number;
-  /** Known sums by currency; absent if no plan has a price. */
-  readonly owed?: BeforeAndAfter<readonly MoneyView[]> | undefined;
   /** Number of requests by plan, for plans that the new ones lack. */
   readonly missingPlans: Readonly<Record<string, number>>;
 }
@@ -103,10 +94,8 @@ class LedgerRehearsal {
     const terms = record === undefined ? [] : termsOn(record, history, days);
     const judged = judge(use, this.#script.plans, (day) => terms[days.indexOf(day)]?.limits ?? null);
     const planOf = days.map((_, n) => terms[n]?.plan ?? null);
-    const parts = (prices: Prices, unitsOf: UnitsOf): readonly DayCharge[] => {
-      const units = [...use].map(([plan, its]) => [plan, days.map((day) => unitsOf(its.get(day), plan, day))] as const);
-      return reportable(dayCharges({ planOf, units: new Map(units) }, prices), prices, use, days);
-    };
+    const passing = ({ corrected }: DayUse, plan: string, day: string): number =>
+      judged.units.get(plan)!.get(day)! + corrected;
     const whose = { payer, name: record?.name ?? '' };
     const { before, after } = this.#prices;
     this.#tally.add(
@@ -114,8 +103,8 @@ class LedgerRehearsal {
       new Map([...use].map(([plan, its]) => [plan, figuresOf(its, judged.units.get(plan)!)])),
       this.#isPriced
         ? {
-            before: parts(before, (its) => its && its.units + its.corrected),
-            after: parts(after, (its, plan, day) => its && judged.units.get(plan)!.get(day)! + its.corrected),
+            before: chargesOf({ planOf, days, counted: use, prices: before }, (its) => its.units + its.corrected),
+            after: chargesOf({ planOf, days, counted: use, prices: after }, passing),
           }
         : undefined,
       record === undefined ? 'it has no record' : undefined,
@@ -125,20 +114,17 @@ class LedgerRehearsal {
 
   end(): LedgerOutcome {
     const { range, plans: known } = this.#script;
-    const { payers } = this.#tally;
-    const plans = this.#tally.plans();
+    const { plans, payers, payersUnlisted, owed } = this.#tally.end();
     const missing = plans.filter(({ plan, before }) => !known.has(plan) && before.requests > 0);
     return {
       ...{ from: range.from, to: range.to, final: isFinal(range), plans },
-      ...{ payers: payers.list(), payersUnlisted: payers.left },
+      ...{ payers, payersUnlisted },
       ...{ excesses: this.#excesses.list(), excessesUnlisted: this.#excesses.left },
-      owed: this.#tally.owed(),
+      owed,
       missingPlans: Object.fromEntries(missing.map(({ plan, before }) => [plan, before.requests])),
     };
   }
 }
-
-type UnitsOf = (its: DayUse | undefined, plan: string, day: string) => number | undefined;
 
 function none(): LedgerFigures {
   return { before: { requests: 0, units: 0, refused: 0 }, after: { units: 0 }, above: 0 };
