@@ -1,5 +1,5 @@
 import type { Plan, Plans } from '../../../admission/plan.js';
-import { costOf, EVERY_OPERATION } from '../../../admission/windows.js';
+import { costOf } from '../../../admission/windows.js';
 import { netUnits, type UsageRow } from '../../../store/records/counts.js';
 import type { Summing } from '../../amounts/accounts.js';
 
@@ -59,14 +59,12 @@ export function summingFor({
   };
 }
 
-/** Returns the day and month windows of single operations. */
+/** Returns the day and month windows of single operations. Nothing is ever counted on `*`, which has all of them. */
 export function windowsIn({ operations }: Plan) {
   return [...(operations ?? [])].flatMap(([operation, { windows }]) =>
-    operation === EVERY_OPERATION
-      ? []
-      : windows.flatMap(({ name: window, per, limit }) =>
-          limit !== 'unlimited' && (per === 'day' || per === 'month') ? [{ operation, window, per, limit }] : [],
-        ),
+    windows.flatMap(({ name: window, per, limit }) =>
+      limit !== 'unlimited' && (per === 'day' || per === 'month') ? [{ operation, window, per, limit }] : [],
+    ),
   );
 }
 
