@@ -1,7 +1,5 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -18,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packageRoot } from '../../src/shared/package-root.js';
+import { run, type Finished } from './programs.js';
 
 /** A small project of the same shape, whose `petgate` says how it was called and ends with code 7. */
 function project(
@@ -47,33 +46,17 @@ function project(
   return { write, at };
 }
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function bootstrap(script: string, ...args: string[]): Promise<Ran> {
+function bootstrap(script: string, ...args: string[]): Promise<Finished> {
   return bootstrapAs({}, {}, script, ...args);
 }
 
-async function bootstrapAs(
+function bootstrapAs(
   user: { readonly uid?: number; readonly gid?: number },
   env: NodeJS.ProcessEnv,
   script: string,
   ...args: string[]
-): Promise<Ran> {
-  const child = spawn(process.execPath, [script, ...args], {
-    ...user,
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+): Promise<Finished> {
+  return run([script, ...args], { ...user, env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env } });
 }
 
 t.test('start builds once, hands over, and ends with the same exit code', async (t: Test) => {

@@ -1,9 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
 
@@ -36,11 +34,7 @@ export function surroundings(folder: string, more: NodeJS.ProcessEnv = {}): Node
   };
 }
 
-export function dataFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'petgate-cli-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export { temporaryFolder as dataFolder } from '../servers/program.js';
 
 /** Starts `petgate …`; whatever is left of it when the test ends is killed. */
 export function begin(
@@ -67,33 +61,18 @@ export function begin(
 }
 
 /** Runs `petgate …` to its end. */
-export async function petgate(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  input = '',
-  cwd?: string,
-): Promise<Finished> {
-  const child = spawn(process.execPath, [...process.execArgv, PROGRAM, ...args], {
-    cwd,
-    env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  child.stdin.on('error', () => undefined).end(input);
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  return { code: code ?? signal ?? 'lost', stdout, stderr };
+export function petgate(args: readonly string[], env: NodeJS.ProcessEnv, input = '', cwd?: string): Promise<Finished> {
+  return run([...process.execArgv, PROGRAM, ...args], { env, cwd }, input);
 }
 
-/** Asks `probe` until it gives something; fails the test after `withinMs`. */
-export async function eventually<T>(what: string, probe: () => T | undefined | false, withinMs = 120_000): Promise<T> {
-  const deadlineMs = Date.now() + withinMs;
-  for (;;) {
-    const found = probe();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > deadlineMs) throw new Error(`${what}: not within ${withinMs} ms`);
-    await delay(20);
-  }
+/** Runs a script of Node to its end. */
+export async function run(args: readonly string[], options: SpawnOptions, input = ''): Promise<Finished> {
+  const child = spawn(process.execPath, args, { ...options, stdio: 'pipe' });
+  child.stdin.on('error', () => undefined).end(input);
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null, string | null]>,
+  ]);
+  return { code: code ?? signal ?? 'lost', stdout, stderr };
 }

@@ -6,7 +6,7 @@ import { packageRoot } from '../../src/shared/package-root.js';
 import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 import { until } from '../servers/until.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { command } from './commands.js';
 import { begin, dataFolder, surroundings } from './programs.js';
 
@@ -89,8 +89,7 @@ t.test('config check names the variable that is wrong, and refuses what the gate
 
 t.test('config check prints what would run, and --store asks the store', async (t: Test) => {
   const folder = dataFolder(t);
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const env = surroundings(folder, {
     REDIS_URL: redis.url.replace('//', '//:hunter2@'),
     STORE_URL: 'http://store:1',
@@ -131,16 +130,13 @@ t.test(
   'config check --store names keys that the plans would not serve, and a PostgreSQL that can not be used',
   async (t) => {
     const folder = dataFolder(t);
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t);
     const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: new Map(), usageDays: 400 });
     const record = keyRecord('abcdefghijkl', { plan: 'golden' });
-    await until('the key is there', async () =>
-      engine.keys.write(record, { atMs: 0, action: 'created', changed: {} }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('the key is there', async () => {
+      await engine.keys.write(record, { atMs: 0, action: 'created', changed: {} });
+      return true;
+    });
     await engine.close();
     const asked = (more: NodeJS.ProcessEnv): ReturnType<typeof command> =>
       command(['config', 'check', '--store'], surroundings(folder, { REDIS_URL: redis.url, ...more }));

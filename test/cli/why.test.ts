@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startGateway, ADMIN_TOKEN } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { dataFolder, petgate, surroundings, type Finished } from './programs.js';
@@ -12,8 +12,7 @@ const PLANS = {
 };
 
 t.test('petgate why says who was refused by which window, and which other gateways there are', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const upstream = await startUpstream(t);
   const environment = { PETS_URL: upstream.url, REDIS_URL: redis.url };
   const gateway = await startGateway(t, { plans: PLANS, environment });

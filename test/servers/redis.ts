@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort, freePortWithBus } from './free-port.js';
+import type { Teardown } from './program.js';
 import { until } from './until.js';
 
 export interface RedisOptions {
@@ -144,6 +145,13 @@ async function launch(args: readonly string[]): Promise<ChildProcess> {
     });
   });
   return child;
+}
+
+/** Starts a Redis that goes with the test. */
+export async function redisFor(t: Teardown): Promise<RedisServer> {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  return redis;
 }
 
 export interface RedisCluster {

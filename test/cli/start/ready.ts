@@ -1,22 +1,15 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Test } from 'tap';
-import { begin, dataFolder, eventually, surroundings, type Running } from '../programs.js';
+import { childrenOf as pidsUnder } from '../../servers/program.js';
+import { until } from '../../servers/until.js';
+import { begin, dataFolder, surroundings, type Running } from '../programs.js';
 
 const READY = /ready {2}(pets|gateway) +(https?:\S+)/g;
 
-/** The two programs under a supervisor, by what /proc says of their parent and command. */
+/** The two programs under a supervisor, by what /proc says of their command. */
 export function childrenOf({ child }: Running): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
-      if (parent === String(child.pid))
-        found.set(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[2] ?? '', Number(pid));
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  return found;
+  const pids = pidsUnder(child.pid!).filter((pid) => existsSync(`/proc/${pid}/cmdline`));
+  return new Map(pids.map((pid) => [readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[2] ?? '', pid]));
 }
 
 export function isAlive(pid: number): boolean {
@@ -37,12 +30,8 @@ function killAll(pids: readonly number[]): void {
 export async function ready(running: Running): Promise<ReadonlyMap<string, string>> {
   let end: number | string | undefined;
   void running.ended.then((code) => (end = code));
-  await eventually('start says how to stop', () => {
-    if (end !== undefined) throw new Error(`start ended with ${end}`);
-    return running.output().includes('Ctrl-C stops.');
-  }).catch((error: unknown) => {
-    throw new Error(`${String(error)}; it said: ${running.output()}`);
-  });
+  await until('start says how to stop', () => end !== undefined || running.output().includes('Ctrl-C stops.'));
+  if (end !== undefined) throw new Error(`start ended with ${end}; it said: ${running.output()}`);
   return new Map([...running.output().matchAll(READY)].map(([, name, url]) => [name!, url!]));
 }
 

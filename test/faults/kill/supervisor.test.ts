@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { begin, dataFolder, eventually, surroundings } from '../../cli/programs.js';
+import { begin, dataFolder, surroundings } from '../../cli/programs.js';
 import { childrenOf, isAlive, ready, startBoth } from '../../cli/start/ready.js';
+import { until } from '../../servers/until.js';
 
 const hasProc = process.platform === 'linux';
 
@@ -9,7 +10,7 @@ t.test('kill -9 of the supervisor leaves nothing behind', { skip: !hasProc }, as
   const { running, pids } = await startBoth(t);
   running.child.kill('SIGKILL');
   t.equal(await running.ended, 'SIGKILL');
-  await eventually('both programs leave', () => !pids.some(isAlive));
+  await until('both programs leave', () => !pids.some(isAlive));
 });
 
 t.test('a program that is killed is started again, and said to be', { skip: !hasProc }, async (t: Test) => {
@@ -18,15 +19,11 @@ t.test('a program that is killed is started again, and said to be', { skip: !has
   for (const name of ['pets', 'gateway']) {
     const pid = childrenOf(running).get(name)!;
     process.kill(pid, 'SIGKILL');
-    const next = await eventually(`${name} again`, () => {
-      const now = childrenOf(running).get(name);
-      return now !== pid && now;
-    });
-    t.ok(isAlive(next));
+    await until(`${name} again`, () => ![undefined, pid].includes(childrenOf(running).get(name)));
+    t.ok(isAlive(childrenOf(running).get(name)!));
     t.match(running.output(), `${name} ended by itself (signal SIGKILL)`);
   }
-  const reply = await untilAnswered(`${urls.get('gateway')!}/openapi.json`);
-  t.equal(reply.status, 200);
+  await untilAnswered(urls);
   running.child.kill('SIGINT');
   t.equal(await running.ended, 0);
 });
@@ -37,23 +34,14 @@ t.test('petgate start whose output nobody reads any more runs on', { skip: !hasP
   running.child.stdout!.destroy();
   const pid = childrenOf(running).get('gateway')!;
   process.kill(pid, 'SIGKILL');
-  await eventually('it is started again, and that is said to nobody', () => {
-    const now = childrenOf(running).get('gateway');
-    return now !== pid && now;
+  await until('it is started again, and that is said to nobody', () => {
+    return ![undefined, pid].includes(childrenOf(running).get('gateway'));
   });
-  t.equal((await untilAnswered(`${urls.get('gateway')!}/openapi.json`)).status, 200);
+  await untilAnswered(urls);
   running.child.kill('SIGINT');
   t.equal(await running.ended, 0);
 });
 
-async function untilAnswered(url: string): Promise<Response> {
-  const deadlineMs = Date.now() + 20_000;
-  for (;;) {
-    try {
-      return await fetch(url);
-    } catch (error) {
-      if (Date.now() > deadlineMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
+function untilAnswered(urls: ReadonlyMap<string, string>): Promise<void> {
+  return until('it answers', async () => (await fetch(`${urls.get('gateway')!}/openapi.json`)).status === 200);
 }

@@ -9,7 +9,7 @@ import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/names.js
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { createReporter } from '../../../src/gateway/store/settlements.js';
 
 const reportsOf = createReporter();
@@ -47,8 +47,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
 });
 
 t.test('redis: every day of the ledger ends by itself after the days kept, whatever wrote it first', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: PLANS, usageDays: KEPT_DAYS });
   t.teardown(() => engine.close());
   const key = await newKey(engine, 'strict');

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../../answers/honest.js';
 import { startGateway } from '../../servers/gateway.js';
 import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
@@ -23,8 +23,7 @@ interface Own {
 
 t.test('embedded', (t) => ownUsage(t, {}));
 t.test('redis', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   await ownUsage(t, { REDIS_URL: redis.url });
 });
 

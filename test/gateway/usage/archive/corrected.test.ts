@@ -5,7 +5,7 @@ import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
 import { petgate, surroundings } from '../../../cli/programs.js';
 import { ADMIN_TOKEN, startGateway } from '../../../servers/gateway.js';
 import { startPostgres } from '../../../servers/postgres.js';
-import { startRedis } from '../../../servers/redis.js';
+import { redisFor } from '../../../servers/redis.js';
 import { ago, archiveOf, openStage, use } from './stage.js';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -14,8 +14,7 @@ const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
 t.test('a day in the archive is corrected beside what was counted, and comes back as it was', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const url = await postgres.createDatabase('corrected');
   const { engine, settings, store } = await openStage(t, redis.url, url);
   const [lone = '', , owned = ''] = (await use(engine, 3, [50, 49], 1)).map(({ id }) => id);

@@ -4,7 +4,7 @@ import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
 import { moveDays } from '../../../../src/gateway/usage/archive/move.js';
 import { restoreDays } from '../../../../src/gateway/usage/archive/restore.js';
 import { startPostgres } from '../../../servers/postgres.js';
-import { startCluster, startRedis } from '../../../servers/redis.js';
+import { startCluster, redisFor } from '../../../servers/redis.js';
 import { ago, allRows, archiveOf, openStage, use } from './stage.js';
 
 t.setTimeout(600_000);
@@ -14,8 +14,7 @@ t.teardown(() => postgres.stop());
 t.test('of a day that is counted while it moves, and comes back, every report has each request once', async (t) => {
   const cluster = await startCluster();
   t.teardown(() => cluster.stop());
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   for (const { url } of [redis, cluster]) {
     const stage = await openStage(t, url, await postgres.createDatabase(url.slice(0, 13)));
     const { engine, settings } = stage;

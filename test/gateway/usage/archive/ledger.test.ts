@@ -8,7 +8,7 @@ import { petgate } from '../../../cli/programs.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../../../servers/gateway.js';
 import { NO_BAN } from '../../../servers/plans.js';
 import { temporaryFolder } from '../../../servers/program.js';
-import { startRedis } from '../../../servers/redis.js';
+import { redisFor } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { startUpstream } from '../../../servers/upstream.js';
 import { sendTraffic, type Caller } from '../traffic.js';
@@ -30,8 +30,7 @@ const PLANS = {
 
 t.test('embedded, one gateway', { timeout }, (t) => prove(t, 1, {}));
 t.test('redis, two gateways', { timeout }, async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   await prove(t, 2, { REDIS_URL: redis.url });
 });
 

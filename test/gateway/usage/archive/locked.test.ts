@@ -7,7 +7,7 @@ import { openEngine } from '../../../conformance/open.js';
 import { ADMIN_TOKEN, startGateway } from '../../../servers/gateway.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { childrenOf } from '../../../servers/program.js';
-import { startRedis } from '../../../servers/redis.js';
+import { redisFor } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { ago, use } from './stage.js';
 
@@ -25,8 +25,7 @@ async function lockedDays(t: Test, url: string) {
 }
 
 t.test('reports that wait for the archive end with their clients, and keep out no report on other days', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const url = await postgres.createDatabase('locked');
   const engine = openEngine({ engine: 'redis', url: redis.url });
   await engine.check();

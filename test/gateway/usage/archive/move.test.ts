@@ -17,7 +17,7 @@ import { daysFrom } from '../../../../src/shared/utc-day.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
 import { startPostgres } from '../../../servers/postgres.js';
-import { startCluster, startRedis } from '../../../servers/redis.js';
+import { startCluster, redisFor } from '../../../servers/redis.js';
 import { startProxy } from '../../../servers/stalling-proxy.js';
 import { newPlace } from './places.js';
 import { ago, agoMs, allRows, archiveOf, gathered, openStage, use, withArchive, type Stage } from './stage.js';
@@ -79,8 +79,7 @@ async function provesWhole(t: Test, stage: Stage, oldest: number): Promise<void>
 }
 
 t.test('one Redis', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   await provesWhole(t, await openStage(t, redis.url, await postgres.createDatabase('single')), 399);
 });
 t.test('a Cluster', async (t) => {
@@ -102,8 +101,7 @@ t.test('an archive that is not the one that days were moved to is refused', asyn
 t.test(
   'the archive knows whose days it has: an empty Redis is no first start, and no other store moves there',
   async (t) => {
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t);
     const stage = await openStage(t, redis.url, await postgres.createDatabase('whose'));
     const { settings } = stage;
     t.equal(await archivedStore(settings)(), null);

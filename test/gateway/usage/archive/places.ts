@@ -10,7 +10,7 @@ import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
 import { openArchive } from '../../../../src/gateway/usage/archive/ledger.js';
 import type { Actor } from '../../../conformance/cast.js';
 import type { PostgresServer } from '../../../servers/postgres.js';
-import { startRedis, type RedisServer } from '../../../servers/redis.js';
+import { redisFor, type RedisServer } from '../../../servers/redis.js';
 import { ago, agoMs, allRows, openStage, type Stage } from './stage.js';
 
 /** A Redis, what counts in it, and the archive beside it. */
@@ -20,8 +20,7 @@ export interface Place extends Stage {
 
 /** An empty Redis with an archive at `url`, which other places may share. */
 export async function newPlace(t: Test, url: string): Promise<Place> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   return openPlace(t, redis, url);
 }
 

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
@@ -10,7 +7,8 @@ import type { Dimension, ReportRange } from '../../../../src/gateway/usage/group
 import { ledgerOf, reportOn } from '../../../../src/gateway/usage/report.js';
 import { reportOfDays, shownOf } from '../../../../src/gateway/usage/shown-report.js';
 import { seedDays, seedEmbedded, seedIds, seedRedis } from '../../../bench/seed-usage.js';
-import { startRedis } from '../../../servers/redis.js';
+import { redisFor } from '../../../servers/redis.js';
+import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
 import { PLANS } from '../../../conformance/cast.js';
 
@@ -32,21 +30,14 @@ function watched(engine: AdmissionEngine) {
 
 async function openSeeded(t: Test, name: string, keys: number, days: number): Promise<AdmissionEngine> {
   if (name === 'redis') {
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t);
     await seedRedis(redis.url, keys, days);
     const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
     t.teardown(() => engine.close());
-    await until('Redis responds', () =>
-      engine.keys.page(null, 1).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('Redis responds', async () => (await engine.keys.page(null, 1)).length > 0);
     return engine;
   }
-  const folder = mkdtempSync(join(tmpdir(), 'petgate-daily-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   await seedEmbedded(folder, keys, days);
   const engine = openEmbeddedEngine({ folder, plans: PLANS, usageDays: 400, mapBytes: 2 ** 30 });
   t.teardown(() => engine.close());

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../../../servers/gateway.js';
 import { childrenOf } from '../../../servers/program.js';
 import { exchangeRaw } from '../../../servers/raw.js';
-import { startRedis } from '../../../servers/redis.js';
+import { redisFor } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { startUpstream } from '../../../servers/upstream.js';
 
@@ -72,8 +72,7 @@ t.test('embedded: a report over all keys is up to date, and starts no process', 
 });
 
 t.test('redis: the same from a process of its own; 503 while Redis is unavailable', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const gateway = await serving(t, { REDIS_URL: redis.url });
   await report(t, gateway);
   await redis.kill();
@@ -83,8 +82,7 @@ t.test('redis: the same from a process of its own; 503 while Redis is unavailabl
 });
 
 t.test('who stops reading ends the process; one report too many is refused and told to wait', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const gateway = await serving(t, { REDIS_URL: redis.url });
   const ask = (): Promise<number> =>
     new Promise((resolve, reject) => {
