@@ -35,12 +35,11 @@ export async function* accountsIn<Sums>(
   summing: Summing<Sums>,
 ): AsyncGenerator<readonly Account<Sums>[]> {
   const rows = new Stream(ledger);
+  const one = customer ?? key;
   const known: readonly Stream<Payer>[] =
-    customer !== undefined
-      ? [new Stream(only(await withRetry(() => customers.read(customer))))]
-      : key !== undefined
-        ? [new Stream(only(await withRetry(() => keys.read(key))))]
-        : [new Stream(pagesOf(customers.page)), new Stream(pagesOf(keys.page, isPayer))];
+    one === undefined
+      ? [new Stream(pagesOf(customers.page)), new Stream(pagesOf(keys.page, isPayer))]
+      : [new Stream(only(await withRetry<Payer | undefined>(() => (one === customer ? customers : keys).read(one))))];
   for (;;) {
     const heads = [
       (await rows.peek())?.key,

@@ -144,15 +144,13 @@ export class Archive {
 
   /** Reads a whole day and verifies its checksum. Rejects with ArchiveDamaged. */
   verify(day: string): Promise<Checksum> {
-    return this.#attempt(() => this.#check(day));
-  }
-
-  async #check(day: string): Promise<Checksum> {
-    const checksum = (await checksumsOf(this.#client, [day])).get(day);
-    if (checksum === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
-    const rows = this.rows([day], {});
-    while ((await rows.next()).done !== true);
-    return checksum;
+    return this.#attempt(async () => {
+      const checksum = (await checksumsOf(this.#client, [day])).get(day);
+      if (checksum === undefined) throw new ArchiveDamaged(`The archive has no day ${day}.`);
+      const rows = this.rows([day], {});
+      while ((await rows.next()).done !== true);
+      return checksum;
+    });
   }
 
   async drop(day: string): Promise<void> {
@@ -188,8 +186,8 @@ export class Archive {
     );
   }
 
-  async close(): Promise<void> {
-    await endOf(this.#client);
+  close(): Promise<void> {
+    return endOf(this.#client);
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T> {

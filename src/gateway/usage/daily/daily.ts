@@ -76,14 +76,12 @@ export class DailyUsage {
 
   /** From the first page on, reads the days of the usual ranges and keeps them up to date. */
   keep(): void {
-    this.#keepOnce = () => this.#begin();
-  }
-
-  #begin(): void {
-    this.#keepOnce = undefined;
     const update = (): void => void this.#update().catch(() => undefined);
-    setTimeout(update, WARM_UP_MS).unref();
-    setInterval(update, CHECK_MS).unref();
+    this.#keepOnce = () => {
+      this.#keepOnce = undefined;
+      setTimeout(update, WARM_UP_MS).unref();
+      setInterval(update, CHECK_MS).unref();
+    };
   }
 
   /**
