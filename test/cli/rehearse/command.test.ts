@@ -3,20 +3,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { stringify } from 'yaml';
-import { ADMITTED, DAY, MINUTE } from '../../gateway/admission/verdict.js';
-import { lineOf, NOON_MS } from '../../gateway/usage/rehearsal/traffic.js';
+import { admittedLine, NOON_MS } from '../../gateway/usage/rehearsal/traffic.js';
 import { command } from '../commands.js';
 import { dataFolder, surroundings, type Finished } from '../programs.js';
 
 const plan = (minute: number) => ({ limits: { minute, day: 1000 }, ban: { after: 30 } });
-
-/** A minute's and a day's window, of which so many were taken. */
-const windowsAfter = (taken: number, minute: number, day: number) => [
-  { ...MINUTE, limit: minute, remaining: minute - taken, resetAtMs: NOON_MS + 60_000 },
-  { ...DAY, limit: day, remaining: day - taken, resetAtMs: NOON_MS + 43_200_000 },
-];
-const subject = { kind: 'key', id: 'AbCdEf123456', secretHash: '' } as const;
-const request = { subject, operation: 'listPets', scope: null, cost: 1 };
 
 t.test('plans are rehearsed on logs of several gateways, gzipped or not', async (t) => {
   const folder = dataFolder(t);
@@ -24,10 +15,7 @@ t.test('plans are rehearsed on logs of several gateways, gzipped or not', async 
     writeFileSync(join(folder, name), content);
     return join(folder, name);
   };
-  const lines = Array.from({ length: 6 }, (_, n) => {
-    const verdict = { ...ADMITTED, keyId: subject.id, windows: windowsAfter(n + 1, 6, 1000), atMs: NOON_MS + n };
-    return `${lineOf(request, verdict)}\n`;
-  });
+  const lines = Array.from({ length: 6 }, (_, n) => `${admittedLine(NOON_MS + n, [6, 5 - n], [1000, 999 - n])}\n`);
   const even = put('a.log', lines.filter((_, n) => n % 2 === 0).join(''));
   const packed = gzipSync(lines.filter((_, n) => n % 2 === 1).join(''));
   const odd = put('b.log.gz', packed);
@@ -69,10 +57,8 @@ t.test('quiet gateways, of which one piece of a log is longer than lines wait, a
   const logs: [string, string] = ['', ''];
   for (let n = 0; n < count; n += 1) {
     const atMs = NOON_MS + n * 1_000;
-    const minute = { ...windowsAfter(1, 6, 100_000)[0]!, resetAtMs: atMs + 60_000 };
-    const day = windowsAfter(n + 1, 6, 100_000)[1]!;
-    const verdict = { ...ADMITTED, keyId: subject.id, windows: [minute, day], atMs };
-    logs[n % 2 === 0 ? 0 : 1] += `${lineOf(request, verdict)}\n`;
+    const line = admittedLine(atMs, [6, 5], [100_000, 99_999 - n], atMs + 60_000);
+    logs[n % 2 === 0 ? 0 : 1] += `${line}\n`;
   }
   const files = logs.map((_, n) => join(folder, `${n}.log`));
   files.forEach((file, n) => writeFileSync(file, logs[n]!));

@@ -2,8 +2,7 @@ import t from 'tap';
 import { Money } from '../../../../src/gateway/usage/amounts/money.js';
 import { LoggedBill, type Prices } from '../../../../src/gateway/usage/rehearsal/bills.js';
 import { Rehearsal } from '../../../../src/gateway/usage/rehearsal/rehearsal.js';
-import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';
-import { lineOf, NOON_MS, plansWith } from './traffic.js';
+import { admittedLine, KEY, NOON_MS, plansWith } from './traffic.js';
 
 const EUR = { currency: 'EUR', monthly: 3_000, included: 310, perUnit: 2 };
 const DEAR = { ...EUR, monthly: 6_001 };
@@ -60,15 +59,7 @@ t.test('each month by itself; a plan until the day that ends on another', (t) =>
 });
 
 t.test('a rehearsal says what is owed as soon as a plan has a price', (t) => {
-  const key = { kind: 'key', id: 'AbCdEf123456', secretHash: '' } as const;
-  const lines = Array.from({ length: 5 }, (_, n) => {
-    const windows = [
-      { ...MINUTE, limit: 9, remaining: 8 - n, resetAtMs: NOON_MS + 60_000 },
-      { ...DAY, limit: 60, remaining: 59 - n, resetAtMs: NOON_MS + 43_200_000 },
-    ];
-    const verdict = { ...ADMITTED, keyId: key.id, windows, atMs: NOON_MS + n };
-    return lineOf({ subject: key, operation: 'listPets', scope: null, cost: 1 }, verdict);
-  });
+  const lines = Array.from({ length: 5 }, (_, n) => admittedLine(NOON_MS + n, [9, 8 - n], [60, 59 - n]));
   const free = plansWith({ day: 3 }).get('free')!;
   const priced = new Map([...plansWith(), ['free', { ...free, price: { ...EUR, included: 30 } }]]);
   const outcomeOf = (then?: ReturnType<typeof plansWith>) => {
@@ -77,7 +68,7 @@ t.test('a rehearsal says what is owed as soon as a plan has a price', (t) => {
     return rehearsal.end();
   };
   const owed = { before: null, after: { base: 100, included: 1, overage: 2, amount: 104 } };
-  t.match(outcomeOf(), { payers: [{ payer: key.id, owed }], plans: [{ owed }], owed: { after: [{ amount: 104 }] } });
+  t.match(outcomeOf(), { payers: [{ payer: KEY.id, owed }], plans: [{ owed }], owed: { after: [{ amount: 104 }] } });
   const then = new Map([...plansWith(), ['free', { ...free, price: { ...EUR, included: 0 } }]]);
   t.match(outcomeOf(then), { owed: { before: [{ amount: 110 }], after: [{ amount: 104 }] } });
   t.notOk('owed' in JSON.parse(JSON.stringify(new Rehearsal({ plans: plansWith() }).end())));

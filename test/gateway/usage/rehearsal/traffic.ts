@@ -4,6 +4,7 @@ import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
 import { AccessLine } from '../../../../src/gateway/observe/access-line.js';
 import { limitReached } from '../../../../src/gateway/refusal.js';
 import { operationTerms } from '../../../../src/gateway/admission/windows.js';
+import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';
 import { makeExchange } from '../../exchange.js';
 
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -48,4 +49,17 @@ export function lineOf({ subject, operation, cost }: AdmissionRequest, verdict: 
     refusal: verdict.outcome === 'limited' ? limitReached(verdict.violated) : null,
   });
   return String(new AccessLine(exchange, verdict.outcome === 'admitted' ? 200 : 429, 1, '')).trimEnd();
+}
+
+export const KEY = { kind: 'key', id: 'AbCdEf123456', secretHash: '' } as const;
+type Left = readonly [limit: number, left: number];
+
+/** The line of an admitted request of that key, with what it left of a minute and of a day. */
+export function admittedLine(atMs: number, minute: Left, day: Left, minuteEndMs = NOON_MS + 60_000): string {
+  const windows = [
+    { ...MINUTE, limit: minute[0], remaining: minute[1], resetAtMs: minuteEndMs },
+    { ...DAY, limit: day[0], remaining: day[1], resetAtMs: NOON_MS + 43_200_000 },
+  ];
+  const request = { subject: KEY, operation: 'listPets', scope: null, cost: 1 };
+  return lineOf(request, { ...ADMITTED, keyId: KEY.id, windows, atMs });
 }

@@ -1,21 +1,11 @@
 import t from 'tap';
 import { decisionIn, type LoggedDecision } from '../../../../src/gateway/usage/rehearsal/line.js';
 import { Rehearsal } from '../../../../src/gateway/usage/rehearsal/rehearsal.js';
-import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';
-import { lineOf, NOON_MS, plansWith } from './traffic.js';
-
-const key = { kind: 'key', id: 'AbCdEf123456', secretHash: '' } as const;
+import { admittedLine, NOON_MS, plansWith } from './traffic.js';
 
 /** Ten ms after each other, with what is left of the minute; of a day of 60 as much less. */
 function linesOf(...left: readonly number[]): readonly string[] {
-  return left.map((remaining, n) => {
-    const windows = [
-      { ...MINUTE, limit: 9, remaining, resetAtMs: NOON_MS + 60_000 },
-      { ...DAY, limit: 60, remaining: 51 + remaining, resetAtMs: NOON_MS + 43_200_000 },
-    ];
-    const verdict = { ...ADMITTED, keyId: key.id, windows, atMs: NOON_MS + n * 10 };
-    return lineOf({ subject: key, operation: 'listPets', scope: null, cost: 1 }, verdict);
-  });
+  return left.map((remaining, n) => admittedLine(NOON_MS + n * 10, [9, remaining], [60, 51 + remaining]));
 }
 
 /** `outcome` of each line under a day of so many, with the doubt in it. */
