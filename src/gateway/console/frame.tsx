@@ -1,40 +1,31 @@
-import type { Child } from '#jsx/jsx-runtime';
 import { rolesFor } from '../actions/access/roles.js';
 import type { Caller } from '../admin/access/authorize.js';
-import { Document, documentOf } from '../pages/document.js';
+import { documentOf, type Frame } from '../pages/document.js';
 import { CONSOLE, type Page } from './page.js';
 import { SIGN_OUT } from './sign-in/pages.js';
+import { WhySearch } from './why/pages.js';
 
 /** The role for the page `/why`. */
 const WHY_ACCESS = 'read';
 
-interface FrameParts {
-  readonly title: string;
+interface FrameParts extends Pick<Frame, 'title' | 'script' | 'again' | 'children'> {
   readonly path: string;
   readonly pages: readonly Page[];
   /** Null if nobody is signed in. */
   readonly visitor: { readonly caller: Caller; readonly formToken: string } | null;
-  readonly script?: string | undefined;
-  readonly again?: boolean | undefined;
-  readonly children: Child;
 }
 
 /** Returns a page of the console as HTML. The menu lists the pages that the visitor may see. */
-export function framed({ title, path, pages, visitor, script, again, children }: FrameParts): string {
-  return documentOf(
-    <Document
-      title={title}
-      files={`${CONSOLE}/files`}
-      home={{ path: `${CONSOLE}/`, label: 'Petgate' }}
-      links={visitor === null ? [] : menuOf(pages, visitor.caller)}
-      current={currentOf(pages, path)}
-      tools={visitor === null ? undefined : <Tools {...visitor} />}
-      script={script}
-      again={again}
-    >
-      {children}
-    </Document>,
-  );
+export function framed({ path, pages, visitor, ...page }: FrameParts): string {
+  return documentOf({
+    ...page,
+    files: `${CONSOLE}/files`,
+    home: { path: `${CONSOLE}/`, label: 'Petgate' },
+    links: visitor === null ? [] : menuOf(pages, visitor.caller),
+    current: currentOf(pages, path),
+    tools: visitor !== null && <Tools {...visitor.caller} />,
+    signOut: visitor === null ? null : { path: SIGN_OUT, formToken: visitor.formToken },
+  });
 }
 
 function menuOf(pages: readonly Page[], { role }: Caller) {
@@ -49,20 +40,11 @@ function currentOf(pages: readonly Page[], path: string): string {
   return above[0]?.path ?? '';
 }
 
-function Tools({ caller: { name, role }, formToken }: NonNullable<FrameParts['visitor']>) {
+function Tools({ name, role }: Caller) {
   return (
     <>
-      {rolesFor(WHY_ACCESS).includes(role) && (
-        <form method="get" action={`${CONSOLE}/why`} class="inline" role="search">
-          <input type="search" name="id" aria-label="Request id" placeholder="Request id" maxlength={200} required />
-          <button>Why?</button>
-        </form>
-      )}
+      {rolesFor(WHY_ACCESS).includes(role) && <WhySearch />}
       <span>{`${name ?? 'Environment'} (${role})`}</span>
-      <form method="post" action={SIGN_OUT} class="inline">
-        <input type="hidden" name="form" value={formToken} />
-        <button>Sign out</button>
-      </form>
     </>
   );
 }

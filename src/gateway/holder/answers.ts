@@ -8,6 +8,7 @@ import { ACCOUNT, ACCOUNT_FILE, ACCOUNT_FORM, SIGN_IN } from '../contract/own.js
 import { challengesOf } from '../refusals/credential-location.js';
 import type { Admitted } from '../exchange.js';
 import { STYLE_FILE } from '../pages/files.js';
+import { InvalidForm } from '../pages/form.js';
 import { isOwnForm } from '../pages/session.js';
 import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
 import { ChangeUncertain } from '../store/records/conflicts.js';
@@ -47,6 +48,7 @@ export function createHolderAnswers(parts: HolderParts): ReadonlyMap<string, Own
         return (await answer(exchange)) ?? undefined;
       } catch (error) {
         if (error instanceof StoreUnavailable) return REFUSALS.store_unavailable;
+        if (error instanceof InvalidForm) return withMessage(REFUSALS.invalid_form, error.message);
         throw error;
       }
     };

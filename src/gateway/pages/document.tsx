@@ -1,4 +1,4 @@
-import type { Child, JSX } from '#jsx/jsx-runtime';
+import type { Child } from '#jsx/jsx-runtime';
 import { renderToString } from '#jsx/render';
 import { STYLE_FILE } from './files.js';
 
@@ -8,7 +8,7 @@ interface Link {
 }
 
 /** The frame around the content of every page. */
-interface Frame {
+export interface Frame {
   readonly title: string;
   /** The path below which the shared files are served, without a trailing slash. */
   readonly files: string;
@@ -19,6 +19,8 @@ interface Frame {
   readonly current: string;
   /** Shown to the right of the links: who is signed in, a search. */
   readonly tools?: Child;
+  /** Null if nobody is signed in. */
+  readonly signOut: { readonly path: string; readonly formToken: string } | null;
   /** File name of our script for live updates. */
   readonly script?: string | undefined;
   /** True: the browser reloads immediately, so that the request comes from this page. */
@@ -27,12 +29,8 @@ interface Frame {
 }
 
 /** Renders a whole page as HTML. The renderer escapes all text and attributes. */
-export function documentOf(page: JSX.Element): string {
-  return `<!doctype html>\n${renderToString(page)}\n`;
-}
-
-export function Document({ title, files, script, again, children, ...frame }: Frame) {
-  return (
+export function documentOf({ title, files, script, again, children, ...frame }: Frame): string {
+  const page = (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -55,9 +53,12 @@ export function Document({ title, files, script, again, children, ...frame }: Fr
       </body>
     </html>
   );
+  return `<!doctype html>\n${renderToString(page)}\n`;
 }
 
-function Header({ home, links, current, tools }: Pick<Frame, 'home' | 'links' | 'current' | 'tools'>) {
+type HeaderParts = Pick<Frame, 'home' | 'links' | 'current' | 'tools' | 'signOut'>;
+
+function Header({ home, links, current, tools, signOut }: HeaderParts) {
   return (
     <header>
       <a class="brand" href={home.path}>
@@ -72,7 +73,15 @@ function Header({ home, links, current, tools }: Pick<Frame, 'home' | 'links' | 
           ))}
         </nav>
       )}
-      {tools !== undefined && <div class="tools">{tools}</div>}
+      {signOut !== null && (
+        <div class="tools">
+          {tools}
+          <form method="post" action={signOut.path} class="inline">
+            <input type="hidden" name="form" value={signOut.formToken} />
+            <button>Sign out</button>
+          </form>
+        </div>
+      )}
     </header>
   );
 }

@@ -69,12 +69,12 @@ dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 .cards > li { border: 1px solid var(--line); border-radius: 8px; background: var(--panel); padding: .6rem .9rem; }
 .cards .figure { display: block; font-size: 1.5rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
 form { margin: 1rem 0; max-width: 34rem; }
-form.inline, form.filter { display: flex; flex-wrap: wrap; align-items: end; gap: .5rem .75rem; margin: .5rem 0;
+form.inline { display: flex; flex-wrap: wrap; align-items: end; gap: .5rem .75rem; margin: .5rem 0;
   max-width: none; }
 .tools form { margin: 0; }
 .tools input { width: 10rem; }
 .field { margin: 0 0 .9rem; }
-form.inline .field, form.filter .field { margin: 0; }
+form.inline .field { margin: 0; }
 .field label, legend { display: block; font-size: .9rem; font-weight: 600; }
 .field.check label { display: inline; font-weight: 400; margin-left: .4rem; }
 fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 0 0 .9rem; padding: .5rem .9rem; }
@@ -82,8 +82,8 @@ fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 0 0 .9rem;
 input, select, textarea, button, .button { font: inherit; color: var(--ink); background: var(--paper);
   border: 1px solid var(--axis); border-radius: 6px; padding: .35rem .65rem; max-width: 100%; }
 .field input:not([type=checkbox], [type=radio]), .field select, .field textarea { width: 100%; }
-.field input:not([type=checkbox], [type=radio]), .field select, form.filter > button { min-height: 2.5rem; }
-form.inline .field input, form.filter .field input, form.filter .field select { width: auto; }
+.field input:not([type=checkbox], [type=radio]), .field select, .field ~ button { min-height: 2.5rem; }
+form.inline .field input, form.inline .field select { width: auto; }
 [aria-invalid=true] { border-color: var(--danger); }
 button, .button { cursor: pointer; text-decoration: none; display: inline-block; }
 button.main, .button.main { background: var(--accent); border-color: var(--accent); color: var(--on-accent);

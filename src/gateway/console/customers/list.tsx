@@ -1,6 +1,6 @@
 import { isCustomerId } from '../../accounts/token.js';
 import { CustomerPage } from '../../actions/schemas.js';
-import { SelectField, TextField } from '../../pages/components/form.js';
+import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
@@ -29,7 +29,7 @@ export async function listCustomers({ api, parts, query }: Visit): Promise<PageA
             </a>
           </p>
         )}
-        <form method="get" action={CUSTOMERS} class="filter">
+        <SearchForm action={CUSTOMERS}>
           <TextField name="search" label="Name, ID or reference" type="search" value={search} />
           <SelectField
             name="plan"
@@ -40,8 +40,7 @@ export async function listCustomers({ api, parts, query }: Visit): Promise<PageA
             ]}
             value={plan}
           />
-          <button>Search</button>
-        </form>
+        </SearchForm>
         <Table
           caption="Customers, newest first"
           empty="No matches."

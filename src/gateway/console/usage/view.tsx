@@ -3,7 +3,7 @@ import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { ShownReport } from '../../usage/shown-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
 import { fullNumber } from '../../pages/components/figure.js';
-import { SelectField, TextField } from '../../pages/components/form.js';
+import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { BarPlot } from '../../pages/components/plot.js';
@@ -53,7 +53,7 @@ export function UsageView({ query, search, arrangement, nowMs, report, problems 
           </a>
         ))}
       </nav>
-      <form method="get" action={PATH} class="filter">
+      <SearchForm action={PATH} button="Show">
         <TextField name="from" label="From" type="date" value={query.from} />
         <TextField name="to" label="To" type="date" value={query.to} />
         <SelectField
@@ -65,8 +65,7 @@ export function UsageView({ query, search, arrangement, nowMs, report, problems 
         <TextField name="customer" label="Customer ID or reference" value={query['customer']} />
         <TextField name="key" label="Key ID" value={query['key']} />
         <TextField name="search" label="Search in the rows" type="search" value={search} />
-        <button class="main">Show</button>
-      </form>
+      </SearchForm>
       {problems.length > 0 && (
         <Notice level="danger">
           {problems.map((problem) => (

@@ -4,11 +4,13 @@ import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
-import { TextField } from '../../pages/components/form.js';
+import { SearchForm } from '../../pages/components/form.js';
 import { OtherGateways } from '../other-gateways.js';
 import { CONSOLE, page, type Page } from '../page.js';
 
 const WHY_ROUTE = 'GET /admin/v1/exchanges/{id}';
+const QUESTION =
+  'Search for a request by its X-Request-Id, above: every response has one, and so has every line of the access log.';
 type Answer = z.output<typeof ExchangeList>;
 type Exchange = Answer['exchanges'][number];
 
@@ -18,26 +20,19 @@ export const WHY_PAGES: readonly Page[] = [
     menu: 'Why',
     serve: async ({ api, query }) => {
       const id = query.given('id');
-      if (id === undefined) return { content: <Question id="" /> };
+      if (id === undefined) return { content: <p>{QUESTION}</p> };
       const answer = await api.ask(ExchangeList, WHY_ROUTE, { id });
       return { title: `Why ${id}`, content: <Why id={id} answer={answer} /> };
     },
   }),
 ];
 
-function Question({ id }: { readonly id: string }) {
+/** Searches for a request; every page has it. */
+export function WhySearch() {
   return (
-    <form method="get" action={`${CONSOLE}/why`}>
-      <TextField
-        name="id"
-        label="X-Request-Id"
-        value={id}
-        required
-        maxlength={200}
-        hint="Every response has one, and so has every line of the access log."
-      />
-      <button class="main">Find</button>
-    </form>
+    <SearchForm action={`${CONSOLE}/why`} button="Why?">
+      <input type="search" name="id" aria-label="Request id" placeholder="Request id" maxlength={200} required />
+    </SearchForm>
   );
 }
 
@@ -46,15 +41,12 @@ function Why({ id, answer }: { readonly id: string; readonly answer: Answer }) {
   return (
     <>
       {exchanges.length === 0 && (
-        <>
-          <Notice level="warn">
-            <p>
-              This gateway does not remember this request. It keeps the last requests that were refused or failed, and a
-              few others, since its start.
-            </p>
-          </Notice>
-          <Question id={id} />
-        </>
+        <Notice level="warn">
+          <p>
+            {`This gateway does not remember the request ${id}. It keeps the last requests that were refused or `}
+            failed, and a few others, since its start.
+          </p>
+        </Notice>
       )}
       {exchanges.length > 1 && <p>{`${exchanges.length} requests had this id, which a client may choose.`}</p>}
       {exchanges.map((exchange) => (

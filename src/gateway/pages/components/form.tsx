@@ -28,6 +28,20 @@ export function PostForm({ action, guard, button, kind, inline, children }: Post
   );
 }
 
+/** A form that only reads: its fields become the query of the address. */
+export function SearchForm({
+  action,
+  button = 'Search',
+  children,
+}: Pick<PostFormParts, 'action' | 'children'> & { readonly button?: string }) {
+  return (
+    <form method="get" action={action} class="inline">
+      {children}
+      <button>{button}</button>
+    </form>
+  );
+}
+
 /** A form shown again for correction. Each problem begins with its field: `plan: …`. */
 export interface Submitted {
   readonly form: Form;
