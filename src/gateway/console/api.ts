@@ -58,6 +58,13 @@ export class AdminApi {
     const { answer } = await perform(routeOf(line), request);
     return answer;
   }
+
+  /** Returns the response of a route that streams. Rejects as the route does. */
+  async chunks(line: string, question: Question): Promise<AsyncIterable<string | Buffer>> {
+    const answer = await this.answer(line, question);
+    if (answer !== undefined && 'chunks' in answer) return answer.chunks;
+    throw new AdminRefusal(503, 'busy', 'There is no report now. Try again.');
+  }
 }
 
 /** Returns the problems of a form to show next to it. Rethrows errors that other input could not fix. */

@@ -13,8 +13,7 @@ export async function correctionsPart(subject: 'key' | 'customer', visit: Visit,
   if (!api.may(LIST)) return null;
   const { corrections, cursor } = await api.ask(CorrectionPage, LIST, { query: { [subject]: id } });
   return (
-    <section>
-      <h2>Corrections</h2>
+    <>
       <Table
         caption="Added to what was counted, which stays as it is"
         empty="None."
@@ -32,6 +31,6 @@ export async function correctionsPart(subject: 'key' | 'customer', visit: Visit,
       />
       {cursor !== null && <p class="hint">There are more: petgate usage corrections.</p>}
       <ActionForm on={`/${subject}s/{id}`} name="corrected" visit={visit} problems={problems} />
-    </section>
+    </>
   );
 }

@@ -21,8 +21,7 @@ interface GrantsParts {
 /** Shows the grants in force, with the forms that add and withdraw them. */
 export function Grants({ on, visit, grants, problems, ended }: GrantsParts) {
   return (
-    <section>
-      <h2>Grants</h2>
+    <>
       <Table
         caption="Units granted beyond the limits"
         empty="None in force."
@@ -40,6 +39,6 @@ export function Grants({ on, visit, grants, problems, ended }: GrantsParts) {
         ]}
       />
       {!ended && <ActionForm on={on} name="granted" visit={visit} problems={problems} />}
-    </section>
+    </>
   );
 }

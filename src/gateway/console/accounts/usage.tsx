@@ -1,12 +1,10 @@
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import { ofReport, readQuery } from '../../actions/input/query.js';
-import { reportOf, reportRange } from '../../actions/usage/reports.js';
 import type { dayLimit } from '../../pages/components/day-limit.js';
 import { BarPlot } from '../../pages/components/plot.js';
-import { addressOf, searchOf } from '../../pages/components/pager.js';
+import { addressOf } from '../../pages/components/pager.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
-import { reportIn } from '../../usage/grouping/report-rows.js';
 import { CONSOLE, type Visit } from '../page.js';
+import { reportFor } from '../report.js';
 
 /** Number of days shown, including today. */
 const DAYS = 31;
@@ -14,19 +12,18 @@ const REPORT = 'GET /admin/v1/usage';
 
 /** Shows the daily usage of a key or customer; null if the visitor may not see it. */
 export async function dailyUsage(
-  { api, parts, nowMs }: Visit,
+  visit: Visit,
   whose: { readonly key: string } | { readonly customer: string },
   limit?: ReturnType<typeof dayLimit>,
 ) {
+  const { api, nowMs } = visit;
   if (!api.may(REPORT)) return null;
   const [from, to] = [dayOf(nowMs - (DAYS - 1) * DAY_MS), dayOf(nowMs)];
-  const asked = await reportRange(parts, readQuery(searchOf({ ...whose, from, to, by: 'day' }), ofReport));
+  const report = await reportFor(visit, { ...whose, from, to, by: 'day' });
   const byDay = new Map<string | undefined, ReportRow>();
-  for await (const rows of reportIn(reportOf(parts, 'rows', asked.range, asked.nowMs)).rows)
-    for (const row of rows) byDay.set(row.day, row);
+  for await (const rows of report.rows) for (const row of rows) byDay.set(row.day, row);
   return (
-    <section>
-      <h2>Usage</h2>
+    <>
       <BarPlot
         label={`Requests by day, ${from} to ${to}`}
         axis="Day (UTC)"
@@ -42,6 +39,6 @@ export async function dailyUsage(
       <p>
         <a href={addressOf(`${CONSOLE}/usage`, { ...whose, by: 'operation,day' })}>By operation and day</a>
       </p>
-    </section>
+    </>
   );
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { Customer, History, KeyPage } from '../../actions/schemas.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
+import { Sections } from '../../pages/components/sections.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import { correctionsPart } from '../accounts/corrections.js';
@@ -14,7 +15,7 @@ import { Outcome } from '../forms/pages.js';
 import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
 import { CONSOLE, type Visit } from '../page.js';
-import { EarlierMonths } from './months.js';
+import { moneyPart } from './money.js';
 
 const API = '/admin/v1/customers/{id}';
 const KEYS = 'GET /admin/v1/keys';
@@ -33,26 +34,19 @@ export async function showCustomer(visit: Visit, problems: readonly string[]) {
         <Outcome on={ON} visit={visit} problems={problems} />
         <CustomerFacts customer={customer} />
         <ActionForms on={ON} visit={visit} record={customer} problems={problems} />
-        {await keysPart(visit, customer)}
-        {await dailyUsage(visit, { customer: id })}
-        {api.may('GET /admin/v1/usage') && (
-          <>
-            <p>
-              <a href={`${CONSOLE}/usage?customer=${encodeURIComponent(id)}&by=customer`}>The bill of this month</a>
-            </p>
-            <EarlierMonths id={id} created={customer.created} nowMs={visit.nowMs} />
-          </>
-        )}
-        {await correctionsPart('customer', visit, problems)}
-        <Grants
-          on={ON}
-          visit={visit}
-          grants={customer.grants}
-          problems={problems}
-          ended={customer.status === 'closed'}
+        <Sections
+          sections={[
+            ['Money', await moneyPart(visit, customer)],
+            ['Usage', await dailyUsage(visit, { customer: id })],
+            ['Keys', await keysPart(visit, customer)],
+            [
+              'Grants',
+              <Grants {...{ on: ON, visit, problems }} grants={customer.grants} ended={customer.status === 'closed'} />,
+            ],
+            ['Corrections', await correctionsPart('customer', visit, problems)],
+            ['History', <HistoryTable {...history} />],
+          ]}
         />
-        <h2>History</h2>
-        <HistoryTable {...history} />
       </>
     ),
   };
@@ -82,7 +76,6 @@ async function keysPart({ api, id }: Visit, { status }: z.output<typeof Customer
   const { keys, cursor } = await api.ask(KeyPage, KEYS, { query: { customer: id, limit: KEYS_SHOWN } });
   return (
     <>
-      <h2>Keys</h2>
       <Table
         caption="Its keys"
         empty="No keys yet."

@@ -55,7 +55,7 @@ function Opened({ group, label, ...parts }: OpenedParts) {
   const forms = group.map((one) => <Posted {...parts} one={one} />);
   if (form.opens === undefined) return <>{forms}</>;
   return (
-    <details open={group.some((one) => isSent(parts.visit, one))}>
+    <details open={group.some((one) => isSent(parts.visit, one) || isLinked(parts.visit, one))}>
       <summary aria-label={label}>{form.opens}</summary>
       {forms}
     </details>
@@ -76,13 +76,25 @@ function Posted({ visit, problems, record, row, one }: Omit<OpenedParts, 'group'
       inline={Object.keys(fields).length === 0}
     >
       {isOfOther && (row === undefined ? <IdField sent={sent} /> : <input type="hidden" name="id" value={row} />)}
-      <Fields {...{ visit, fields, required, sent }} values={{ ...form.initial, ...record }} />
+      <Fields {...{ visit, fields, required, sent }} values={{ ...form.initial, ...record, ...linked(visit, one) }} />
     </PostForm>
   );
 }
 
 function IdField({ sent }: { readonly sent: Submitted | undefined }) {
   return <TextField name="id" label="Key ID" required sent={sent} />;
+}
+
+/** Whether the address asks to open the form: `?open=corrected&day=2026-10-31`. */
+function isLinked({ query }: Visit, { form: { name } }: Offered): boolean {
+  return query.given('open') === name;
+}
+
+/** Returns the values that the address has for the form. */
+function linked(visit: Visit, one: Offered): Readonly<Record<string, unknown>> {
+  if (!isLinked(visit, one)) return {};
+  const given = Object.keys(one.fields).map((name) => [name, visit.query.given(name)] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 function isSent({ posted }: Visit, { form: { on, name } }: Offered): boolean {

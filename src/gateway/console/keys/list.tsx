@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { isKeyId } from '../../accounts/token.js';
-import { Customer, KeyPage, KeyWindows } from '../../actions/schemas.js';
-import { SelectField, TextField } from '../../pages/components/form.js';
+import { KeyPage, KeyWindows } from '../../actions/schemas.js';
+import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
+import { customerNames } from '../accounts/customer-names.js';
 import { State } from '../accounts/state.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
 import { pathOf } from '../accounts/account.js';
@@ -72,7 +73,7 @@ function Keys({ lines }: { readonly lines: readonly Line[] }) {
         {
           head: 'Customer',
           cell: ({ key: { customer }, customerName }) =>
-            customer && <a href={pathOf('/customers', customer)}>{customerName === '' ? customer : customerName}</a>,
+            customer && <a href={pathOf('/customers', customer)}>{customerName}</a>,
         },
         { head: 'Fullest window', cell: ({ standing }) => standing && <Fullest windows={standing.windows} /> },
         { head: 'Last use', cell: ({ standing }) => standing?.used },
@@ -86,13 +87,9 @@ function Keys({ lines }: { readonly lines: readonly Line[] }) {
 
 /** Adds the customer's name and the windows to each key, as far as they can be read. */
 export async function linesOf({ api }: Visit, keys: readonly Line['key'][]): Promise<readonly Line[]> {
-  const names = new Map<string | null, string>();
-  await Promise.all(
-    [...new Set(keys.map(({ customer }) => customer))].map(async (id) => {
-      if (id === null) return;
-      const found = await api.ask(Customer, 'GET /admin/v1/customers/{id}', { id }).catch(() => null);
-      if (found !== null) names.set(id, found.name);
-    }),
+  const names = await customerNames(
+    api,
+    keys.map(({ customer }) => customer),
   );
   return Promise.all(
     keys.map(async (key) => ({
@@ -107,13 +104,12 @@ function Filter({ visit: { query, parts } }: { readonly visit: Visit }) {
   const any = { value: '', label: 'any' };
   const choices = (values: readonly string[]) => [any, ...values.map((value) => ({ value, label: value }))];
   return (
-    <form method="get" action={KEYS} class="filter">
+    <SearchForm action={KEYS}>
       <TextField name="search" label="Name, ID or customer" type="search" value={query.text('search')} />
       <SelectField name="plan" label="Plan" choices={choices(parts.registry.openPlans)} value={query.text('plan')} />
       <SelectField name="status" label="Status" choices={choices(STATUSES)} value={query.text('status')} />
       <SelectField name="used" label="Used" choices={USED} value={query.text('used')} />
       <TextField name="customer" label="Customer ID" value={query.text('customer')} />
-      <button>Search</button>
-    </form>
+    </SearchForm>
   );
 }

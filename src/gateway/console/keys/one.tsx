@@ -5,8 +5,10 @@ import { alike } from '../../observe/recent/alike.js';
 import { dayLimit } from '../../pages/components/day-limit.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
+import { Sections } from '../../pages/components/sections.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
+import { customerNames } from '../accounts/customer-names.js';
 import { correctionsPart } from '../accounts/corrections.js';
 import { Grants } from '../accounts/grants.js';
 import { HistoryTable } from '../accounts/history.js';
@@ -26,57 +28,77 @@ const ON = '/keys/{id}';
 export async function showKey(visit: Visit, problems: readonly string[]) {
   const { api, id } = visit;
   const key = await api.ask(Key, `GET ${API}`, { id });
-  const { windows } = await api.ask(KeyWindows, `GET ${API}/windows`, { id });
+  const { windows, used } = await api.ask(KeyWindows, `GET ${API}/windows`, { id });
   const history = await api.ask(History, `GET ${API}/history`, { id });
+  const names = await customerNames(api, [key.customer]);
+  const limit = dayLimit(windows.map(({ window: name, limit }) => ({ name, limit })));
   return {
     title: `Key ${key.name === '' ? key.id : key.name}`,
     content: (
       <>
         <Outcome on={ON} visit={visit} problems={problems} />
-        <KeyFacts keyView={key} />
+        <KeyFacts keyView={key} customer={names.get(key.customer)} used={used} />
         <ActionForms on={ON} visit={visit} record={key} problems={problems} />
-        <h2>Windows</h2>
-        <Table
-          caption="What is left now"
-          empty="It is refused, so nothing is left."
-          rows={windows}
-          columns={[
-            { head: 'Window', cell: ({ window }) => window },
-            { head: 'Used', cell: (window) => <Used window={window} /> },
-            { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
-            {
-              head: 'Remaining',
-              number: true,
-              cell: ({ remaining }) => (remaining === null ? 'unlimited' : fullNumber(remaining)),
-            },
-            { head: 'Resets', cell: ({ reset }) => (reset === null ? 'never' : <Moment at={reset} />) },
+        <Sections
+          sections={[
+            ['Windows', <Windows windows={windows} />],
+            ['Last refused or failed', await lastRefusals(visit)],
+            ['Usage', await dailyUsage(visit, { key: id }, limit)],
+            [
+              'Grants',
+              <Grants {...{ on: ON, visit, problems }} grants={key.grants} ended={key.status === 'revoked'} />,
+            ],
+            ['Corrections', await correctionsPart('key', visit, problems)],
+            ['History', <HistoryTable {...history} />],
           ]}
         />
-        {await dailyUsage(visit, { key: id }, dayLimit(windows.map(({ window: name, limit }) => ({ name, limit }))))}
-        {await correctionsPart('key', visit, problems)}
-        <Grants on={ON} visit={visit} grants={key.grants} problems={problems} ended={key.status === 'revoked'} />
-        {await lastRefusals(visit)}
-        <h2>History</h2>
-        <HistoryTable {...history} />
       </>
     ),
   };
 }
 
-function KeyFacts({ keyView: key }: { readonly keyView: z.output<typeof Key> }) {
-  const { id, state, ban, customer, plan, limits, credited, scopes, note, created, expires, secrets } = key;
+function Windows({ windows }: Pick<z.output<typeof KeyWindows>, 'windows'>) {
+  return (
+    <Table
+      caption="What is left now"
+      empty="It is refused, so nothing is left."
+      rows={windows}
+      columns={[
+        { head: 'Window', cell: ({ window }) => window },
+        { head: 'Used', cell: (window) => <Used window={window} /> },
+        { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
+        {
+          head: 'Remaining',
+          number: true,
+          cell: ({ remaining }) => (remaining === null ? 'unlimited' : fullNumber(remaining)),
+        },
+        { head: 'Resets', cell: ({ reset }) => (reset === null ? 'never' : <Moment at={reset} />) },
+      ]}
+    />
+  );
+}
+
+interface KeyFactsParts extends Pick<z.output<typeof KeyWindows>, 'used'> {
+  readonly keyView: z.output<typeof Key>;
+  /** The name of its customer. */
+  readonly customer: string | undefined;
+}
+
+function KeyFacts({ keyView: key, customer, used }: KeyFactsParts) {
+  const { id, state, ban, plan, limits, credited, scopes, note, created, expires, secrets } = key;
   return (
     <Facts
       facts={[
-        ['ID', <code>{id}</code>],
+        ['Customer', key.customer && <a href={pathOf('/customers', key.customer)}>{customer}</a>],
         ['State', <State state={state} />],
         ['Ban', ban && <BanText ban={ban} />],
-        ['Customer', customer && <a href={pathOf('/customers', customer)}>{customer}</a>],
+        ['Last use', used ?? 'not in the past 31 days'],
         ['Plan', plan],
         ['Limits', limitsText(limits)],
         ['Credited', credited === undefined ? null : fullNumber(credited)],
         ['Scopes', scopes?.join(', ') ?? 'all'],
         ['Note', note === '' ? null : note],
+        ['ID', <code>{id}</code>],
         ['Created', <Moment at={created} />],
         ['Expires', expires === null ? 'never' : <Moment at={expires} />],
         ...secrets.slice(1).map(({ ends }) => ['Previous secret ends', ends && <Moment at={ends} />] as const),
@@ -106,24 +128,21 @@ async function lastRefusals({ api, id }: Visit) {
   if (!api.may(EXCHANGES)) return null;
   const { exchanges } = await api.ask(ExchangeList, EXCHANGES, { query: { key: id } });
   return (
-    <>
-      <h2>Last refused or failed</h2>
-      <Table
-        caption="As far as this gateway remembers"
-        empty="None is remembered."
-        rows={alike(exchanges)}
-        columns={[
-          { head: 'Status', cell: ([{ status }]) => status },
-          { head: 'Code', cell: ([{ code }]) => code },
-          { head: 'Operation', cell: ([{ operation }]) => operation },
-          { head: 'Times', number: true, cell: (all) => all.length },
-          { head: 'Last', cell: ([{ ended }]) => <Moment at={ended} /> },
-          {
-            head: 'Last request',
-            cell: ([{ request }]) => <a href={`${CONSOLE}/why?id=${encodeURIComponent(request)}`}>{request}</a>,
-          },
-        ]}
-      />
-    </>
+    <Table
+      caption="As far as this gateway remembers"
+      empty="None is remembered."
+      rows={alike(exchanges)}
+      columns={[
+        { head: 'Status', cell: ([{ status }]) => status },
+        { head: 'Code', cell: ([{ code }]) => code },
+        { head: 'Operation', cell: ([{ operation }]) => operation },
+        { head: 'Times', number: true, cell: (all) => all.length },
+        { head: 'Last', cell: ([{ ended }]) => <Moment at={ended} /> },
+        {
+          head: 'Last request',
+          cell: ([{ request }]) => <a href={`${CONSOLE}/why?id=${encodeURIComponent(request)}`}>{request}</a>,
+        },
+      ]}
+    />
   );
 }

@@ -58,7 +58,7 @@ export function NearLimitTable({ lines, hasMore }: NearLimit) {
           {
             head: 'Customer',
             cell: ({ key: { customer }, customerName }) =>
-              customer && <a href={pathOf('/customers', customer)}>{customerName === '' ? customer : customerName}</a>,
+              customer && <a href={pathOf('/customers', customer)}>{customerName}</a>,
           },
           { head: 'Plan', cell: ({ key }) => key.plan },
           { head: 'Fullest window', cell: ({ standing }) => standing && <Fullest windows={standing.windows} /> },

@@ -1,4 +1,3 @@
-import { AdminRefusal, type Answer } from '../../actions/answer.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { lastDayOf } from '../../../shared/utc-month.js';
 import { readQuery, ofReport } from '../../actions/input/query.js';
@@ -58,10 +57,10 @@ async function usageReport(visit: Visit, query: UsageQuery, search: string | und
 
 async function download({ api, ...visit }: Visit, format: 'csv' | 'json'): Promise<PageAnswer> {
   const query = queryOf(visit);
-  const answer = await api.answer(REPORT, { query: { ...query, format } });
+  const chunks = await api.chunks(REPORT, { query: { ...query, format } });
   const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json';
   const headers = { 'Content-Disposition': `attachment; filename="${nameOf(query)}.${format}"` };
-  return { type, chunks: chunksOf(answer), headers };
+  return { type, chunks, headers };
 }
 
 /** Returns a file name, such as `usage-2026-10-customer` for a whole month. */
@@ -69,11 +68,6 @@ function nameOf({ from, to, by }: UsageQuery): string {
   const isMonth = from.endsWith('-01') && to === lastDayOf(from.slice(0, 7));
   const range = isMonth ? from.slice(0, 7) : `${from}-${to}`;
   return `usage-${range}-${by}`.replace(/[^\w-]/g, '-');
-}
-
-function chunksOf(answer: Answer): AsyncIterable<string | Buffer> {
-  if (answer !== undefined && 'chunks' in answer) return answer.chunks;
-  throw new AdminRefusal(503, 'busy', 'There is no report now. Try again.');
 }
 
 /** Defaults to this month, by customer. */

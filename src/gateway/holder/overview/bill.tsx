@@ -1,9 +1,5 @@
-import { withCurrency } from '../../../shared/currency.js';
-import { fullNumber } from '../../pages/components/figure.js';
-import { Facts } from '../../pages/components/facts.js';
+import { BillFacts } from '../../pages/components/bill.js';
 import { Badge } from '../../pages/components/notice.js';
-import type { Figure } from '../../usage/grouping/money-view.js';
-import type { BillSoFar } from '../../usage/so-far.js';
 import { Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 
@@ -29,21 +25,9 @@ export function Bill({ bill, customer }: Pick<Overview, 'bill' | 'customer'>) {
             <Badge level="warn">growing</Badge> As of <Moment at={bill.asOfMs} />, and as if the plan stays the same
             until the month ends. The operator of this API has the last word.
           </p>
-          <Facts facts={factsOf(bill)} />
+          <BillFacts bill={bill} />
         </>
       )}
     </section>
   );
-}
-
-function factsOf({ currency = '', base, included, units, overage, amount, unknown }: BillSoFar) {
-  const money = (coins: Figure | undefined) => coins !== undefined && withCurrency(coins, currency);
-  const count = (figure: Figure | undefined) => figure !== undefined && fullNumber(figure);
-  return [
-    ['Base', money(base)],
-    ['Units included', count(included)],
-    ['Units used', count(units)],
-    ['Units beyond those included', count(overage)],
-    ['Sum so far', money(amount) || `not known: ${unknown ?? ''}`],
-  ] as const;
 }

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { NO_BAN } from '../../admission/ban.js';
+import { DAY_MS } from '../../../../src/shared/utc-day.js';
 import { openConsole } from '../visitor.js';
 
 const NAME = '<b>Shop</b>';
@@ -83,6 +85,29 @@ t.test('billing sees customers, without what it may not see of them', async (t) 
   t.match(text, 'The bill of this month');
   t.notMatch(text, /<h2>Keys|\/(?:changed|granted|closed)"/);
   t.equal((await get('/console/keys')).status, 403);
+});
+
+t.test('a customer’s page has this month’s bill so far, and leads to the correction of an earlier month', async (t) => {
+  const price = { monthly: 1_900, included: 10_000, perUnit: 2, currency: 'EUR' };
+  const plan = { name: 'euro', limits: { minute: 60, day: 100_000 }, refill: 'interval', ban: NO_BAN, price } as const;
+  // A whole month ago: this month is charged as a whole.
+  let createdMs = Date.now() - 40 * DAY_MS;
+  const rules = { plans: () => new Map([['euro', plan]]), clock: () => Promise.resolve(createdMs) };
+  const { clock, visitor, registry, ask } = await openConsole(t, {}, rules);
+  const { id } = await registry.customers.create({ name: 'Shop', plan: 'euro' }, 'test');
+  createdMs = clock.nowMs;
+  const { get, signIn } = visitor();
+  await signIn();
+  const path = `/console/customers/${id}`;
+  t.match((await get(path)).text, /Units used<\/dt><dd>0 <meter .*Sum so far<\/dt><dd>19\.00 EUR</);
+  const day = new Date(clock.nowMs).toISOString().slice(0, 10);
+  await ask('POST', '/admin/v1/usage/corrections', { customer: id, day, units: 12_500, reason: 'a test' });
+  const { text } = await get(path);
+  t.match(text, /Units used<\/dt><dd>12,500 <meter [^>]*value="125" aria-label="Used of the units included"/);
+  t.match(text, /Units beyond those included<\/dt><dd>2,500<.*Sum so far<\/dt><dd>69\.00 EUR</);
+  const [, link = '', month = ''] = /href="([^"#]+)#corrections">Correct (\d{4}-\d\d)/.exec(text) ?? [];
+  const form = (await get(link.replaceAll('&amp;', '&'))).text;
+  t.match(form, new RegExp(`<details open[^>]*><summary>Correct usage<.*name="day"[^>]*value="${month}-(?:2[89]|3)`));
 });
 
 t.test('a customer’s page leads to the bill of each earlier month, from its creation on, twelve at most', async (t) => {

@@ -49,6 +49,13 @@ t.test('a list shows the newest first, with customer, fullest window and last us
   t.match(text, `href="/console/customers/${customer.id}">Acme</a>`);
   t.match(text, '75 % of the minute');
   t.match(text, `<td>${new Date().toISOString().slice(0, 10)}</td>`);
+  const one = (await get(`/console/keys/${older.id}`)).text;
+  t.match(one, `<dt>Customer</dt><dd><a href="/console/customers/${customer.id}">Acme</a></dd>`);
+  t.match(one, `<dt>Last use</dt><dd>${new Date().toISOString().slice(0, 10)}</dd>`);
+  t.match((await get(`/console/keys/${newer.id}`)).text, '<dt>Last use</dt><dd>not in the past 31 days</dd>');
+  const links = [...one.matchAll(/<a href="#([\w-]+)">/g)].map(([, id = '']) => id);
+  t.strictSame(links, ['windows', 'last-refused-or-failed', 'usage', 'grants', 'corrections', 'history']);
+  for (const id of links) t.match(one, `id="${id}"`, 'each link leads to its section');
   t.match((await get('/console/keys?search=acme')).text, older.id, 'found by the name of its customer');
   t.equal((await get('/console/keys?cursor=' + older.id)).status, 400, 'a cursor of the other order');
 });
