@@ -71,5 +71,5 @@ export function createTunnelOpened(metrics: Metrics): (exchange: Exchange) => vo
 function count(metrics: Metrics, logEntry: ExchangeLog, status: number, totalMs: number): void {
   metrics.exchange(logEntry.operation, status, totalMs / 1000);
   if (logEntry.admissionMs > 0) metrics.admission(logEntry.admissionMs / 1000);
-  if (logEntry.upstream !== null) metrics.upstream(logEntry.upstream, logEntry.upstreamMs / 1000);
+  if (logEntry.upstream !== null) metrics.upstream(logEntry.upstream, logEntry.upstreamMs / 1000, status);
 }

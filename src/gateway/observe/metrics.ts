@@ -34,7 +34,7 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
   const named = new Set([UNMATCHED, MALFORMED, OPTIONS]);
   const maxNamed = named.size + maxOperations;
   const labelOf = (operation: string): string => (named.has(operation) ? operation : OTHER);
-  const { requests, duration, refusals, admission, batch, upstream, failures, unusable } = registerAll(
+  const { requests, duration, refusals, admission, batch, upstream, errors, failures, unusable } = registerAll(
     registry,
     engine,
   );
@@ -58,6 +58,7 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
   for (const code of Object.keys(REFUSALS)) refusalChild(code, '');
   for (const name of upstreams) {
     upstreamChild(name, '');
+    errors.inc({ upstream: name }, 0);
     for (const kind of UPSTREAM_FAILURES) failures.inc({ upstream: name, kind }, 0);
     for (const reason of Object.keys(REASONS)) unusable.inc({ upstream: name, reason }, 0);
   }
@@ -80,7 +81,11 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
     refusal: (code: string): void => refusalChild(code, '').inc(),
     admission: (seconds: number): void => admission.observe(seconds),
     batch: (size: number): void => batch.observe(size),
-    upstream: (name: string, seconds: number): void => upstreamChild(name, '').observe(seconds),
+    /** @param status that the client got */
+    upstream: (name: string, seconds: number, status: number): void => {
+      upstreamChild(name, '').observe(seconds);
+      if (status >= 500) errors.inc({ upstream: name });
+    },
     /** Counts a 502 sent in place of the upstream's response. */
     unusable: (name: string, reason: UpstreamReason): void => unusable.labels(name, reason).inc(),
     upstreamFailed: (name: string, kind: UpstreamFailure): void => failures.labels(name, kind).inc(),
@@ -122,6 +127,12 @@ function registerAll(registry: Registry, engine: string) {
       EXCHANGE_BUCKETS,
       'upstream',
     ),
+    errors: new Counter({
+      name: 'petgate_upstream_errors_total',
+      help: 'Requests sent to an upstream that ended in a 5xx, whether its own or a 502 or 504 in its place.',
+      labelNames: ['upstream'],
+      registers,
+    }),
     unusable: new Counter({
       name: 'petgate_upstream_unusable_total',
       help: 'Upstream responses that the gateway replaced with 502, by what was wrong.',

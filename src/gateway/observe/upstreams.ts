@@ -96,6 +96,7 @@ export function watchUpstreams(registry: Registry, upstreams: () => Upstreams): 
       'fail, and whose last health check, if any, succeeded; the mean over workers.',
     (address) => address.reached !== false && !isDown(address),
   );
+  gauge('petgate_upstream_addresses', 'Addresses of an upstream.', ({ length }) => length, 'average');
   share(
     'petgate_upstream_checked_ratio',
     'Share of the addresses that a request or a health check has tried to reach; the mean over workers.',

@@ -28,7 +28,7 @@ t.test('labels come from closed sets: no key, address or path, and no status but
   for (const code of Object.keys(REFUSALS)) metrics.refusal(code);
   metrics.admission(0.001);
   metrics.batch(3);
-  metrics.upstream('pets', 0.01);
+  metrics.upstream('pets', 0.01, 200);
   for (const kind of UPSTREAM_FAILURES) metrics.upstreamFailed('pets', kind);
 
   const text = await metrics.registry.metrics();

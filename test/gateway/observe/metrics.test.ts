@@ -49,10 +49,12 @@ t.test('what clients meet is what is counted: admitted, near the limit, limited,
   t.equal(metrics.value('petgate_store_up', { engine: 'embedded' }), 1);
   const key2 = await gateway.createKey({ plan: 'small' });
   await ask(gateway, key2.key, 1, '/v1/nothing');
-  t.equal(
-    (await scrape(gateway.adminUrl)).value('petgate_admitted_total', { plan: 'small', operation: 'unmatched' }),
-    1,
-  );
+  upstream.handle = (_seen, response) => response.writeHead(500).end();
+  await ask(gateway, key2.key, 3);
+  const after = await scrape(gateway.adminUrl);
+  t.equal(after.value('petgate_admitted_total', { plan: 'small', operation: 'unmatched' }), 1);
+  t.equal(after.value('petgate_upstream_errors_total', { upstream: 'pets' }), 3);
+  t.equal(after.value('petgate_upstream_addresses', { upstream: 'pets' }), 1);
 });
 
 t.test('units are counted by what the plan makes an operation cost', async (t) => {

@@ -22,10 +22,14 @@ export type Range = keyof typeof RANGES;
 interface UpstreamState {
   /** Share of its addresses that are up, 0 to 1. */
   readonly up: number;
+  readonly addresses: number;
   readonly sinceMs: number;
 }
 
-/** Traffic of this gateway per minute for a day and per hour for 31 days: 2,184 points of at most 1 kB. */
+/**
+ * Traffic of this gateway per minute for a day and per hour for 31 days: 2,184 points of at most 1 kB, and 300 bytes for
+ * each of up to eight upstreams.
+ */
 export class History {
   readonly #minutes: Periods;
   readonly #hours: Periods;
@@ -55,8 +59,12 @@ export class History {
     const point = pointOf(span, atMs);
     this.#minutes.add({ ...point, atMs: startOf(atMs, MINUTE_MS) });
     this.#hours.add({ ...point, atMs: startOf(atMs, HOUR_MS) });
-    for (const [name, up] of span.to.by('petgate_upstream_up_ratio', 'upstream'))
-      if (this.#states.get(name)?.up !== up) this.#states.set(name, { up, sinceMs: atMs });
+    const counts = span.to.by('petgate_upstream_addresses', 'upstream');
+    for (const [name, up] of span.to.by('petgate_upstream_up_ratio', 'upstream')) {
+      const before = this.#states.get(name);
+      const sinceMs = before?.up === up ? before.sinceMs : atMs;
+      this.#states.set(name, { up, addresses: counts.get(name) ?? 1, sinceMs });
+    }
     await this.#shared?.add(point).catch(() => undefined);
   }
 

@@ -1,15 +1,20 @@
 import { z } from 'zod';
-import { countOf, quantileOf, sumOf, type Buckets } from './buckets.js';
+import { countOf, sumOf, type Buckets } from './buckets.js';
 import type { Span } from './window.js';
 
 const FIGURE = z.union([z.number(), z.literal('Infinity').transform(() => Infinity)]);
-/** `failed`: attempts. `p99`: seconds, null without requests; the largest of merged points. */
-const UPSTREAM = z.object({ requests: z.number(), failed: z.number(), p99: FIGURE.nullable() });
+const LATENCY_FORM = z.array(z.tuple([FIGURE, z.number()]).readonly()).readonly();
+/** `failed`: attempts. `errors`: requests that ended in a 5xx. Version 0.4 wrote neither these nor the latency. */
+const UPSTREAM = z.object({
+  ...{ requests: z.number(), failed: z.number() },
+  ...{ errors: z.number().default(0), latency: LATENCY_FORM.default([]) },
+});
+export type Upstream = z.output<typeof UPSTREAM>;
 export const POINT = z.object({
   atMs: z.number(),
   classes: z.record(z.string(), z.number()),
   limited: z.number(),
-  latency: z.array(z.tuple([FIGURE, z.number()])),
+  latency: LATENCY_FORM,
   upstreams: z.record(z.string(), UPSTREAM),
 });
 
@@ -22,11 +27,11 @@ export interface Point {
   /** 429s because of a limit or a ban. */
   readonly limited: number;
   readonly latency: Buckets;
-  readonly upstreams: Readonly<Record<string, z.output<typeof UPSTREAM>>>;
+  readonly upstreams: Readonly<Record<string, Upstream>>;
 }
 
-/** If there are more, a point has the first of them, by name. */
-const MAX_UPSTREAMS = 16;
+/** If there are more, a point has the first of them, by name. Each takes at most 300 bytes: a name and 15 buckets. */
+const MAX_UPSTREAMS = 8;
 const REQUESTS = 'petgate_requests_total';
 const LATENCY = 'petgate_request_duration_seconds';
 const UPSTREAM_LATENCY = 'petgate_upstream_duration_seconds';
@@ -44,6 +49,7 @@ export function startOf(atMs: number, periodMs: number): number {
 /** Returns the requests that ended in `span`. @param atMs start of the period */
 export function pointOf(span: Span, atMs: number): Point {
   const failures = span.grownBy('petgate_upstream_failures_total', 'upstream');
+  const errors = span.grownBy('petgate_upstream_errors_total', 'upstream');
   const upstreams = [...span.to.by(`${UPSTREAM_LATENCY}_count`, 'upstream').keys()].sort().slice(0, MAX_UPSTREAMS);
   return {
     atMs,
@@ -52,20 +58,33 @@ export function pointOf(span: Span, atMs: number): Point {
     latency: span.buckets(LATENCY).filter(([, count]) => count > 0),
     upstreams: Object.fromEntries(
       upstreams.map((name) => {
-        const buckets = span.buckets(UPSTREAM_LATENCY, ['upstream', name]);
-        return [name, { requests: countOf(buckets), failed: failures.get(name) ?? 0, p99: quantileOf(buckets, 0.99) }];
+        const latency = span.buckets(UPSTREAM_LATENCY, ['upstream', name]).filter(([, count]) => count > 0);
+        const failed = failures.get(name) ?? 0;
+        return [name, { requests: countOf(latency), failed, errors: errors.get(name) ?? 0, latency }];
       }),
     ),
   };
 }
 
+const NOTHING = { requests: 0, failed: 0, errors: 0, latency: [] };
+
+/** Returns the requests of a point that went to one upstream. */
+export function ofUpstream({ atMs, upstreams }: Point, name: string): Point {
+  const { requests, errors, latency } = upstreams[name] ?? NOTHING;
+  return { ...emptyAt(atMs), classes: { '5xx': errors, others: requests - errors }, latency };
+}
+
 /** Returns the sum of two points, with the start of the first. */
 export function merged(first: Point, second: Point): Point {
   const upstreams = { ...first.upstreams };
-  for (const [name, { requests, failed, p99 }] of Object.entries(second.upstreams)) {
-    const one = upstreams[name] ?? { requests: 0, failed: 0, p99: null };
-    const larger = p99 === null || one.p99 === null ? (p99 ?? one.p99) : Math.max(p99, one.p99);
-    upstreams[name] = { requests: one.requests + requests, failed: one.failed + failed, p99: larger };
+  for (const [name, { requests, failed, errors, latency }] of Object.entries(second.upstreams)) {
+    const one = upstreams[name] ?? NOTHING;
+    upstreams[name] = {
+      requests: one.requests + requests,
+      failed: one.failed + failed,
+      errors: one.errors + errors,
+      latency: sumOf(one.latency, latency),
+    };
   }
   const classes: Record<string, number> = { ...first.classes };
   for (const [name, count] of Object.entries(second.classes)) classes[name] = (classes[name] ?? 0) + count;

@@ -2,7 +2,7 @@ import { itemIn, lineOf } from '../../observe/line-file.js';
 import type { GatewayNotes } from '../../store/port.js';
 import { emptyAt, merged, POINT, startOf, type Point } from './point.js';
 
-/** How many periods of each length the store keeps: 900 points of at most 1 kB for each gateway. */
+/** How many periods of each length the store keeps: 900 points of at most 3 kB for each gateway. */
 const KEPT: ReadonlyMap<number, number> = new Map([
   [60_000, 60],
   [15 * 60_000, 96],

@@ -94,11 +94,7 @@ export function shareOf(point: Point, part: number): number | null {
   return requests === 0 ? null : (100 * part) / requests;
 }
 
-export function percent(part: number, whole: number): string {
-  return percentText(whole === 0 ? null : (100 * part) / whole);
-}
-
-function percentText(share: number | null): string {
+export function percentText(share: number | null): string {
   return share === null ? '–' : `${numberText(share)} %`;
 }
 

@@ -1,12 +1,14 @@
 import { fullNumber } from '../../pages/components/figure.js';
+import { addressOf } from '../../pages/components/pager.js';
 import { BarPlot } from '../../pages/components/plot.js';
+import { Sparkline } from '../../pages/components/sparkline.js';
 import { Table } from '../../pages/components/table.js';
 import { quantileOf } from '../figures/buckets.js';
 import { RANGES, type History, type Range } from '../figures/history.js';
-import { merged, type Point } from '../figures/point.js';
+import { merged, type Point, type Upstream } from '../figures/point.js';
 import { CONSOLE } from '../page.js';
-import { clockTime } from './clock-time.js';
-import { duration, percent, shareOf } from './figures.js';
+import { duration, percentText, shareOf } from './figures.js';
+import { upstreamState } from './upstream-state.js';
 
 interface SeriesParts {
   readonly history: History;
@@ -63,25 +65,41 @@ export function Series({ points, range }: Pick<SeriesParts, 'points' | 'range'>)
   );
 }
 
-export function Ranges({ now }: { readonly now: Range }) {
+interface RangesParts extends Pick<SeriesParts, 'range'> {
+  readonly upstream: string | undefined;
+}
+
+export function Ranges({ range: now, upstream }: RangesParts) {
   return (
     <nav aria-label="Range of the figures">
       {Object.keys(RANGES).map((range) => (
-        <a
-          href={`${CONSOLE}/?range=${encodeURIComponent(range)}`}
-          {...(range === now ? { 'aria-current': 'true' as const } : {})}
-        >
+        <a href={addressOf(`${CONSOLE}/`, { range, upstream })} aria-current={range === now ? 'true' : undefined}>
           {range}
         </a>
       ))}
+      {upstream !== undefined && <a href={addressOf(`${CONSOLE}/`, { range: now })}>All requests</a>}
     </nav>
   );
 }
 
-/** Lists the upstreams, those with the most failures first. */
+/** Lists the upstreams with the course of their figures, those with the most errors first. */
 export function Upstreams({ history, points, range, nowMs }: SeriesParts) {
-  const { upstreams } = points.reduce(merged);
-  const rows = Object.entries(upstreams).sort(([, one], [, other]) => other.failed - one.failed);
+  const rows = Object.entries(points.reduce(merged).upstreams).sort(
+    ([, one], [, other]) => other.errors - one.errors || other.failed - one.failed,
+  );
+  const column = (
+    head: string,
+    of: (upstream: Upstream) => number | null,
+    write: (figure: number | null) => string,
+  ) => ({
+    ...{ head, number: true },
+    cell: ([name, sum]: (typeof rows)[number]) => (
+      <>
+        {write(of(sum))}
+        <Sparkline figures={points.map(({ upstreams }) => (upstreams[name] ? of(upstreams[name]) : null))} />
+      </>
+    ),
+  });
   return (
     <>
       <h2>Upstreams</h2>
@@ -90,22 +108,24 @@ export function Upstreams({ history, points, range, nowMs }: SeriesParts) {
         empty="No request went to an upstream."
         rows={rows}
         columns={[
-          { head: 'Upstream', cell: ([name]) => name },
-          { head: 'Addresses up', cell: ([name]) => stateText(history.stateOf(name), nowMs) },
-          { head: 'Requests', number: true, cell: ([, { requests }]) => fullNumber(requests) },
+          {
+            head: 'Upstream',
+            cell: ([name]) => <a href={addressOf(`${CONSOLE}/`, { range, upstream: name })}>{name}</a>,
+          },
+          { head: 'Addresses', cell: ([name]) => upstreamState(history, name, nowMs) },
+          column(
+            'Requests',
+            ({ requests }) => requests,
+            (requests) => fullNumber(requests ?? 0),
+          ),
+          column('5xx', ({ errors, requests }) => (requests === 0 ? null : (100 * errors) / requests), percentText),
+          column('Median', ({ latency }) => quantileOf(latency, 0.5), duration),
+          column('p99', ({ latency }) => quantileOf(latency, 0.99), duration),
           { head: 'Failed attempts', number: true, cell: ([, { failed }]) => fullNumber(failed) },
-          { head: 'Share failed', number: true, cell: ([, { requests, failed }]) => percent(failed, requests) },
-          { head: 'Highest p99', number: true, cell: ([, { p99 }]) => duration(p99) },
         ]}
       />
     </>
   );
-}
-
-/** Returns text such as `0 % since 23:02 UTC`. */
-function stateText(state: ReturnType<History['stateOf']>, nowMs: number): string {
-  if (state === undefined) return '–';
-  return `${Math.round(100 * state.up)} % since ${clockTime(state.sinceMs, nowMs)}`;
 }
 
 /** Whether the labels need the date: `11-28 13:00` instead of `13:00`. */

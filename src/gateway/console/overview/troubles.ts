@@ -1,6 +1,6 @@
 import type { History } from '../figures/history.js';
 import type { Span } from '../figures/window.js';
-import { clockTime } from './clock-time.js';
+import { upstreamState } from './upstream-state.js';
 
 /** Something that is wrong now, and the runbook that says what to do. */
 interface Trouble {
@@ -26,13 +26,7 @@ const downIn = ({ to }: Span) =>
     .series('petgate_upstream_up_ratio')
     .flatMap(({ labels, value }) => (value === 0 ? [labels['upstream'] ?? ''] : []));
 const failingIn = (span: Span) =>
-  [...span.grownBy('petgate_upstream_failures_total', 'upstream')].flatMap(([name, more]) => (more > 0 ? [name] : []));
-const named = (upstreams: readonly string[], more: (name: string) => string = () => '') =>
-  `upstream ${upstreams.map((name) => `“${name}”${more(name)}`).join(', ')}`;
-const downSince = (history: History, name: string, { to }: Span) => {
-  const state = history.stateOf(name);
-  return state === undefined ? '' : ` (down since ${clockTime(state.sinceMs, to.atMs)})`;
-};
+  [...span.grownBy('petgate_upstream_failures_total', 'upstream')].flatMap(([name, n]) => (n > 0 ? `“${name}”` : []));
 
 /** The alerts in grafana/alerts that one gateway can detect by itself, most severe first. */
 const RULES: readonly Rule[] = [
@@ -42,12 +36,15 @@ const RULES: readonly Rule[] = [
   rule('PetgateSpoolGrowing', 'Counts wait on disk for Redis.', above('petgate_spool_requests', 0)),
   rule(
     'PetgateUpstreamDown',
-    (span, history) => `No address of ${named(downIn(span), (name) => downSince(history, name, span))} can be reached.`,
+    (span, history) => {
+      const states = downIn(span).map((name) => `“${name}”: ${upstreamState(history, name, span.to.atMs)}`);
+      return `Upstream ${states.join('; ')}.`;
+    },
     (span) => downIn(span).length > 0,
   ),
   rule(
     'PetgateUpstreamFailing',
-    (span) => `Requests to ${named(failingIn(span))} fail.`,
+    (span) => `Requests to upstream ${failingIn(span).join(', ')} fail.`,
     (span) => failingIn(span).length > 0,
   ),
   rule('PetgateAvailabilityFastBurn', 'More than 1.4 % of the requests end in a 5xx.', (span) => {

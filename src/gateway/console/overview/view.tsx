@@ -3,7 +3,7 @@ import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { AUDIT, Changes, type Change } from '../audit/pages.js';
 import type { History, Range } from '../figures/history.js';
-import type { Point } from '../figures/point.js';
+import { ofUpstream, type Point } from '../figures/point.js';
 import type { Span } from '../figures/window.js';
 import { runbookPath } from '../runbooks/pages.js';
 import { Figures, State } from './figures.js';
@@ -11,6 +11,7 @@ import { NearLimitTable, type NearLimit } from './near-limit.js';
 import { TopRefused, type Refused } from './top-refused.js';
 import { Ranges, Series, Upstreams } from './series.js';
 import { troublesOf } from './troubles.js';
+import { upstreamState } from './upstream-state.js';
 
 interface OverviewParts {
   readonly readiness: Readiness;
@@ -18,6 +19,8 @@ interface OverviewParts {
   readonly history: History;
   readonly points: readonly Point[];
   readonly range: Range;
+  /** The only one that the figures and plots are about; undefined for all requests. */
+  readonly upstream: string | undefined;
   /** Null if the visitor may not see keys. */
   readonly near: NearLimit | null;
   readonly refused: Refused | null;
@@ -25,19 +28,21 @@ interface OverviewParts {
   readonly changes: readonly Change[] | null;
 }
 
-export function Overview({ readiness, span, history, points, range, refused, near, changes }: OverviewParts) {
+export function Overview({ span, history, points: all, range, upstream, ...parts }: OverviewParts) {
+  const { readiness, refused, near, changes } = parts;
   const nowMs = span.to.atMs;
+  const points = upstream === undefined ? all : all.map((point) => ofUpstream(point, upstream));
   return (
     <>
       <Troubles {...{ span, history }} />
-      <h2>{`The last ${range}`}</h2>
-      <Ranges now={range} />
+      <h2>{`The last ${range}${upstream === undefined ? '' : `, upstream “${upstream}”`}`}</h2>
+      <Ranges {...{ range, upstream }} />
       <Figures {...{ points, range, nowMs }} />
       <Series {...{ points, range }} />
       {refused !== null && <TopRefused {...refused} />}
       {near !== null && <NearLimitTable {...near} />}
-      <Upstreams {...{ history, points, range, nowMs }} />
-      <Parts readiness={readiness} span={span} />
+      <Upstreams {...{ history, points: all, range, nowMs }} />
+      <Parts {...{ readiness, span, history }} />
       {changes !== null && <LastChanges changes={changes} />}
     </>
   );
@@ -79,16 +84,16 @@ function Troubles({ span, history }: Pick<OverviewParts, 'span' | 'history'>) {
 }
 
 /** Takes the upstreams from the metrics: with workers, this process has no upstreams of its own. */
-function partsOf({ parts }: Readiness, { to }: Span): Readiness['parts'] {
+function partsOf({ parts }: Readiness, { to }: Span, history: History): Readiness['parts'] {
   const checked = to.by('petgate_upstream_checked_ratio', 'upstream');
   const upstreams = [...to.by('petgate_upstream_up_ratio', 'upstream')].map(([name, ratio]) => {
-    const detail = checked.get(name) === 0 ? 'not checked yet' : `${Math.round(100 * ratio)} % of its addresses up`;
+    const detail = checked.get(name) === 0 ? 'not checked yet' : upstreamState(history, name, to.atMs);
     return [`upstream:${name}`, { ok: parts[`upstream:${name}`]?.ok !== false && ratio > 0, detail }] as const;
   });
   return { ...parts, ...Object.fromEntries(upstreams) };
 }
 
-function Parts({ readiness, span }: Pick<OverviewParts, 'readiness' | 'span'>) {
+function Parts({ readiness, span, history }: Pick<OverviewParts, 'readiness' | 'span' | 'history'>) {
   return (
     <>
       <h2>This gateway</h2>
@@ -96,7 +101,7 @@ function Parts({ readiness, span }: Pick<OverviewParts, 'readiness' | 'span'>) {
       <Table
         caption="Whether this gateway can serve, part by part"
         empty="Nothing is known yet."
-        rows={Object.entries(partsOf(readiness, span))}
+        rows={Object.entries(partsOf(readiness, span, history))}
         columns={[
           { head: 'Part', cell: ([name]) => name },
           {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { History } from '../../../../src/gateway/console/figures/history.js';
@@ -23,7 +23,9 @@ petgate_upstream_duration_seconds_bucket{upstream="pets",le="0.1"} ${count}
 petgate_upstream_duration_seconds_bucket{upstream="pets",le="+Inf"} ${count}
 petgate_upstream_duration_seconds_count{upstream="pets"} ${count}
 petgate_upstream_failures_total{upstream="pets",kind="refused"} ${count / 10}
+petgate_upstream_errors_total{upstream="pets"} ${count / 20}
 petgate_upstream_up_ratio{upstream="pets"} ${up}
+petgate_upstream_addresses{upstream="pets"} 2
 `;
 
 /** 100 requests in each half minute of this time. */
@@ -54,7 +56,7 @@ t.test(
         [0.1, 100],
         [Infinity, 100],
       ],
-      upstreams: { pets: { requests: 200, failed: 20, p99: 0.1 } },
+      upstreams: { pets: { requests: 200, failed: 20, errors: 10, latency: [[0.1, 200]] } },
     });
     t.equal(requestsIn(await history.points('1 h', nowMs - 1)).length, 60);
     const day = await history.points('24 h', nowMs - 1);
@@ -93,12 +95,31 @@ t.test('what was measured outlives a restart', async (t) => {
   t.equal(requestsIn(hours).at(-1), 1_800, 'the hour that was cut short');
 });
 
+t.test('a file of version 0.4 is read, without what it lacks of upstreams', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'figures'));
+  const point = { atMs: NOON_MS, classes: { '2xx': 5 }, limited: 0, latency: [[0.1, 5]] };
+  const line = JSON.stringify({ ...point, upstreams: { pets: { requests: 5, failed: 1, p99: 0.1 } } });
+  writeFileSync(join(folder, 'figures', 'minutes.ndjson'), `${line}\n`);
+  const [read] = (await new History(folder).points('15 min', NOON_MS)).slice(-1);
+  t.match(read, { ...point, upstreams: { pets: { requests: 5, failed: 1, errors: 0, latency: [] } } });
+});
+
+t.test('a point has the figures of eight upstreams at most', async (t) => {
+  const history = new History(null);
+  const names = Array.from({ length: 12 }, (_, n) => `u${n + 10}`);
+  const sample = (count: number) =>
+    new Sample(names.map((name) => text(count).replaceAll('pets', name)).join(''), NOON_MS);
+  await history.add(new Span(sample(0), sample(100)));
+  t.strictSame(Object.keys((await history.points('15 min', NOON_MS)).at(-1)!.upstreams), names.slice(0, 8));
+});
+
 t.test('an upstream is up, or down, since it was first seen so', (t) => {
   const history = new History(null);
   for (const [minute, up] of [1, 1, 0, 0, 0.5].entries()) {
     const sample = new Sample(text(0, up), minute * MINUTE_MS);
     void history.add(new Span(sample, sample));
-    t.match(history.stateOf('pets'), { up, sinceMs: [0, 0, 2, 2, 4][minute]! * MINUTE_MS });
+    t.strictSame(history.stateOf('pets'), { up, addresses: 2, sinceMs: [0, 0, 2, 2, 4][minute]! * MINUTE_MS });
   }
   t.equal(history.stateOf('nobody'), undefined);
   t.end();

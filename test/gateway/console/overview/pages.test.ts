@@ -107,8 +107,8 @@ t.test(
     t.match((await signIn()).text, '<h2>The last 15 min</h2>');
     const { text } = await get('/console/?range=7+d');
     t.match(text, '<h2>The last 7 d</h2>');
-    t.match(text, '<a href="/console/?range=7%20d" aria-current="true">7 d</a>');
-    t.match(text, /No address of upstream “pets” \(down since \d\d:\d\d UTC\) can be reached/);
+    t.match(text, '<a href="/console/?range=7+d" aria-current="true">7 d</a>');
+    t.match(text, /Upstream “pets”: 0 of 1 up since \d\d:\d\d UTC\./);
     const [, live = ''] = /data-live="([^"]+)"/.exec(text) ?? [];
     t.match((await get(live)).text, '<h2>The last 7 d</h2>');
     t.match((await get('/console/live?range=15+min')).text, '<h2>The last 15 min</h2>', 'not what another saw');
@@ -132,3 +132,50 @@ t.test(
       t.notMatch(text, 'Last changes');
   },
 );
+
+t.test('the overview shows each upstream, those with the most errors first, and one of them alone', async (t) => {
+  let count = 0;
+  const of = (name: string, errors: number, le: number): string =>
+    [
+      `petgate_upstream_duration_seconds_bucket{upstream="${name}",le="${le}"} ${count}`,
+      `petgate_upstream_duration_seconds_bucket{upstream="${name}",le="+Inf"} ${count}`,
+      `petgate_upstream_duration_seconds_count{upstream="${name}"} ${count}`,
+      `petgate_upstream_errors_total{upstream="${name}"} ${count * errors}`,
+      `petgate_upstream_up_ratio{upstream="${name}"} 1\n`,
+    ].join('\n');
+  const metrics = () => {
+    count += 600;
+    return Promise.resolve(`petgate_requests_total{class="2xx"} 9\n${of('pets', 0, 0.05)}${of('store', 0.25, 2.5)}`);
+  };
+  const { clock, visitor } = await openConsole(t, { metrics });
+  clock.nowMs = Date.UTC(2026, 10, 21, 12);
+  const { get, signIn } = visitor();
+  const { text } = await signIn();
+  const row = (name: string, figures: string) =>
+    `<a href="/console/\\?range=15\\+min&amp;upstream=${name}">${name}</a></th><td>1 of 1 up since 12:00 UTC.*?${figures}`;
+  t.match(text, new RegExp(`${row('store', '>600<.*?>25 %<.*?>2.5 s<.*?>2.5 s<')}.*${row('pets', '>600<.*>50 ms<')}`));
+  const one = (await get('/console/?upstream=store')).text;
+  t.match(one, '<h2>The last 15 min, upstream “store”</h2>');
+  t.match(one, /5xx<\/span><span class="figure">25 %/);
+  t.match(one, '<a href="/console/?range=15+min">All requests</a>');
+  t.match((await get('/console/live?upstream=store')).text, 'upstream “store”');
+  t.notMatch((await get('/console/live')).text, 'upstream “store”', 'not what another saw');
+  t.match((await get('/console/?upstream=%3Cb%3E')).text, '<h2>The last 15 min</h2>');
+});
+
+t.test('Most refused adds up what the keys of a customer were refused', async (t) => {
+  const recent = new RecentExchanges();
+  const { registry, visitor } = await openConsole(t, { recall: recallHere(recent) });
+  const customer = await registry.customers.create({ name: '<i>Shop</i>', plan: 'free' }, 'test');
+  for (const [name, times] of Object.entries({ one: 2, other: 3 })) {
+    const { record } = await registry.create({ name, customer: customer.id });
+    for (let n = 0; n < times; n += 1) {
+      const { exchange } = makeExchange();
+      exchange.logEntry.verdict = { ...ADMITTED, keyId: record.id };
+      recent.note(exchange, 500 + n, 1, true);
+    }
+  }
+  const { text } = await visitor().signIn();
+  const row = `<a href="/console/customers/${customer.id}">&lt;i>Shop&lt;/i></a></th><td class="number">5</td>`;
+  t.match(text, row);
+});

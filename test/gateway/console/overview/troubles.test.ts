@@ -27,6 +27,7 @@ petgate_store_degraded 1
 petgate_spool_requests 1
 petgate_upstream_up_ratio{upstream="a"} 1
 petgate_upstream_up_ratio{upstream="b"} 0
+petgate_upstream_addresses{upstream="b"} 3
 petgate_upstream_failures_total{upstream="b",kind="refused"} 1
 petgate_requests_total{class="5xx"} 9
 petgate_requests_total{class="2xx"} 107
@@ -54,7 +55,7 @@ t.test('a gateway that is well has no trouble, and one where all is wrong has th
   const [history, span] = [new History(null), between(WELL, ILL)];
   history.add(span);
   const said = troublesOf(span, history).map(({ says }) => says);
-  t.ok(said.includes('No address of upstream “b” (down since 00:01 UTC) can be reached.'));
+  t.ok(said.includes('Upstream “b”: 0 of 3 up since 00:01 UTC.'));
   t.ok(said.includes('Requests to upstream “b” fail.'));
   t.end();
 });
