@@ -292,7 +292,7 @@ export const AuditList = answer('AuditList', {
         status: COUNT,
       }),
     )
-    .describe('Made through this gateway: the last first, of 5,000 that it keeps'),
+    .describe('Through any gateway on the store: the last first, of 5,000 of this one and 200 a day of each other'),
   refused: z
     .array(z.object({ at: MOMENT, address: TEXT }))
     .describe('Wrong admin tokens that this gateway met: the last first, of 1,000'),

@@ -146,7 +146,7 @@ async function openAdmin(
     running,
     handover: () => handoverOf(base),
     log,
-    audit: new Audit(settings.data),
+    audit: new Audit(settings.data, engine.failover?.notes),
     archive,
     ...reports,
   };

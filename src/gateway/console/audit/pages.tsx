@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { AuditList } from '../../actions/schemas.js';
-import { TextField } from '../../pages/components/form.js';
+import { SearchForm, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
+import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import { OtherGateways } from '../other-gateways.js';
@@ -33,14 +34,13 @@ function AuditView({
 }: z.output<typeof AuditList> & { search: string | undefined }) {
   return (
     <>
-      <form method="get" action={AUDIT} class="filter">
-        <TextField name="search" label="Actor, action or ID" type="search" value={search} />
-        <button>Search</button>
-      </form>
+      <SearchForm action={AUDIT}>
+        <TextField name="search" label="Actor, action, kind or ID" type="search" value={search} />
+      </SearchForm>
       <Changes changes={changes} caption={`Changes, newest first, ${SHOWN} at most`} />
       <h2>Wrong admin tokens</h2>
       <Table
-        caption="Sign-ins and requests with a wrong admin token, newest first"
+        caption="Sign-ins and requests with a wrong admin token at this gateway, newest first"
         empty="None."
         rows={refused}
         columns={[
@@ -66,7 +66,7 @@ export function Changes({ changes, caption }: ChangesParts) {
       rows={changes}
       columns={[
         { head: 'When', cell: ({ at }) => <Moment at={at} /> },
-        { head: 'Who', cell: ({ actor }) => actor },
+        { head: 'Who', cell: ({ actor }) => <a href={addressOf(AUDIT, { search: actor })}>{actor}</a> },
         { head: 'What', cell: ({ action }) => action },
         { head: 'Record', cell: recordOf },
         { head: 'Status', number: true, cell: ({ status }) => status },

@@ -52,7 +52,7 @@ function LastChanges({ changes }: { readonly changes: readonly Change[] }) {
   return (
     <>
       <h2>Last changes</h2>
-      <Changes changes={changes} caption="The last ten changes through this gateway" />
+      <Changes changes={changes} caption="The last ten changes" />
       <p>
         <a href={AUDIT}>All changes</a>
       </p>

@@ -21,6 +21,8 @@ t.test(
     t.equal((await audit()).length, 3);
     t.equal((await audit('?search=ANN')).length, 2, 'by actor');
     t.equal((await audit(`?search=${String(id).toUpperCase()}`)).length, 3, 'by the ID of the record');
+    t.equal((await audit('?search=ann+key')).length, 2, 'by each of the words');
+    t.equal((await audit('?search=ann+customer')).length, 0);
     t.equal((await audit('?limit=1')).length, 1);
     t.match(await ask('GET', '/admin/v1/audit?limit=0'), { status: 400 });
   },
