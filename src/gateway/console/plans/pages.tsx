@@ -50,7 +50,17 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
           },
           { head: 'Limits', cell: ({ state, limits }) => (state === 'gone' ? '' : limitsText(limits)) },
           { head: 'In flight', number: true, cell: ({ concurrency }) => concurrency && fullNumber(concurrency) },
-          { head: 'Price', cell: ({ price }) => priceText(price) },
+          {
+            head: 'Price',
+            cell: ({ name, state, price }) => (
+              <>
+                {priceText(price)}{' '}
+                {mayRehearse && state !== 'gone' && (
+                  <a href={addressOf(REHEARSAL, { plan: name })}>Try other figures</a>
+                )}
+              </>
+            ),
+          },
           {
             head: 'Keys without a customer',
             number: true,

@@ -1,29 +1,39 @@
 import { PlanRehearsal } from '../../actions/schemas.js';
 import { planFileText, readPlanText } from '../../config/load.js';
 import { ConfigError } from '../../config/files/problem.js';
-import { PostForm, TextAreaField, TextField } from '../../pages/components/form.js';
+import { PostForm, sentWith, TextAreaField, TextField } from '../../pages/components/form.js';
 import { Notice } from '../../pages/components/notice.js';
+import { addressOf } from '../../pages/components/pager.js';
 import { problemsOf } from '../api.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+import { FigureFields, withFigures, type PlanFigures } from './figures.js';
 import { RehearsalView } from './rehearsal.js';
 
 /** The route whose role these pages require. */
 export const REHEARSE = 'POST /admin/v1/plans/rehearse';
 export const REHEARSAL = `${CONSOLE}/plans/rehearse`;
 
-/** Shows the form, filled with the current plans file. */
+/** Shows a form with the figures of a plan, or with the whole plans file. */
 export function askedForPlans(visit: Visit): PageAnswer {
-  return {
-    content: <PlansForm visit={visit} plans={planFile()} month={new Date(visit.nowMs).toISOString().slice(0, 7)} />,
-  };
+  const { query, nowMs } = visit;
+  const month = new Date(nowMs).toISOString().slice(0, 7);
+  const file = planFile();
+  const plan = query.has('file') ? undefined : (planIn(file, query.given('plan')) ?? Object.keys(file.plans)[0]);
+  return { content: <PlansForm {...{ visit, month, file, plan }} /> };
 }
 
 export async function rehearsed(visit: Visit): Promise<PageAnswer> {
   const { api, form } = visit;
-  const [plans, month] = [form.text('plans'), form.text('month')];
-  const asked = (problems: readonly string[] = []) => <PlansForm {...{ visit, plans, month, problems }} />;
+  const [month, known] = [form.text('month'), planFile()];
+  const plan = planIn(known, form.given('plan'));
+  const file = plan === undefined ? { ...known, text: form.text('plans') } : known;
+  const asked = (problems: readonly string[] = []) => <PlansForm {...{ visit, month, file, plan, problems }} />;
   try {
-    const bytes = oneOf(Buffer.from(JSON.stringify(readPlanText(plans, 'plans'))));
+    const text =
+      plan === undefined
+        ? file.text
+        : JSON.stringify({ ...file.plans, [plan]: withFigures(file.plans[plan]!, form) }, null, 1);
+    const bytes = oneOf(Buffer.from(JSON.stringify(readPlanText(text, 'plans'))));
     const outcome = await api.ask(PlanRehearsal, REHEARSE, { query: { month }, bytes });
     return {
       content: (
@@ -36,18 +46,26 @@ export async function rehearsed(visit: Visit): Promise<PageAnswer> {
     };
   } catch (error) {
     const problems = error instanceof ConfigError ? [error.message] : problemsOf(error);
-    return { status: 400, content: asked(problems.flatMap((problem) => problem.split('\n'))) };
+    const lines = problems.flatMap((problem) => problem.split('\n'));
+    return { status: 400, content: asked(plan === undefined ? lines : lines.map(withoutLine)) };
   }
 }
 
 interface PlansFormParts {
   readonly visit: Visit;
-  readonly plans: string;
   readonly month: string;
+  readonly file: PlanFile;
+  /** The plan whose figures the form has; undefined: it has the whole file. */
+  readonly plan: string | undefined;
   readonly problems?: readonly string[];
 }
 
-function PlansForm({ visit, plans, month, problems = [] }: PlansFormParts) {
+function PlansForm({ visit, month, file, plan, problems = [] }: PlansFormParts) {
+  const link = (query: Readonly<Record<string, string>>, label: string, isCurrent: boolean) => (
+    <a href={addressOf(REHEARSAL, query)} aria-current={isCurrent ? 'page' : undefined}>
+      {label}
+    </a>
+  );
   return (
     <>
       <p>
@@ -65,29 +83,56 @@ function PlansForm({ visit, plans, month, problems = [] }: PlansFormParts) {
           </ul>
         </Notice>
       )}
+      <nav aria-label="Plans">
+        {Object.keys(file.plans).map((name) => link({ plan: name }, name, name === plan))}
+        {link({ file: 'true' }, 'All, as a file', plan === undefined)}
+      </nav>
       <PostForm action={REHEARSAL} guard={visit.guard()} button="Rehearse" kind="main">
         <TextField name="month" label="Month (UTC)" type="month" placeholder="2026-11" required value={month} />
-        <TextAreaField
-          name="plans"
-          label="New plans"
-          hint="All plans, as in plans.yaml. Requests keep the plan that they were on."
-          rows={24}
-          required
-          value={plans}
-        />
+        {plan === undefined ? (
+          <TextAreaField
+            name="plans"
+            label="New plans"
+            hint="All plans, as in plans.yaml. Requests keep the plan that they were on."
+            rows={24}
+            required
+            value={file.text}
+          />
+        ) : (
+          <>
+            <input type="hidden" name="plan" value={plan} />
+            <FigureFields plan={file.plans[plan]!} sent={sentWith('plan', visit.form, problems.map(ofField))} />
+          </>
+        )}
       </PostForm>
     </>
   );
 }
 
-/** Returns '' if the files contain an error. */
-function planFile(): string {
+/** The current plans file. */
+interface PlanFile {
+  readonly text: string;
+  readonly plans: Readonly<Record<string, PlanFigures>>;
+}
+
+/** Returns a file without plans if the files contain an error. */
+function planFile(): PlanFile {
   try {
-    return planFileText(process.env);
+    const text = planFileText(process.env);
+    return { text, plans: readPlanText(text, 'plans') as PlanFile['plans'] };
   } catch (error) {
-    if (error instanceof ConfigError) return '';
+    if (error instanceof ConfigError) return { text: '', plans: {} };
     throw error;
   }
+}
+
+/** Turns `plans:1:2: free.limits.day: must be …` into `free.limits.day: …`, where nobody saw the lines. */
+const withoutLine = (problem: string): string => problem.replace(/^plans:\d+:\d+: /, '');
+/** Turns that into a problem of the field `limits.day`. */
+const ofField = (problem: string): string => problem.slice(problem.indexOf('.') + 1);
+
+function planIn({ plans }: PlanFile, name = ''): string | undefined {
+  return Object.hasOwn(plans, name) ? name : undefined;
 }
 
 async function* oneOf(bytes: Buffer): AsyncGenerator<Buffer, void> {

@@ -38,7 +38,7 @@ t.test('other plans are tried on a month, and what is wrong with them is named b
   await signIn();
   const page = '/console/plans/rehearse';
   t.match((await get('/console/plans')).text, `href="${page}"`);
-  const { text } = await get(page);
+  const { text } = await get(`${page}?file=true`);
   t.match(text, /<textarea [^>]*name="plans"[^>]*>[^<]*anonymous:/, 'it begins with the plans file as it is');
   t.match(text, /<input [^>]*name="month" type="month"/);
 
@@ -47,7 +47,7 @@ t.test('other plans are tried on a month, and what is wrong with them is named b
   await ask('POST', '/admin/v1/usage/corrections', { key: record.id, day: today, units: 3, reason: 'a test' });
   const plan = (price: string) => `{ limits: { minute: 9, day: 90 }, ban: { after: 30 }${price} }`;
   const file = (price: string) => `free: ${plan(price)}\nanonymous: ${plan('')}\n`;
-  const rehearse = (plans: string, month = today.slice(0, 7)) => submit(page, page, { plans, month });
+  const rehearse = (plans: string, month = today.slice(0, 7)) => submit(`${page}?file=true`, page, { plans, month });
   const good = await rehearse(file(', price: { per_unit: 5, currency: EUR }'));
   t.equal(good.status, 200);
   t.match(good.text, '&lt;script>');
@@ -61,6 +61,26 @@ t.test('other plans are tried on a month, and what is wrong with them is named b
   t.match(bad.text, 'minute: nine', 'and what was entered stays');
   t.match((await rehearse('free: {\n')).text, /<li>plans:2:1: the indentation/);
   t.match((await rehearse(file(''), 'never')).text, /must be a month such as 2026-11/);
+
+  const figures = `${page}?plan=free`;
+  t.match((await get('/console/plans')).text, `<a href="${figures}">Try other figures</a>`);
+  t.match(
+    (await get(page)).text,
+    /aria-current="page">free<.*name="limits.minute"[^>]* value="60".*name="price.currency"/,
+  );
+  const price = { 'price.included': '1', 'price.per_unit': '5', 'price.currency': 'EUR' };
+  const edited = { month: today.slice(0, 7), 'limits.minute': '9', 'limits.day': '4', ...price };
+  const tried = await submit(figures, page, edited);
+  t.equal(tried.status, 200);
+  t.match(tried.text, /with the new plans 0\.10 EUR\./, 'two units beyond the one included');
+  t.match(
+    tried.text,
+    /name="limits.day"[^>]* value="4".*name="price.per_unit"[^>]* value="5"/,
+    'what was entered stays',
+  );
+  const wrong = await submit(figures, page, { ...edited, 'limits.day': 'none' });
+  t.match(wrong, { status: 400, text: /<li>free\.limits\.day: must be a whole number/ });
+  t.match(wrong.text, /name="limits.day"[^>]* value="none".*<p class="problem">must be a whole number/);
 
   const { json } = await ask('POST', '/admin/v1/tokens', { name: 'reader', role: 'read' });
   const reader = visitor();
