@@ -5,8 +5,10 @@ import { ConfigError } from '../../config/files/problem.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
+import { SearchForm, TextField } from '../../pages/components/form.js';
+import { Sections } from '../../pages/components/sections.js';
 import { Table } from '../../pages/components/table.js';
-import { page, type Page, type Visit } from '../page.js';
+import { CONSOLE, page, type Page, type Visit } from '../page.js';
 import { runbookPath } from '../runbooks/pages.js';
 
 /** Labels of petgate_info, and their names on the page. */
@@ -18,6 +20,7 @@ const INFO: Readonly<Record<string, string>> = {
   plans: 'Plans in force',
   contract: 'Contract in force',
 };
+const SETTINGS = `${CONSOLE}/settings`;
 const GATEWAYS = 'GET /admin/v1/gateways';
 const HASHES = ['version', 'settings', 'plans', 'contract'] as const;
 type Gateways = z.output<typeof GatewayList>;
@@ -32,7 +35,7 @@ export const SETTINGS_PAGES: readonly Page[] = [
       content: (
         <>
           {await Running(visit)}
-          <Settings detail={visit.parts.ready().parts['config']?.detail} />
+          <Settings detail={visit.parts.ready().parts['config']?.detail} search={visit.query.given('search')} />
         </>
       ),
     }),
@@ -95,32 +98,46 @@ function Hash({ gateway, name }: { readonly gateway: Gateway; readonly name: (ty
   return <Badge level="warn">{value}</Badge>;
 }
 
-function Settings({ detail }: { readonly detail: string | undefined }) {
+interface SettingsParts {
+  readonly detail: string | undefined;
+  readonly search: string | undefined;
+}
+
+function Settings({ detail, search }: SettingsParts) {
   return (
     <>
       <h2>Each setting, and where it comes from</h2>
       {detail !== undefined && <p class="soft">{`Files and what is in force: ${detail}.`}</p>}
-      <Explained />
+      <SearchForm action={SETTINGS}>
+        <TextField name="search" label="Setting, value or source" type="search" value={search} />
+      </SearchForm>
+      <Explained search={search} />
     </>
   );
 }
 
-function Explained() {
+function Explained({ search = '' }: Pick<SettingsParts, 'search'>) {
   try {
-    const settings = explainSettings(process.env);
+    const settings = explainSettings(process.env).filter(({ path, value, source }) =>
+      `${path} ${textOf(value)} ${source}`.toLowerCase().includes(search.toLowerCase()),
+    );
+    const names = [...new Set(settings.map(sectionOf))];
+    if (names.length === 0) return <p class="soft">No matches.</p>;
     return (
-      <Table
-        caption="Settings and plans, as files and variables say"
-        empty="None."
-        rows={settings}
-        columns={[
-          { head: 'Setting', cell: ({ path }) => <code>{path}</code> },
-          {
-            head: 'Value',
-            cell: ({ value }) => <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>,
-          },
-          { head: 'From', cell: ({ source }) => source },
-        ]}
+      <Sections
+        sections={names.map((name) => [
+          name,
+          <Table
+            caption={`Settings: ${name}`}
+            empty=""
+            rows={settings.filter((one) => sectionOf(one) === name)}
+            columns={[
+              { head: 'Setting', cell: ({ path }) => <code>{path}</code> },
+              { head: 'Value', cell: ({ value }) => <code>{textOf(value)}</code> },
+              { head: 'From', cell: ({ source }) => source },
+            ]}
+          />,
+        ])}
       />
     );
   } catch (error) {
@@ -132,4 +149,14 @@ function Explained() {
       </Notice>
     );
   }
+}
+
+/** Returns `store` for `store.deadline`. */
+function sectionOf({ path }: { readonly path: string }): string {
+  const [first = '', ...more] = path.split('.');
+  return more.length === 0 ? 'general' : first;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

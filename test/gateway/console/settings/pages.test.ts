@@ -20,4 +20,9 @@ t.test('each setting is shown with where it comes from, and what runs', async (t
   ])
     t.match(text, wanted);
   t.match(text, /gateway\.yaml:\d+/);
+  t.match(text, /<a href="#store">store<\/a>.*<section id="store"><h2>store<.*store\.deadline.*<section id="plans">/);
+  const found = (await get('/console/settings?search=DeadLine')).text;
+  t.match(found, 'store.deadline');
+  t.notMatch(found, 'plans.free');
+  t.match((await get('/console/settings?search=%3Cb%3E')).text, /value="&lt;b>".*No matches\./);
 });
