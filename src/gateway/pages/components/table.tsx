@@ -21,7 +21,7 @@ interface TableParts<Row> {
   readonly empty: string;
 }
 
-/** A table that scrolls sideways if it is wider than the page. */
+/** A table that scrolls sideways if it is wider than the page; on a phone, each row is a card. */
 export function Table<Row>({ caption, columns, rows, empty }: TableParts<Row>) {
   if (rows.length === 0) return <p class="soft">{empty}</p>;
   const hasFoot = columns.some(({ foot }) => foot !== undefined);
@@ -54,7 +54,9 @@ function line<Row>(columns: readonly Column<Row>[], of: (column: Column<Row>) =>
             {of(column)}
           </th>
         ) : (
-          <td class={classOf(column.number)}>{of(column)}</td>
+          <td class={classOf(column.number)} data-label={column.head}>
+            {of(column)}
+          </td>
         ),
       )}
     </tr>

@@ -28,7 +28,7 @@ t.test('prices are shown as they are paid, whatever coins the currency has', asy
   await signIn();
   const { text } = await get('/console/plans');
   t.match(text, '19.00 EUR a month, 10,000 units included, 0.02 EUR for each more');
-  t.match(text, '<td class="number">12</td>', 'requests in flight');
+  t.match(text, 'data-label="In flight">12</td>', 'requests in flight');
   t.match(text, '1,900 JPY a month, 10,000 units included, 2 JPY for each more');
 });
 

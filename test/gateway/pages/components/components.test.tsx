@@ -76,7 +76,7 @@ t.test('a plot has every figure in a table beside it', (t) => {
   const html = renderToString(<BarPlot label="Requests" axis="Day" pale="not final" bars={bars} />);
   t.match(html, '<title>1 Nov: 12,345</title>');
   t.match(html, '<title>2 Nov: 3 (free 1, pro 2)</title>');
-  t.match(html, '<th scope="row">2 Nov (not final)</th><td class="number">1</td><td class="number">2</td>');
+  t.match(html, '<th scope="row">2 Nov (not final)</th><td class="number" data-label="free">1</td><td class="number" data-label="pro">2</td>');
   t.match(html, '<text class="tick" x="56" y="16" text-anchor="end">20k</text>');
   t.match(renderToString(<BarPlot label="None" axis="Day" bars={[]} />), 'Nothing.');
   t.end();
@@ -113,7 +113,7 @@ t.test('a line breaks where there is no figure, which is neither drawn nor writt
   const html = renderToString(<BarPlot lines label="Latency" axis="Minute" bars={bars} />);
   const [, path = ''] = /<path class="line c0" d="([^"]*)"/.exec(html) ?? [];
   t.match(path, /^M[\d.]+ [\d.]+h\.01L[\d.]+ [\d.]+h\.01M[\d.]+ 12h\.01$/, 'two points, a gap, and the highest');
-  t.match(html, '<th scope="row">2</th><td class="number">–</td>');
+  t.match(html, '<th scope="row">2</th><td class="number" data-label="p99">–</td>');
   t.equal(html.match(/<rect class="c0"/g), null, 'no bars');
   t.end();
 });
