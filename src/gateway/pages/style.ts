@@ -115,21 +115,22 @@ ${COLOURS.map((name) => `.line.${name} { stroke: var(--${name}); }`).join('\n')}
 .line { fill: none; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
 .s1 { fill: var(--s3); background: var(--s3); }
 td.number { white-space: nowrap; }
-td .spark { min-width: 5rem; margin-left: auto; }
+td .spark { width: 5rem; margin-left: auto; }
 @media (max-width: 40rem) {
   thead { position: absolute; left: -99rem; }
-  table, tbody, tfoot, tr, tbody th, tfoot th { display: block; }
+  table, caption, tbody, tfoot, tr, tbody th, tfoot th { display: block; }
   tr { border: 1px solid var(--line); border-radius: 8px; background: var(--panel); padding: .4rem .75rem;
     margin: .5rem 0; }
-  tbody th, tfoot th, td { border: 0; padding: .15rem 0; text-align: left; overflow-wrap: anywhere; }
+  tbody th, tfoot th, td, .number + td:not(.number) { border: 0; padding: .15rem 0; text-align: left; overflow-wrap: anywhere; }
   tbody th { font-weight: 600; }
   td { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 .4rem; }
   td::before { content: attr(data-label); color: var(--soft); margin-right: auto; }
   td:empty { display: none; }
+  .scroll:has(svg) { direction: rtl; }
+  svg { direction: ltr; }
   body > header nav { flex-wrap: nowrap; overflow-x: auto; width: 100%; order: 1; }
   .cards { grid-template-columns: 1fr 1fr; }
-  dl.facts { grid-template-columns: 1fr; gap: 0; }
-  dl.facts dd { margin-bottom: .5rem; }
+  dl.facts { grid-template-columns: fit-content(45%) 1fr; }
   .tools { margin-left: 0; }
 }
 `;

@@ -55,10 +55,51 @@ export const TASKS: readonly Task[] = [
     },
   },
   {
-    name: 'create a key',
+    name: 'who causes the 401s, 429s and 5xx right now?',
+    on: BOTH,
+    act: () => Promise.resolve(/Most refused[^]*Unlucky app\s+50\d [^]*Eager app\s+429 [^]*401 missing_api_key/),
+  },
+  {
+    name: 'since when is it slow or failing, and which upstream?',
     on: BOTH,
     act: async (person) => {
-      await person.link('Keys');
+      await person.link('pets');
+      return /“pets”: 0 of 1 up since \d\d:\d\d UTC[^]*The last 15 min, upstream “pets”[^]*5xx\s+100 %/;
+    },
+  },
+  {
+    name: 'who is near a limit?',
+    on: BOTH,
+    act: () => Promise.resolve(/Near a limit[^]*Eager app[^]*100 % of the day/),
+  },
+  {
+    name: 'what did somebody change?',
+    on: BOTH,
+    act: async (person) => {
+      await person.link('Audit');
+      return /admin-api\s+Create a key; its token is shown only once\s+key \w+/;
+    },
+  },
+  {
+    name: 'who has access?',
+    on: READS,
+    act: async (person) => {
+      await person.link('Access');
+      return /Admin tokens[^]*Billing run[^]*billing/;
+    },
+  },
+  {
+    name: 'what will this customer pay, and why?',
+    on: BOTH,
+    act: async (person, { customer }) => {
+      await toCustomer(person, customer);
+      return /Base[^]*Units included[^]*Sum so far\s+\d+\.\d\d EUR/;
+    },
+  },
+  {
+    name: 'hand a key to a developer',
+    on: BOTH,
+    act: async (person) => {
       await person.link('Create a key');
       await person.type('name', 'New app');
       await person.button('Create');

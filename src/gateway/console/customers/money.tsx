@@ -56,12 +56,12 @@ function EarlierMonths({ visit: { api, id }, months }: { readonly visit: Visit; 
           cell: (month) => <a href={addressOf(`${CONSOLE}/usage`, queryOf(id, month))}>{`Bill of ${month}`}</a>,
         },
         {
-          head: 'File',
+          head: 'CSV',
           cell: (month) => (
             <a href={addressOf(`${CONSOLE}/usage/report.csv`, queryOf(id, month))}>{`CSV of ${month}`}</a>
           ),
         },
-        { head: 'Usage', cell: (month) => api.may(CORRECT) && <a href={correct(month)}>{`Correct ${month}`}</a> },
+        { head: 'Correct', cell: (month) => api.may(CORRECT) && <a href={correct(month)}>{`Correct ${month}`}</a> },
       ]}
     />
   );

@@ -22,14 +22,16 @@ export const OVERVIEW_PAGES: readonly Page[] = [
         live: true,
         content: (
           <>
-            {visit.api.may(CREATE) && (
-              <a class="button" href={`${CONSOLE}/keys/new`}>
-                Create a key
-              </a>
-            )}
-            <button hidden type="button" data-live-pause={true}>
-              Pause
-            </button>
+            <div class="actions">
+              {visit.api.may(CREATE) && (
+                <a class="button" href={`${CONSOLE}/keys/new`}>
+                  Create a key
+                </a>
+              )}
+              <button hidden type="button" data-live-pause={true}>
+                Pause
+              </button>
+            </div>
             <p class="problem" role="status" data-live-state={true} />
             <div data-live={addressOf('/console/live', shown)} data-every-ms={EVERY_MS}>
               <Overview {...await partsOf(visit, shown)} span={await visit.samples.span()} />
