@@ -121,7 +121,8 @@ td .spark { width: 5rem; margin-left: auto; }
   table, caption, tbody, tfoot, tr, tbody th, tfoot th { display: block; }
   tr { border: 1px solid var(--line); border-radius: 8px; background: var(--panel); padding: .4rem .75rem;
     margin: .5rem 0; }
-  tbody th, tfoot th, td, .number + td:not(.number) { border: 0; padding: .15rem 0; text-align: left; overflow-wrap: anywhere; }
+  tbody th, tfoot th, td, .number + td:not(.number) { border: 0; padding: .15rem 0; text-align: left;
+    overflow-wrap: anywhere; }
   tbody th { font-weight: 600; }
   td { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 .4rem; }
   td::before { content: attr(data-label); color: var(--soft); margin-right: auto; }

@@ -26,6 +26,8 @@ function pathsOf({ key, customer, refused }: Furnished): ReadonlyMap<string, str
     ['customer', `/console/customers/${customer}`],
     ['new-customer', '/console/customers/new'],
     ['rehearsal', '/console/plans/rehearse'],
+    ['rehearsal-of-a-file', '/console/plans/rehearse?file=true'],
+    ['upstream', '/console/?upstream=pets'],
     ['request', `/console/why?id=${refused}`],
     ['runbook', '/console/runbooks/PetgateUpstreamDown'],
     ['not-found', '/console/nothing'],

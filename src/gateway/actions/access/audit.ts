@@ -26,8 +26,8 @@ const REFUSED = z.object({ atMs: z.number(), address: z.string() });
 type Change = z.output<typeof CHANGE>;
 
 /**
- * The last 5,000 changes through this gateway and the last 1,000 wrong admin tokens, kept in the data folder. Gateways on
- * one store also read each other's changes of the past 31 days, at most 200 (50 kB) of each day and gateway. Each
+ * The last 5,000 changes through this gateway and the last 1,000 wrong admin tokens, kept in the data folder. Gateways
+ * on one store also read each other's changes of the past 31 days, at most 200 (50 kB) of each day and gateway. Each
  * record's history has the details.
  */
 export class Audit {

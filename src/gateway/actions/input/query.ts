@@ -70,7 +70,7 @@ export const listing = (isId: (text: string) => boolean) => ({
 });
 
 export const inAudit = {
-  search: searched.default('').describe('Only changes with each of these words in actor, action, kind or ID, in any case'),
+  search: searched.default('').describe('Only changes with each of these words in actor, action, kind or ID'),
   limit,
 };
 

@@ -23,7 +23,7 @@ export async function moneyPart(visit: Visit, { id, created }: { readonly id: st
   let row: ReportRow | undefined;
   for await (const [first] of report.rows) row ??= first;
   const { totals } = report.end();
-  const units = netUnits(totals) + Number(totals.correctedUnits ?? 0);
+  const units = netUnits(totals) + (totals.correctedUnits ?? 0);
   return (
     <>
       <h3>This month so far</h3>

@@ -9,7 +9,7 @@ const FIGURES = {
 const LEGENDS = { limits: 'Limits: units, or unlimited', price: 'Price, in the smallest coin: 4900 is 49.00 EUR' };
 const GROUPS = ['limits', 'price'] as const;
 
-type Figures = Readonly<Record<string, unknown>>;
+type Figures = Readonly<Record<string, number | string>>;
 
 /** A plan as the file has it. */
 export interface PlanFigures {

@@ -152,7 +152,7 @@ t.test('the overview shows each upstream, those with the most errors first, and 
   const { get, signIn } = visitor();
   const { text } = await signIn();
   const row = (name: string, figures: string) =>
-    `<a href="/console/\\?range=15\\+min&amp;upstream=${name}">${name}</a></th><td[^>]*>1 of 1 up since 12:00 UTC.*?${figures}`;
+    `<a href="[^"]*min&amp;upstream=${name}">${name}</a></th><td[^>]*>1 of 1 up since 12:00 UTC.*?${figures}`;
   t.match(text, new RegExp(`${row('store', '>600<.*?>25 %<.*?>2.5 s<.*?>2.5 s<')}.*${row('pets', '>600<.*>50 ms<')}`));
   const one = (await get('/console/?upstream=store')).text;
   t.match(one, '<h2>The last 15 min, upstream “store”</h2>');
@@ -176,6 +176,6 @@ t.test('Most refused adds up what the keys of a customer were refused', async (t
     }
   }
   const { text } = await visitor().signIn();
-  const row = `<a href="/console/customers/${customer.id}">&lt;i>Shop&lt;/i></a></th><td class="number" data-label="5 minutes">5</td>`;
-  t.match(text, row);
+  const link = `<a href="/console/customers/${customer.id}">&lt;i>Shop&lt;/i></a>`;
+  t.match(text, `${link}</th><td class="number" data-label="5 minutes">5</td>`);
 });
