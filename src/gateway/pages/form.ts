@@ -27,6 +27,12 @@ export class Form {
     return value === '' ? undefined : value;
   }
 
+  /** Returns a whole number as a number, other text as it is; undefined if it is empty or blank. */
+  figure(name: string): number | string | undefined {
+    const text = this.given(name);
+    return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : text;
+  }
+
   /** Returns all values of checkboxes with this name. */
   all(name: string): readonly string[] {
     return this.#values.get(name) ?? [];

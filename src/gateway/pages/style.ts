@@ -121,13 +121,12 @@ td .spark { width: 5rem; margin-left: auto; }
   table, caption, tbody, tfoot, tr, tbody th, tfoot th { display: block; }
   tr { border: 1px solid var(--line); border-radius: 8px; background: var(--panel); padding: .4rem .75rem;
     margin: .5rem 0; }
-  tbody th, tfoot th, td, .number + td:not(.number) { border: 0; padding: .15rem 0; text-align: left;
-    overflow-wrap: anywhere; }
-  tbody th { font-weight: 600; }
-  td { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 .4rem; }
-  td::before { content: attr(data-label); color: var(--soft); margin-right: auto; }
+  tbody th, tfoot th, td, .number + td:not(.number) { border: 0; padding: .15rem 0; overflow-wrap: anywhere; }
+  tbody th, tfoot th { font-weight: 600; text-align: left; }
+  td { display: flow-root; text-align: right; }
+  td::before { content: attr(data-label); color: var(--soft); float: left; margin-right: 1rem; }
   td:empty { display: none; }
-  .scroll:has(svg) { direction: rtl; }
+  .scroll:has(> svg) { direction: rtl; }
   svg { direction: ltr; }
   body > header nav { flex-wrap: nowrap; overflow-x: auto; width: 100%; order: 1; }
   .cards { grid-template-columns: 1fr 1fr; }

@@ -40,7 +40,7 @@ function pathsOf({ key, customer, refused }: Furnished): ReadonlyMap<string, str
 const PICTURES = new Map([
   ['overview-light', 960],
   ['usage-dark', 960],
-  ['key-light', 1140],
+  ['key-light', 900],
   ['request-phone', 960],
 ]);
 

@@ -28,7 +28,7 @@ interface UpstreamState {
 
 /**
  * Traffic of this gateway per minute for a day and per hour for 31 days: 2,184 points of at most 1 kB, and 300 bytes
- * for each of up to eight upstreams.
+ * for each of up to eight upstreams. In memory, eight take at most 20 MB.
  */
 export class History {
   readonly #minutes: Periods;

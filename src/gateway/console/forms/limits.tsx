@@ -29,11 +29,8 @@ export function LimitFields({ sent }: { readonly sent: Submitted | undefined }) 
 
 /** Returns limits for the admin API, which refuses what is not a number; nothing if all fields are empty. */
 export function limitsIn(form: Form): { readonly limits?: Readonly<Record<string, unknown>> } {
-  const given = Object.keys(FIELDS).flatMap((field) => {
-    const text = form.given(`limit-${field}`);
-    if (text === undefined) return [];
-    return [[field, /^\d{1,16}$/.test(text) ? Number(text) : text] as const];
-  });
+  const fields = Object.keys(FIELDS).map((field) => [field, form.figure(`limit-${field}`)] as const);
+  const given = fields.filter(([, limit]) => limit !== undefined);
   return given.length === 0 ? {} : { limits: Object.fromEntries(given) };
 }
 

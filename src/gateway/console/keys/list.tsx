@@ -9,7 +9,7 @@ import { customerNames } from '../accounts/customer-names.js';
 import { State } from '../accounts/state.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
 import { pathOf } from '../accounts/account.js';
-import { Fullest } from './fullest.js';
+import { Fullest } from './windows.js';
 
 const KEYS = `${CONSOLE}/keys`;
 const STATUSES = ['enabled', 'disabled', 'revoked'];
@@ -67,15 +67,11 @@ function Keys({ lines }: { readonly lines: readonly Line[] }) {
       empty="No matches."
       rows={lines}
       columns={[
-        { head: 'Name', cell: ({ key: { id, name } }) => <a href={pathOf('/keys', id)}>{name === '' ? id : name}</a> },
+        KEY,
         { head: 'State', cell: ({ key }) => <State state={key.state} /> },
-        { head: 'Plan', cell: ({ key }) => key.plan },
-        {
-          head: 'Customer',
-          cell: ({ key: { customer }, customerName }) =>
-            customer && <a href={pathOf('/customers', customer)}>{customerName}</a>,
-        },
-        { head: 'Fullest window', cell: ({ standing }) => standing && <Fullest windows={standing.windows} /> },
+        PLAN,
+        CUSTOMER,
+        FULLEST,
         { head: 'Last use', cell: ({ standing }) => standing?.used },
         { head: 'Created', cell: ({ key }) => <Moment at={key.created} /> },
         { head: 'Expires', cell: ({ key: { expires } }) => expires !== null && <Moment at={expires} /> },
@@ -84,6 +80,22 @@ function Keys({ lines }: { readonly lines: readonly Line[] }) {
     />
   );
 }
+
+/** Columns of a table of keys. */
+export const KEY = {
+  head: 'Key',
+  cell: ({ key: { id, name } }: Line) => <a href={pathOf('/keys', id)}>{name === '' ? id : name}</a>,
+};
+export const PLAN = { head: 'Plan', cell: ({ key }: Line) => key.plan };
+export const CUSTOMER = {
+  head: 'Customer',
+  cell: ({ key: { customer }, customerName }: Line) =>
+    customer && <a href={pathOf('/customers', customer)}>{customerName}</a>,
+};
+export const FULLEST = {
+  head: 'Fullest window',
+  cell: ({ standing }: Line) => standing && <Fullest windows={standing.windows} />,
+};
 
 /** Adds the customer's name and the windows to each key, as far as they can be read. */
 export async function linesOf({ api }: Visit, keys: readonly Line['key'][]): Promise<readonly Line[]> {

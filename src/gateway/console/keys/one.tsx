@@ -18,7 +18,7 @@ import { Outcome } from '../forms/pages.js';
 import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
 import { CONSOLE, type Visit } from '../page.js';
-import { Used } from './fullest.js';
+import { Windows } from './windows.js';
 
 const API = '/admin/v1/keys/{id}';
 const EXCHANGES = 'GET /admin/v1/exchanges';
@@ -41,7 +41,7 @@ export async function showKey(visit: Visit, problems: readonly string[]) {
         <ActionForms on={ON} visit={visit} record={key} problems={problems} />
         <Sections
           sections={[
-            ['Windows', <Windows windows={windows} />],
+            ['Windows', <Windows windows={windows} caption="What is left now" />],
             ['Last refused or failed', await lastRefusals(visit)],
             ['Usage', await dailyUsage(visit, { key: id }, limit)],
             [
@@ -55,27 +55,6 @@ export async function showKey(visit: Visit, problems: readonly string[]) {
       </>
     ),
   };
-}
-
-function Windows({ windows }: Pick<z.output<typeof KeyWindows>, 'windows'>) {
-  return (
-    <Table
-      caption="What is left now"
-      empty="It is refused, so nothing is left."
-      rows={windows}
-      columns={[
-        { head: 'Window', cell: ({ window }) => window },
-        { head: 'Used', cell: (window) => <Used window={window} /> },
-        { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
-        {
-          head: 'Remaining',
-          number: true,
-          cell: ({ remaining }) => (remaining === null ? 'unlimited' : fullNumber(remaining)),
-        },
-        { head: 'Resets', cell: ({ reset }) => (reset === null ? 'never' : <Moment at={reset} />) },
-      ]}
-    />
-  );
 }
 
 interface KeyFactsParts extends Pick<z.output<typeof KeyWindows>, 'used'> {

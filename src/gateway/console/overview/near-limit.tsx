@@ -1,8 +1,7 @@
 import { KeyPage } from '../../actions/schemas.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf } from '../accounts/account.js';
-import { Fullest, shareUsed } from '../keys/fullest.js';
-import { linesOf, type Line } from '../keys/list.js';
+import { shareUsed } from '../keys/windows.js';
+import { CUSTOMER, FULLEST, KEY, linesOf, PLAN, type Line } from '../keys/list.js';
 import { CONSOLE, type Visit } from '../page.js';
 
 const LIST = 'GET /admin/v1/keys';
@@ -53,16 +52,7 @@ export function NearLimitTable({ lines, hasMore }: NearLimit) {
         caption={`Keys that have used ${PERCENT} % of a window${hasMore ? ', the newest only' : ''}`}
         empty={hasMore ? 'None of the newest keys.' : 'None.'}
         rows={lines.slice(0, SHOWN)}
-        columns={[
-          { head: 'Key', cell: ({ key: { id, name } }) => <a href={pathOf('/keys', id)}>{name === '' ? id : name}</a> },
-          {
-            head: 'Customer',
-            cell: ({ key: { customer }, customerName }) =>
-              customer && <a href={pathOf('/customers', customer)}>{customerName}</a>,
-          },
-          { head: 'Plan', cell: ({ key }) => key.plan },
-          { head: 'Fullest window', cell: ({ standing }) => standing && <Fullest windows={standing.windows} /> },
-        ]}
+        columns={[KEY, CUSTOMER, PLAN, FULLEST]}
       />
       <p>
         <a href={`${CONSOLE}/keys?used=${PERCENT}`}>All keys near a limit</a>

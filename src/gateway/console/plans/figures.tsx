@@ -37,11 +37,8 @@ export function FigureFields({ plan, sent }: { readonly plan: PlanFigures; reado
 export function withFigures(plan: PlanFigures, form: Form): object {
   const changed = groupsOf(plan).map(({ group, fields, figures }) => {
     const others = Object.entries(figures).filter(([name]) => !Object.hasOwn(fields, name));
-    const entered = Object.keys(fields).flatMap((name) => {
-      const text = form.given(`${group}.${name}`);
-      return text === undefined ? [] : [[name, /^\d{1,16}$/.test(text) ? Number(text) : text] as const];
-    });
-    const all = [...others, ...entered];
+    const entered = Object.keys(fields).map((name) => [name, form.figure(`${group}.${name}`)] as const);
+    const all = [...others, ...entered].filter(([, figure]) => figure !== undefined);
     return [group, all.length === 0 ? undefined : Object.fromEntries(all)] as const;
   });
   return { ...plan, ...Object.fromEntries(changed) };

@@ -2,7 +2,7 @@ import { PlanRehearsal } from '../../actions/schemas.js';
 import { planFileText, readPlanText } from '../../config/load.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { PostForm, sentWith, TextAreaField, TextField } from '../../pages/components/form.js';
-import { Notice } from '../../pages/components/notice.js';
+import { Problems } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { problemsOf } from '../api.js';
 import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
@@ -73,16 +73,7 @@ function PlansForm({ visit, month, file, plan, problems = [] }: PlansFormParts) 
         what would have been owed. Nothing is changed. Minutes and bans are not in a ledger: for these rehearse a log (
         <code>petgate plans rehearse --log</code>).
       </p>
-      {problems.length > 0 && (
-        <Notice level="danger">
-          <p>These plans can’t be rehearsed:</p>
-          <ul>
-            {problems.map((problem) => (
-              <li>{problem}</li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      <Problems problems={problems} says="These plans can’t be rehearsed:" />
       <nav aria-label="Plans">
         {Object.keys(file.plans).map((name) => link({ plan: name }, name, name === plan))}
         {link({ file: 'true' }, 'All, as a file', plan === undefined)}

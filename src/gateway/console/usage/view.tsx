@@ -4,7 +4,7 @@ import type { ShownReport } from '../../usage/shown-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
-import { Badge, Notice } from '../../pages/components/notice.js';
+import { Badge, Notice, Problems } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
@@ -66,13 +66,7 @@ export function UsageView({ query, search, arrangement, nowMs, report, problems 
         <TextField name="key" label="Key ID" value={query['key']} />
         <TextField name="search" label="Search in the rows" type="search" value={search} />
       </SearchForm>
-      {problems.length > 0 && (
-        <Notice level="danger">
-          {problems.map((problem) => (
-            <p>{problem}</p>
-          ))}
-        </Notice>
-      )}
+      <Problems problems={problems} says="There is no such report:" />
       {report !== null && <Report {...{ query, search, arrangement, report }} />}
     </>
   );

@@ -3,8 +3,8 @@ import { ExchangeList } from '../../actions/schemas.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
-import { Table } from '../../pages/components/table.js';
 import { SearchForm } from '../../pages/components/form.js';
+import { Windows } from '../keys/windows.js';
 import { OtherGateways } from '../other-gateways.js';
 import { CONSOLE, page, type Page } from '../page.js';
 
@@ -97,19 +97,7 @@ function One({ exchange }: { readonly exchange: Exchange }) {
           ['Trace', <code>{exchange.trace}</code>],
         ]}
       />
-      {windows.length > 0 && (
-        <Table
-          caption="What was left of each window after it"
-          empty=""
-          rows={windows}
-          columns={[
-            { head: 'Window', cell: ({ window }) => window },
-            { head: 'Limit', number: true, cell: ({ limit }) => limit },
-            { head: 'Left', number: true, cell: ({ remaining }) => remaining ?? '–' },
-            { head: 'Resets', cell: ({ reset }) => (reset === null ? 'never' : <Moment at={reset} />) },
-          ]}
-        />
-      )}
+      {windows.length > 0 && <Windows windows={windows} caption="What was left of each window after it" />}
     </section>
   );
 }

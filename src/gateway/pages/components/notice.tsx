@@ -15,12 +15,18 @@ export function Notice({ level, children }: NoticeParts) {
   );
 }
 
+interface ProblemsParts {
+  readonly problems: readonly string[];
+  /** What they prevented. */
+  readonly says?: string;
+}
+
 /** The problems of a form. */
-export function Problems({ problems }: { readonly problems: readonly string[] }) {
+export function Problems({ problems, says = 'Nothing was changed:' }: ProblemsParts) {
   if (problems.length === 0) return null;
   return (
     <Notice level="danger">
-      <p>Nothing was changed:</p>
+      <p>{says}</p>
       <ul>
         {problems.map((problem) => (
           <li>{problem}</li>
