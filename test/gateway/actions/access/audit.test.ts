@@ -11,7 +11,10 @@ const CHANGE = { action: 'Create a key', kind: 'key', id: 'abc', status: 201 } a
 t.test('every gateway on a store has the changes of all, each once, also of those that are gone', async (t) => {
   const redis = await startRedis();
   const engine = openRedisEngine({ url: redis.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
-  t.teardown(() => engine.close());
+  t.teardown(async () => {
+    await engine.close();
+    await redis.stop();
+  });
   const folder = temporaryFolder(t);
   const [one, other] = [new Audit(folder, engine.fleet.notes('one')), new Audit(null, engine.fleet.notes('other'))];
   one.changed({ ...CHANGE, actor: 'ann' });
