@@ -5,7 +5,7 @@ export function makeOperation(more: Partial<Operation> = {}): Operation {
   return {
     ...{ id: 'listPets', method: 'GET', path: '/v1/pets', upstream: 'pets', cost: 1, secured: true, scope: null },
     ...{ hasBody: false, stability: null, websocket: false, deadlineMs: null, bodyBytes: null, stream: null },
-    ...{ metered: null, sunsetAtMs: null, headers: [], tags: [], parameters: [] },
+    ...{ metered: null, sunsetAtMs: null, headers: [], tags: [], summary: '', parameters: [] },
     ...more,
   };
 }

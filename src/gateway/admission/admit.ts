@@ -44,6 +44,7 @@ const OPTIONS: Admitted['operation'] = {
   sunsetAtMs: null,
   headers: [],
   tags: [],
+  summary: '',
   parameters: [],
 };
 

@@ -1,4 +1,5 @@
-import { follow, isMapping, type Mapping } from './document/references.js';
+import { parseExact, unmark } from '../../shared/exact-numbers.js';
+import { follow, isMapping, list, mapping, type Mapping } from './document/references.js';
 import type { Contract } from './load.js';
 import type { Operation } from './operation.js';
 
@@ -6,15 +7,22 @@ export interface ExampleRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
+  readonly body?: { readonly type: string; readonly text: string } | undefined;
 }
 
-/** Returns a request to try. Prefers a GET without parameters, or with the document's examples filled in. */
-export function exampleRequest({ routes, document }: Contract): ExampleRequest {
+/**
+ * Returns a request to try. Prefers a GET without parameters, or with the document's examples filled in.
+ * @param parse returns the contract's document
+ */
+export function exampleRequest(
+  { routes, document }: Contract,
+  parse = () => parseExact(document.toString()) as Mapping,
+): ExampleRequest {
   const forwarded = routes.operations.filter(
     ({ upstream, sunsetAtMs }) => upstream !== 'gateway' && sunsetAtMs === null,
   );
   if (forwarded.some(({ anyPath }) => anyPath === true)) return { method: 'GET', target: '/' };
-  const described = JSON.parse(document.toString()) as Mapping;
+  const described = parse();
   const isPlain = ({ path }: Operation): boolean => !path.includes('{');
   const ranked = [
     ...forwarded.filter((operation) => operation.method === 'GET' && isPlain(operation)),
@@ -30,46 +38,50 @@ export function exampleRequest({ routes, document }: Contract): ExampleRequest {
 
 /** Returns the operation's request; empty if a required parameter has no example in the document. */
 function requestOf({ method, path }: Operation, document: Mapping): readonly ExampleRequest[] {
-  const parameters = parametersOf(method, path, document);
-  const values = new Map(parameters.map(({ name, value }) => [name, value]));
-  const filled = path.replaceAll(/\{([^{}]*)\}/g, (all, name: string) => values.get(name) ?? all);
-  const query = parameters.filter(({ where, required }) => where === 'query' && required);
-  if (filled.includes('{') || query.some(({ value }) => value === undefined)) return [];
-  const text = query.map(({ name, value }) => `${encodeURIComponent(name)}=${value ?? ''}`).join('&');
-  return [{ method, target: text === '' ? filled : `${filled}?${text}` }];
+  const target = exampleTarget(path, parametersOf(method, path, document));
+  return target.includes('{') ? [] : [{ method, target }];
 }
 
 interface Parameter {
   readonly name: string;
   readonly where: unknown;
   readonly required: boolean;
-  /** As written in a URL. */
   readonly value: string | undefined;
 }
 
+/** Returns path and query with the values of required parameters; `{name}` for those without. */
+export function exampleTarget(path: string, parameters: readonly Parameter[]): string {
+  const text = ({ name, value }: Parameter): string => (value === undefined ? `{${name}}` : encodeURIComponent(value));
+  const target = path.replaceAll(/\{\+?([^{}]*?)[+*]?\}/g, (all, wanted: string) => {
+    const found = parameters.find(({ name, where }) => where === 'path' && name === wanted);
+    return found === undefined ? all : text(found);
+  });
+  const query = parameters.filter(({ where, required }) => where === 'query' && required);
+  const pairs = query.map((each) => `${encodeURIComponent(each.name)}=${text(each)}`).join('&');
+  return pairs === '' ? target : `${target}?${pairs}`;
+}
+
 function parametersOf(method: string, path: string, document: Mapping): readonly Parameter[] {
-  const item = (document['paths'] as Mapping)[path];
-  if (!isMapping(item)) return [];
-  const operation = item[method.toLowerCase()];
-  const lists = [item['parameters'], isMapping(operation) ? operation['parameters'] : []];
-  return lists
-    .flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []))
-    .map((each) => follow(each, document))
-    .filter(isMapping)
+  const item = mapping(mapping(document['paths'])[path]);
+  const declared = [item, mapping(item[method.toLowerCase()])].flatMap(({ parameters }) => list(parameters));
+  return declared
+    .map((each) => mapping(follow(each, document)))
     .map((each) => ({
       name: String(each['name']),
       where: each['in'],
       required: each['required'] === true,
-      value: valueOf(each, follow(each['schema'], document)),
+      value: exampleText(each, follow(each['schema'], document)),
     }));
 }
 
-function valueOf(parameter: Mapping, schema: unknown): string | undefined {
+/** Returns the parameter's first example, default or permitted value; undefined if it has none. */
+export function exampleText(parameter: Mapping, schema: unknown): string | undefined {
   const { example, examples } = parameter;
   const shown = isMapping(examples) ? Object.values(examples).map((each) => isMapping(each) && each['value']) : [];
   const said = isMapping(schema) ? [schema['example'], schema['examples'], schema['default'], schema['enum']] : [];
   const found = [example, ...shown, ...said]
     .flat()
-    .find((value) => typeof value === 'string' || typeof value === 'number');
-  return found === undefined ? undefined : encodeURIComponent(String(found));
+    .map(unmark)
+    .find((value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint');
+  return found === undefined ? undefined : String(found);
 }

@@ -17,13 +17,12 @@ import { ownItems } from './own.js';
 import { buildRoutes, type PathRules } from './path/routes.js';
 import { shapeOf } from './path/segments.js';
 import { findOperations, sharedPath, type LoadedOperation } from './read.js';
-import { aboutOf, type About } from './served/about.js';
-import type { Written } from './served/parts.js';
 
 /** The routes, and the document as it is served. */
-export interface Contract extends Written {
+export interface Contract {
+  /** JSON in UTF-8. */
+  readonly document: Buffer;
   readonly routes: RouteTable;
-  readonly about: About;
   /** Plain data, unlike `routes`, so that another thread can rebuild the routes from it. */
   readonly pathRules: PathRules;
   /** A short hash of the served document. */
@@ -94,9 +93,8 @@ function deriveContract(path: string | null, settings: ContractSettings, finding
     routes: buildRoutes(operations, pathRules),
     pathRules,
     credentials: proposed,
-    ...served,
-    about: aboutOf(document),
-    hash: hashOf(served.document),
+    document: served,
+    hash: hashOf(served),
     warnings,
     files: findings.files,
   };

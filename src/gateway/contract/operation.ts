@@ -37,6 +37,8 @@ export interface Operation {
   readonly headers: readonly string[];
   /** From the document, for the reference. */
   readonly tags: readonly string[];
+  /** Empty if it has none. */
+  readonly summary: string;
   /** The parameters in the path, in its order. */
   readonly parameters: readonly PathParameter[];
 }

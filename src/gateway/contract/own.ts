@@ -60,7 +60,7 @@ const FILE = {
   name: 'file',
   in: 'path',
   required: true,
-  schema: { type: 'string', enum: ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'] },
+  schema: { type: 'string', enum: ['page.css', 'page.js'] },
 };
 const PART = {
   name: 'part',
@@ -69,12 +69,9 @@ const PART = {
   schema: { type: 'string', pattern: '^[a-z][A-Za-z0-9._-]*$' },
 };
 const OPEN = { security: [] };
-const OF_GROUP = {
+const OF_OPERATION = {
   ...OPEN,
-  parameters: [
-    { name: 'tag', in: 'query', description: 'Only the operations of this tag.', schema: { type: 'string' } },
-    { name: 'untagged', in: 'query', description: 'Only those without a tag.', schema: { type: 'string', enum: [''] } },
-  ],
+  parameters: [{ name: 'operation', in: 'query', description: 'The one to show.', schema: { type: 'string' } }],
 };
 const FORM = { ...OPEN, requestBody: { content: { 'application/x-www-form-urlencoded': {} } } };
 
@@ -82,8 +79,8 @@ type Item = readonly [path: string, method: 'get' | 'post', operation: Mapping];
 
 const DOCUMENTED: readonly Item[] = [
   ['/usage', 'get', own(OWN_USAGE, 'Plan, limits, usage and ban of the key that asks', 'application/json')],
-  ['/openapi.json', 'get', own(OPENAPI, 'This document', 'application/json', OF_GROUP)],
-  ['/docs', 'get', own(DOCS, 'The reference as a page', 'text/html', OF_GROUP)],
+  ['/openapi.json', 'get', own(OPENAPI, 'This document', 'application/json', OPEN)],
+  ['/docs', 'get', own(DOCS, 'The reference as a page', 'text/html', OF_OPERATION)],
   ['/docs/{file}', 'get', own(DOCS_FILE, 'A file of the page', '*/*', { ...OPEN, parameters: [FILE] })],
 ];
 const ACCOUNT_PAGES: readonly Item[] = [

@@ -8,7 +8,6 @@ import { isHostAlone, serverPaths } from './document/servers.js';
 import type { Operation } from './operation.js';
 import { readParameters } from './path/parameters.js';
 import { fixedHeaders, readLifetime, readPolicy, type Policy } from './policy.js';
-import { tagsIn } from './served/group.js';
 import { normalTemplate } from './document/template.js';
 
 /** An operation, with its names and its location in the document. */
@@ -115,6 +114,7 @@ function readOperation(
     sunsetAtMs: lifetime['x-sunset'] === undefined ? null : Date.parse(lifetime['x-sunset']),
     headers: fixedHeaders(lifetime, policy),
     tags: tagsIn(source),
+    summary: typeof source['summary'] === 'string' ? source['summary'] : '',
     parameters: readParameters(path, declaredIn([item, source], document), (message) =>
       findings.warning(at, 'key', message),
     ),
@@ -138,6 +138,11 @@ function* contradictionsIn(
   for (const field of ['deadline', 'body_size', 'stream'] as const)
     if (own[field] !== undefined) yield [field, 'the gateway serves this itself; remove this'];
   if (metered !== null) yield ['cost', 'the gateway serves this itself; give it a number'];
+}
+
+/** Returns the tags of an operation in its order; ignores what is not text. */
+function tagsIn({ tags }: Mapping): readonly string[] {
+  return Array.isArray(tags) ? [...new Set(tags.filter((tag) => typeof tag === 'string'))] : [];
 }
 
 /** Returns the path parameters that the path and the operation declare, with references resolved. */

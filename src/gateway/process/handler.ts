@@ -58,7 +58,7 @@ export function buildHandler(parts: HandlerDependencies, contract: Contract, set
   const cors = settings.cors === undefined ? null : createCors(settings.cors, settings.credentials);
   const ownAnswers = new Map<string, OwnResponse>([
     ['options', createOptionsAnswer(cors)],
-    [OPENAPI, createDocumentAnswer(contract)],
+    [OPENAPI, createDocumentAnswer(contract.document)],
     ...createDocsAnswers(contract, settings),
     ...(holder?.answers ?? []),
     [OWN_USAGE, parts.ownUsage],

@@ -49,12 +49,12 @@ interface Serialized {
 
 /** @param isKnown whether the worker already has the contract */
 export function applyCommand({ settings, certificate, contract }: Configuration, isKnown: boolean): PrimaryMessage {
-  const { routes, pathRules, document, parts, about, hash } = contract;
+  const { routes, pathRules, document, hash } = contract;
   return {
     type: 'apply',
     settings,
     pem: certificate?.pem() ?? null,
-    contract: isKnown ? null : { operations: routes.operations, pathRules, document, parts, about, hash },
+    contract: isKnown ? null : { operations: routes.operations, pathRules, document, hash },
   };
 }
 

@@ -63,7 +63,8 @@ t.test('the deprecated operation says since when, until when, and what to use in
     'Sunset',
     'Thu, 05 Dec 2030 00:00:00 GMT',
     'Link',
-    '</docs#/pets/getPet>; rel="deprecation", </docs#/pets/getPet>; rel="sunset", </v1/pets>; rel="successor-version"',
+    ['deprecation', 'sunset'].map((relation) => `</docs?operation=getPet>; rel="${relation}"`).join(', ') +
+      ', </v1/pets>; rel="successor-version"',
   ]);
   t.equal(operations.get('getPet')?.sunsetAtMs, Date.UTC(2030, 11, 5));
   t.same(operations.get('listOrders')?.headers, ['X-Stability', 'experimental']);

@@ -19,14 +19,26 @@ const LOCATIONS: readonly (readonly [CredentialLocation, field: string, value: s
   [{ basic: 'password' }, 'authorization', `Basic ${btoa(`:${KEY}`)}`],
 ];
 
+interface Seen {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
 async function receive(): Promise<{
   base: string;
-  seen: { url: string; method: string; headers: IncomingHttpHeaders }[];
+  seen: Seen[];
 }> {
-  const seen: { url: string; method: string; headers: IncomingHttpHeaders }[] = [];
-  const server = createServer(({ url = '', method = '', headers }, response) => {
-    seen.push({ url, method, headers });
-    response.end('served');
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    const { url = '', method = '', headers } = request;
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      seen.push({ url, method, headers, body });
+      response.end('served');
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
@@ -77,4 +89,21 @@ t.test('a key in the query is added to what the query has', async (t) => {
       await output(language, samplesOf(base, { method: 'GET', target }, { query: 'key' }).get(language)!);
       t.ok(seen.at(-1)!.url.startsWith(expected), `${language}: ${seen.at(-1)!.url}`);
     }
+});
+
+t.test('a body is sent as it is; a public operation gets no key', async (t) => {
+  const { base, seen } = await receive();
+  const body = { type: 'application/json', text: '{"name":"Rex\'s \\"$API_KEY\\" ü",\n"categoryId":9007199254740993}' };
+  for (const [language, text] of samplesOf(base, { method: 'POST', target: '/v1/pets', body }, null)) {
+    t.notMatch(text, /[Aa]uthorization/, language);
+    if (language === 'Go') {
+      t.match(text, '\t"strings"');
+      t.match(text, `strings.NewReader(${JSON.stringify(body.text)})`);
+      t.notMatch(text, '"os"', 'Go refuses imports that nothing uses');
+      continue;
+    }
+    seen.length = 0;
+    if ((await output(language, text)) === undefined) continue;
+    t.match(seen, [{ body: body.text, headers: { 'content-type': body.type } }], language);
+  }
 });

@@ -6,20 +6,25 @@ import { loadContract } from '../../../src/gateway/contract/load.js';
 import { referenceOf, type Reference } from '../../../src/gateway/docs/reference.js';
 
 const OWN = Object.keys(CATALOGUE).length;
-const { routes, about } = loadContract();
+const contract = loadContract();
+const { routes } = contract;
 const settings = loadSettings({});
 
 function withTags(...tags: readonly (readonly string[])[]): Reference {
   const [one] = routes.operations;
   const operations: readonly Operation[] = tags.map((each, n) => ({ ...one!, id: String(n), tags: each }));
   const described = ['z', 'unused', '__proto__'].map((name) => ({ name, description: `About ${name}` }));
-  return referenceOf({ routes: { ...routes, operations }, about: { ...about, tags: described, errors: [] } }, settings);
+  const document = Buffer.from(JSON.stringify({ tags: described }));
+  return referenceOf({ ...contract, document, routes: { ...routes, operations } }, settings);
 }
 
 t.test('errors are those of the gateway, and those that the contract shows of its upstreams', (t) => {
   const foreign = { code: 'no_cats', status: 404, message: 'None left.' };
   const hidden = { code: 'not_found', status: 404, message: 'Other words.' };
-  const { errors } = referenceOf({ routes, about: { ...about, errors: [foreign, hidden] } }, settings);
+  const examples = { foreign: { value: foreign }, hidden: { value: hidden } };
+  const responses = { Gone: { content: { 'application/json': { examples } } } };
+  const document = Buffer.from(JSON.stringify({ components: { responses } }));
+  const { errors } = referenceOf({ ...contract, document }, settings);
   t.equal(errors.length, OWN + 1);
   t.match(
     errors.find(({ code }) => code === 'no_cats'),
@@ -32,11 +37,7 @@ t.test('errors are those of the gateway, and those that the contract shows of it
 t.test('operations are grouped by tag: those described first, what has no tag last', (t) => {
   const { groups } = withTags(['a'], ['other', 'z'], [], ['__proto__'], ['a'], []);
   t.strictSame(
-    [...groups.values()].map(({ group, description, operations }) => [
-      group,
-      description,
-      operations.map(({ id }) => id),
-    ]),
+    groups.map(({ name, description, operations }) => [name, description, operations.map(({ id }) => id)]),
     [
       ['z', 'About z', ['1']],
       ['__proto__', 'About __proto__', ['3']],
@@ -44,6 +45,15 @@ t.test('operations are grouped by tag: those described first, what has no tag la
       ['other', '', ['1']],
       [null, '', ['2', '5']],
     ],
+  );
+  t.end();
+});
+
+t.test("the gateway's own pages are not listed, but the usage of a key is", (t) => {
+  const { operations } = referenceOf(contract, settings);
+  t.strictSame(
+    operations.map(({ id }) => id),
+    ['listPets', 'createPet', 'getPet', 'listOrders', 'getOwnUsage'],
   );
   t.end();
 });

@@ -12,6 +12,7 @@ import {
   visit,
   type Document,
 } from 'yaml';
+import { markLong } from '../../../shared/exact-numbers.js';
 import { ConfigError, type SourceLocation, type Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];
@@ -99,6 +100,8 @@ function syntaxProblems(
     },
     Scalar: (_key, node) => {
       if (typeof node.value === 'string') node.value = narrow(node.value);
+      else if (aliases === 'allowed' && typeof node.value === 'number')
+        node.value = markLong(node.source ?? '') ?? node.value;
     },
   });
   return [...byLine.values()];

@@ -1,3 +1,5 @@
+import { unmark } from '../../../shared/exact-numbers.js';
+
 export type Mapping = Record<string, unknown>;
 
 /** A longer chain of references is treated as a cycle. */
@@ -7,6 +9,19 @@ const MAX_PARTS = 1_000;
 
 export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the value if it is a mapping, or else an empty one. */
+export function mapping(value: unknown): Mapping {
+  return isMapping(value) ? value : {};
+}
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 export function leaveOut(holder: Mapping, name: string): void {
@@ -30,7 +45,7 @@ export function expand(value: unknown, document: Mapping): unknown {
   const copyOf = (part: unknown): unknown => {
     const found = follow(part, document);
     if (found === undefined) left = 0;
-    if (typeof found !== 'object' || found === null) return found;
+    if (typeof found !== 'object' || found === null) return unmark(found);
     if (left-- <= 0) return undefined;
     if (Array.isArray(found)) return found.map(copyOf);
     return Object.fromEntries(Object.entries(found).map(([name, inner]) => [name, copyOf(inner)]));
@@ -40,7 +55,7 @@ export function expand(value: unknown, document: Mapping): unknown {
 }
 
 /** Resolves a JSON pointer (RFC 6901) such as `#/components/schemas/PetId`; undefined if it leads nowhere. */
-function targetOf(reference: string, document: Mapping): unknown {
+export function targetOf(reference: string, document: Mapping): unknown {
   if (reference === '#') return document;
   if (!reference.startsWith('#/')) return undefined;
   let found: unknown = document;

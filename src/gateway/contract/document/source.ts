@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { parseExact, stringifyExact } from '../../../shared/exact-numbers.js';
 import { displayName, readText, readYaml, type YamlFile } from '../../config/files/yaml-file.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { createLocate, duplicateName, lineAndColumn } from './json.js';
@@ -43,7 +44,7 @@ export function readDocument(path: string): YamlFile {
 function parseJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }
@@ -52,7 +53,7 @@ function parseJson(text: string): unknown {
 /** Renders the JSON form of this contract. */
 export function renderJson(path: string): string {
   const { value } = readYaml(path, 'allowed');
-  const text = JSON.stringify({ [SOURCE]: sourceOf(path), ...(value as object) }, null, 2);
+  const text = stringifyExact({ [SOURCE]: sourceOf(path), ...(value as object) }, undefined, 2);
   // One byte per character: otherwise V8 would use two for every name and header cut from it.
   return `${text.replace(/[^\0-\x7f]/g, escaped)}\n`;
 }
@@ -69,10 +70,8 @@ export function jsonPath(path: string): string {
 function jsonForm(path: string): object | undefined {
   if (jsonPath(path) === path) return undefined;
   try {
-    const { [SOURCE]: source, ...value } = JSON.parse(readFileSync(jsonPath(path), 'latin1')) as Record<
-      string,
-      unknown
-    >;
+    const json = readFileSync(jsonPath(path), 'latin1');
+    const { [SOURCE]: source, ...value } = parseExact(json) as Record<string, unknown>;
     return source === sourceOf(path) ? value : undefined;
   } catch {
     return undefined;

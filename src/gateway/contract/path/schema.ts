@@ -4,7 +4,7 @@ import { isNumber, isObject, isText, readersFor, TYPES, withTypes, type Schema, 
 
 /** @param text what the value was read from; for a string, with escapes decoded */
 type Test = (value: Value, text: string) => boolean;
-type Compare = (size: number | bigint, bound: number) => boolean;
+type Compare = (size: number | bigint, bound: number | bigint) => boolean;
 type Keyword = (operand: unknown, budget: Budget) => Test;
 /** How many subschemas, and how many states of patterns, a schema may still use. */
 interface Budget {
@@ -133,7 +133,8 @@ function isOneOf(members: readonly unknown[]): Test {
 
 function measured(sizeOf: (value: Value) => number | bigint | null, compare: Compare): Keyword {
   return (operand) => {
-    if (typeof operand !== 'number') return refuse(`the bound ${JSON.stringify(operand)}`);
+    if (typeof operand !== 'number' && typeof operand !== 'bigint')
+      return refuse(`the bound ${JSON.stringify(operand)}`);
     return (value) => {
       const size = sizeOf(value);
       return size === null || compare(size, operand);

@@ -1,10 +1,10 @@
 import type { CredentialLocations } from '../../refusals/credential-location.js';
+import { stringifyExact } from '../../../shared/exact-numbers.js';
 import { FILES } from '../document/bundle.js';
 import { FullPaths } from '../document/full-paths.js';
 import { isSecured, operationsOf, POLICY } from '../document/operations.js';
-import { isMapping, leaveOut, type Mapping } from '../document/references.js';
+import { isMapping, leaveOut, list, mapping, type Mapping } from '../document/references.js';
 import { schemesOf } from '../document/security.js';
-import { DocumentWriter, type Written } from './parts.js';
 
 const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself, at no cost.' };
 
@@ -13,20 +13,19 @@ const OWN_TAG = { name: 'gateway', description: 'Answered by the gateway itself,
  * out. Changes `document`.
  * @param own path items of the gateway's own operations
  */
-export function serve(document: Mapping, base: string, own: Mapping, credentials: CredentialLocations): Written {
+export function serve(document: Mapping, base: string, own: Mapping, credentials: CredentialLocations): Buffer {
   const schemes = schemesOf(document, credentials);
   const { security } = document;
   leaveOut(document, POLICY);
   document['servers'] = [{ url: '/' }];
   document['security'] = Object.keys(schemes).map((name) => ({ [name]: [] }));
-  const components = isMapping(document['components']) ? document['components'] : {};
-  document['components'] = { ...components, securitySchemes: schemes };
-  const full = new FullPaths(isMapping(document['paths']) ? document['paths'] : {}, base);
+  document['components'] = { ...mapping(document['components']), securitySchemes: schemes };
+  const full = new FullPaths(mapping(document['paths']), base);
   const paths: Mapping = { ...full.paths, ...own };
   document['paths'] = paths;
-  if (Object.keys(own).length > 0) document['tags'] = [...tagsOf(document), OWN_TAG];
-  for (const item of Object.values(paths)) {
-    if (!isMapping(item)) continue;
+  const tags = list(document['tags']).filter((tag) => isMapping(tag) && tag['name'] !== OWN_TAG.name);
+  if (Object.keys(own).length > 0) document['tags'] = [...tags, OWN_TAG];
+  for (const item of Object.values(paths).filter(isMapping)) {
     leaveOut(item, POLICY);
     for (const [, operation] of operationsOf(item)) {
       if (!isMapping(operation)) continue;
@@ -39,11 +38,5 @@ export function serve(document: Mapping, base: string, own: Mapping, credentials
   // Bundled files may contain our policy, too.
   const hide =
     document[FILES] === undefined ? undefined : (key: string, value: unknown) => (key === POLICY ? undefined : value);
-  const textOf = (name: string, value: unknown): string =>
-    full.rewrite(JSON.stringify({ [name]: value }, hide).slice(1, -1));
-  return new DocumentWriter(textOf).write(document);
-}
-
-function tagsOf({ tags }: Mapping): readonly unknown[] {
-  return Array.isArray(tags) ? tags.filter((tag) => isMapping(tag) && tag['name'] !== OWN_TAG.name) : [];
+  return Buffer.from(full.rewrite(stringifyExact(document, hide)));
 }

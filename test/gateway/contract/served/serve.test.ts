@@ -94,3 +94,24 @@ t.test('Swagger 2.0 is routed, and served as OpenAPI 3', (t) => {
   });
   t.end();
 });
+
+t.test('integers of any size are served as they were written, and bound path parameters exactly', (t) => {
+  const big = '9007199254740993';
+  const path = join(t.testdir({}), 'api');
+  writeFileSync(
+    `${path}.json`,
+    `{"openapi":"3.1.0","paths":{"/a/{id}":{"get":{"parameters":[{"name":"id","in":"path","required":true,
+      "schema":{"type":"integer","maximum":${big}},"example":${big}}]}}}}`,
+  );
+  const { document, routes } = loadContract(`${path}.json`);
+  t.match(document.toString(), `"maximum":${big}},"example":${big}`);
+  t.ok(routes.fits(routes.operations[0]!, `/a/${big}`));
+  t.notOk(routes.fits(routes.operations[0]!, '/a/9007199254740994'));
+  writeFileSync(
+    `${path}.yaml`,
+    `openapi: 3.1.0\nx-big: { a: ${big}, b: '${big}', c: 1.0 }\ninfo: { version: ${big} }\n`,
+  );
+  const text = loadContract(`${path}.yaml`).document.toString();
+  t.match(text, `"x-big":{"a":${big},"b":"${big}","c":1},"info":{"version":"${big}"}`);
+  t.end();
+});
