@@ -48,7 +48,7 @@ export class BillsSoFar {
 
   /**
    * Returns a bill at most a minute old. Null if no plan involved has a price; `unknown` if the bill takes longer than
-   * `waitMs`, the customer has too many keys, or the store fails.
+   * `waitMs`, the customer has too many keys, the plans file lacks its plan, or the store fails.
    */
   async of(keyId: string, nowMs: number, waitMs = WAIT_MS): Promise<BillSoFar | 'unknown' | null> {
     if ([...this.#plans().values()].every(({ price }) => price === undefined)) return null;
@@ -64,7 +64,7 @@ export class BillsSoFar {
     this.#sums.set(payer, next);
     if (this.#sums.size > MAX_KEPT) this.#sums.delete(this.#sums.keys().next().value!);
     next.bill.catch((error: unknown) => {
-      if (!(error instanceof TooMany) && this.#sums.get(payer) === next) this.#sums.delete(payer);
+      if (!(error instanceof NoBill) && this.#sums.get(payer) === next) this.#sums.delete(payer);
     });
     return next.bill;
   }
@@ -77,15 +77,18 @@ export class BillsSoFar {
     const amounts = new Amounts({ ...asked, by: ['customer'], prices, openFrom: from }, this.#store);
     let row: ReportRow | undefined;
     for await (const [first] of amounts.rows(withCorrections(counted, this.#store, asked))) row ??= first;
-    if (row?.currency === undefined) return null;
+    if (row?.currency === undefined) {
+      if (row?.unknown !== undefined) throw new NoBill(row.unknown);
+      return null;
+    }
     const { currency, base, included, overage, amount, unknown } = row;
     const units = netUnits(amounts.totals) + amounts.corrected.correctedUnits;
     return { currency, base, included, units, overage, amount, unknown, asOfMs };
   }
 }
 
-/** Too many keys to add up in a request. */
-class TooMany extends Error {}
+/** The bill stays unknown: too many keys to add up in a request, or a plan that is not in the plans file. */
+class NoBill extends Error {}
 
 async function* limitKeys(max: number, rows: Ledger): AsyncGenerator<readonly UsageRow[], void> {
   let [count, last] = [0, ''];
@@ -93,7 +96,7 @@ async function* limitKeys(max: number, rows: Ledger): AsyncGenerator<readonly Us
     for (const { key } of batch) {
       if (key === last) continue;
       [count, last] = [count + 1, key];
-      if (count > max) throw new TooMany(`more than ${max} keys`);
+      if (count > max) throw new NoBill(`more than ${max} keys`);
     }
     yield batch;
   }

@@ -25,7 +25,7 @@ async function stage(t: Parameters<typeof openStore>[0], plan: Plan = free) {
     },
   };
   const { keys, customers } = engine;
-  const bills = new BillsSoFar({ usage, keys, customers }, () => new Map([['free', plan]]));
+  const bills = new BillsSoFar({ usage, keys, customers }, () => new Map([[plan.name, plan]]));
   return { bills, ledger, customer, key: record.id };
 }
 
@@ -65,6 +65,13 @@ t.test('a sum that takes long is unknown at first, and known later; one that fai
 t.test('of a customer with very many keys it stays unknown, and is not tried again for a minute', async (t) => {
   const { bills, ledger, key, customer } = await stage(t);
   ledger.keys = Array.from({ length: 1_001 }, (_, n) => customer + String(n).padStart(6, '0'));
+  t.equal(await bills.of(key, NOON_MS), 'unknown');
+  t.equal(await bills.of(key, NOON_MS + 1), 'unknown');
+  t.equal(ledger.reads, 1);
+});
+
+t.test('on a plan that the plans file no longer has, it is unknown, and not nothing', async (t) => {
+  const { bills, ledger, key } = await stage(t, { ...free, name: 'other' });
   t.equal(await bills.of(key, NOON_MS), 'unknown');
   t.equal(await bills.of(key, NOON_MS + 1), 'unknown');
   t.equal(ledger.reads, 1);
