@@ -15,11 +15,11 @@ interface AxeResult {
   readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
 }
 
-/** What axe is to look for: the page is the same in each look, but for its colours, and its tables on a phone. */
+/** What axe is to look for: in the dark, only the colours differ; on a phone, everything but these. */
 const RULES = {
   light: 'axe.run()',
   dark: "axe.run({ runOnly: ['color-contrast'] })",
-  phone: 'axe.run()',
+  phone: "axe.run({ rules: { 'color-contrast': { enabled: false } } })",
 } as const satisfies Record<(typeof LOOKS)[number]['name'], string>;
 
 /** What a reader would stumble over: what axe finds, by rule, and whatever is wider than the window. */
