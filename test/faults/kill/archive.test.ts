@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { serialize } from 'node:v8';
 import t from 'tap';
 import { moveDays } from '../../../src/gateway/usage/archive/move.js';
 import type { ArchiveTask } from '../../../src/gateway/usage/tasks/task.js';
@@ -18,7 +19,7 @@ const DAYS_AGO = Array.from({ length: 8 }, (_, n) => 41 + n * 3);
 /** A process that moves days, killed at some moment of it; true when it had come to its end. */
 async function moveAndKill({ settings }: Stage, afterMs: number): Promise<boolean> {
   const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.end(JSON.stringify({ kind: 'move', settings } satisfies ArchiveTask));
+  child.stdin.end(serialize({ kind: 'move', settings } satisfies ArchiveTask));
   const ended = once(child, 'exit') as Promise<[code: number | null]>;
   const kill = pause(afterMs).then(() => child.kill('SIGKILL'));
   const [code] = await ended;
