@@ -50,7 +50,8 @@ const json =
   (response: ServerResponse): void =>
     void response.writeHead(status, JSON_TYPE).end(body);
 
-async function open(t: Test, engine: string): Promise<Place> {
+/** @param address of the upstream that is asked; that of `place.upstream` when left out */
+async function open(t: Test, engine: string, address?: string): Promise<Place> {
   const upstream = await startUpstream(t);
   const contract = join(temporaryFolder(t), 'contract.json');
   writeFileSync(contract, JSON.stringify(CONTRACT));
@@ -61,7 +62,7 @@ async function open(t: Test, engine: string): Promise<Place> {
     t.teardown(() => redis.stop());
     environment['REDIS_URL'] = redis.url;
   }
-  const config = { upstreams: { default: { addresses: [upstream.url] } } };
+  const config = { upstreams: { default: { addresses: [address ?? upstream.url] } } };
   const gateway = await startGateway(t, { plans: PLANS, config, environment });
   const place: Place = { gateway, upstream, answer: () => undefined };
   upstream.handle = (_seen, response) => place.answer(response);
@@ -186,6 +187,15 @@ for (const engine of ['embedded', 'redis', 'workers']) {
     t.equal(metrics.value('petgate_units_returned_total', { plan: 'free', operation: 'json' }), 60 + 39);
   });
 }
+
+t.test(
+  'a request that could not be sent to its upstream costs one unit, like any that the gateway refuses',
+  async (t) => {
+    const place = await open(t, 'embedded', 'http://127.0.0.1:1');
+    await settled(t, place, '/json', 1, 40, 503);
+    await settled(t, place, '/free', 1, 40, 503);
+  },
+);
 
 t.test('without a key, an address pays the hold of a public operation', async (t) => {
   const upstream = await startUpstream(t);

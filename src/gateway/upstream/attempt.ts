@@ -8,6 +8,7 @@ import { upstreamError, upstreamFailed, type Refusal } from '../refusal.js';
 import { decodedBody, isError, LONGEST_ERROR, withoutBodyFields } from './error-body.js';
 import { appendResponseHeaders, type FieldRules } from './headers.js';
 import type { Controller, ResponseHandler, Unanswered } from './http1/transport.js';
+import { meterOf } from './meter.js';
 
 /** Responses up to this size are held until complete: if the upstream breaks off, they can still become a 502. */
 const HELD_BYTES = LONGEST_ERROR;
@@ -104,6 +105,9 @@ export class Attempt implements ResponseHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     this.sentMs = performance.now();
+    const { logEntry, operation } = this.#exchange;
+    // From here on, the response says what the request cost.
+    if (operation.metered !== null) logEntry.meter ??= meterOf(operation.metered.from);
     if (this.#ended) controller.abort();
   }
 

@@ -8,7 +8,6 @@ import { deliver, type Carry } from './deliver.js';
 import type { OnUpstreamFailure } from './addresses/failure.js';
 import { outgoingRequest } from './outgoing.js';
 import { ownAddressesOf } from './own-addresses.js';
-import { meterOf } from './meter.js';
 import { noSlot, type Upstream, type Upstreams } from './pools.js';
 import { carryHandshake } from './upgrade.js';
 
@@ -104,7 +103,7 @@ export function createForward(
     exchange.slot?.free();
     const rules = rulesOf.get(operation.upstream)!;
     const { upstream, credentials } = rules;
-    noteUpstream(exchange, upstream.name);
+    exchange.logEntry.upstream = upstream.name;
     if (client.handshake !== undefined) {
       const request = outgoingRequest(exchange, upstream, credentials, null);
       const carry = carryHandshake(exchange, client.handshake, request, upstream.settings.connect, rules);
@@ -113,12 +112,6 @@ export function createForward(
     }
     return exchange.hasBody ? sendWithBody(exchange, rules) : send(exchange, rules, null);
   };
-}
-
-/** From here on, the response says what a request cost. */
-function noteUpstream({ logEntry, operation: { metered } }: Admitted, name: string): void {
-  logEntry.upstream = name;
-  if (metered !== null) logEntry.meter = meterOf(metered.from);
 }
 
 /** Returns what its slot was reserved for, if it had one. */
