@@ -1,10 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openStores } from '../../src/gateway/store/embedded/stores.js';
-import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { fill, filledStore, PLANS } from '../e2e/filled-store.js';
+import { redisEngineFor } from '../conformance/redis-engine.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startRedis } from '../servers/redis.js';
 
 /**
  * All that stands in a filled store. Whoever adds something says here whether it moves with `petgate store export`
@@ -93,12 +92,7 @@ t.test('embedded: every kind of row is listed, as what an export and erasing do 
 });
 
 t.test('Redis: every name and every field of keys and customers is listed', async (t: Test) => {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400, events: true });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t, { plans: PLANS, events: true });
   await fill(engine);
   const names = ((await server.command('KEYS', '*')) as string[]).map(String);
   const kinds = names.map((name) =>

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { refusedElsewhere, shareRefused } from '../../../src/gateway/observe/shared-refused.js';
-import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { PLANS } from '../../conformance/cast.js';
+import { redisEngineFor } from '../../conformance/redis-engine.js';
 import { ADMIN_TOKEN, startGateway } from '../../servers/gateway.js';
 import { startRedis } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
@@ -11,12 +10,7 @@ const MINUTE_MS = 60_000;
 const COUNT = { keyId: 'abc', address: null, status: 429, code: 'limit_reached', latest: 3, hour: 5 };
 
 t.test('a gateway learns whom the others refused lately, each once, and not of itself', async (t) => {
-  const redis = await startRedis();
-  const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await redis.stop();
-  });
+  const { engine } = await redisEngineFor(t);
   const [one, other] = [engine.fleet.notes('one'), engine.fleet.notes('other')];
   await shareRefused(one, [COUNT], 0);
   await shareRefused(one, [{ ...COUNT, latest: 4 }], MINUTE_MS);

@@ -1,20 +1,13 @@
 import t from 'tap';
 import { Audit } from '../../../../src/gateway/actions/access/audit.js';
-import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
-import { PLANS } from '../../../conformance/cast.js';
+import { redisEngineFor } from '../../../conformance/redis-engine.js';
 import { temporaryFolder } from '../../../servers/program.js';
-import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 
 const CHANGE = { action: 'Create a key', kind: 'key', id: 'abc', status: 201 } as const;
 
 t.test('every gateway on a store has the changes of all, each once, also of those that are gone', async (t) => {
-  const redis = await startRedis();
-  const engine = openRedisEngine({ url: redis.url, deadlineMs: 1_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await redis.stop();
-  });
+  const { redis, engine } = await redisEngineFor(t, { deadlineMs: 1_000 });
   const folder = temporaryFolder(t);
   const [one, other] = [new Audit(folder, engine.fleet.notes('one')), new Audit(null, engine.fleet.notes('other'))];
   one.changed({ ...CHANGE, actor: 'ann' });
@@ -35,12 +28,7 @@ t.test('every gateway on a store has the changes of all, each once, also of thos
 });
 
 t.test('what another gateway reads of a day is bounded, and the latest', async (t) => {
-  const redis = await startRedis();
-  const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await redis.stop();
-  });
+  const { engine } = await redisEngineFor(t);
   const [one, other] = [new Audit(null, engine.fleet.notes('one')), new Audit(null, engine.fleet.notes('other'))];
   for (let n = 0; n < 300; n += 1) one.changed({ ...CHANGE, actor: `a${n}` });
   await until('the last one is there', async () => (await other.changes('a299', 1)).length === 1);

@@ -6,6 +6,7 @@ import { Span } from '../../../../src/gateway/console/figures/window.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { notesName } from '../../../../src/gateway/store/redis/names.js';
 import { PLANS } from '../../../conformance/cast.js';
+import { redisEngineFor } from '../../../conformance/redis-engine.js';
 import { startRedis } from '../../../servers/redis.js';
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -21,12 +22,7 @@ const sample = (count: number, atMs: number): Sample =>
 const grown = (count: number, atMs: number): Span => new Span(sample(0, atMs), sample(count, atMs));
 
 t.test('the plots of each gateway have the requests of all, also of those that have ended', async (t) => {
-  const redis = await startRedis();
-  const engine = openRedisEngine({ url: redis.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await redis.stop();
-  });
+  const { redis, engine } = await redisEngineFor(t);
   const gateway = (id: string): History => new History(null, new SharedPoints(engine.fleet.notes(id)));
   const [one, other] = [gateway('one'), gateway('other')];
   for (const minute of [0, 1, 2]) {

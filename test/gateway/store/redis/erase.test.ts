@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { eraseCustomer, eraseKey } from '../../../../src/gateway/accounts/erase.js';
 import { KeyRegistry } from '../../../../src/gateway/accounts/registry.js';
 import { ask, PLANS } from '../../../conformance/cast.js';
-import { startRedis, type RedisServer } from '../../../servers/redis.js';
+import { redisEngineFor } from '../../../conformance/redis-engine.js';
+import type { RedisServer } from '../../../servers/redis.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 
 const READS: Readonly<Record<string, readonly (string | number)[]>> = {
@@ -28,12 +28,7 @@ async function everything(server: RedisServer): Promise<string> {
 }
 
 t.test('after all is erased no name is found anywhere in Redis', async (t: Test) => {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t);
   const registry = new KeyRegistry({
     ...{ engine, plans: () => PLANS, scopes: [], costs: new Map(), environment: 'staging' },
     ...{ acceptImported: false, emitsEvents: true },

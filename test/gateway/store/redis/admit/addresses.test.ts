@@ -1,10 +1,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Subject } from '../../../../../src/gateway/admission/port.js';
-import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { ask, askMany, count, newKey, NOON_MS, PLANS, requestOf, standing } from '../../../../conformance/cast.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import { ask, askMany, count, newKey, NOON_MS, requestOf, standing } from '../../../../conformance/cast.js';
+import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 import { windowOf } from '../../../admission/verdict.js';
-import { startRedis, type RedisServer } from '../../../../servers/redis.js';
+import type { RedisServer } from '../../../../servers/redis.js';
 import { until } from '../../../../servers/until.js';
 import { endRow, groupOf } from '../address-rows.js';
 
@@ -17,12 +18,7 @@ const SHARED = '~';
 const LIMIT = 5;
 
 async function setUp(t: Test): Promise<{ server: RedisServer; engine: RedisEngine }> {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t);
   await engine.check();
   return { server, engine };
 }

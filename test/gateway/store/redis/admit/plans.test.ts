@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { ANONYMOUS_PLAN, MAX_PLANS, type Plan, type Plans } from '../../../../../src/gateway/admission/plan.js';
 import { operationTerms } from '../../../../../src/gateway/admission/windows.js';
 import { ask, newKey } from '../../../../conformance/cast.js';
-import { startRedis } from '../../../../servers/redis.js';
+import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 import { NO_BAN } from '../../../admission/ban.js';
 
 /** So many plans, each with figures of its own: limits, a month, prices and windows of four operations. */
@@ -27,12 +27,7 @@ function manyPlans(count: number, ending = ''): Plans {
 }
 
 async function open(t: Test, plans: Plans): Promise<RedisEngine> {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { engine } = await redisEngineFor(t, { plans });
   return engine;
 }
 

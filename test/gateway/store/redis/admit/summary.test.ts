@@ -1,9 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { keyName } from '../../../../../src/gateway/store/redis/names.js';
-import { ask, change, newKey, NOON_MS, PLANS, type Actor } from '../../../../conformance/cast.js';
-import { startRedis, type RedisServer } from '../../../../servers/redis.js';
+import { ask, change, newKey, NOON_MS, type Actor } from '../../../../conformance/cast.js';
+import { redisEngineFor } from '../../../../conformance/redis-engine.js';
+import type { RedisServer } from '../../../../servers/redis.js';
 import { byName } from '../../../admission/verdict.js';
 
 const SCOPED = { operation: 'listPets', scope: 'pets:read' };
@@ -11,12 +12,7 @@ const SCOPED = { operation: 'listPets', scope: 'pets:read' };
 async function setUp(
   t: Test,
 ): Promise<{ server: RedisServer; engine: RedisEngine; field: (key: Actor, name: string) => Promise<unknown> }> {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t);
   await engine.check();
   return { server, engine, field: (key, name) => server.command('HGET', keyName(key.id), name) };
 }

@@ -1,21 +1,15 @@
 import t from 'tap';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { createReporter } from '../../../../../src/gateway/store/settlements.js';
 import { DAY_MS } from '../../../../../src/shared/utc-day.js';
-import { newKey, PLANS, rowsOf } from '../../../../conformance/cast.js';
+import { newKey, rowsOf } from '../../../../conformance/cast.js';
+import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 import { dayName } from '../../../../../src/gateway/store/redis/names.js';
-import { startRedis } from '../../../../servers/redis.js';
 
 const DAYS = 30;
 const STARTS = 4;
 
 t.test('what is remembered of credits ends with their day, however long a key has failures', async (t) => {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t);
   const { id } = await newKey(engine, 'free');
   const today = Math.floor(Date.now() / DAY_MS);
   for (let day = today - DAYS + 1; day <= today; day += 1)

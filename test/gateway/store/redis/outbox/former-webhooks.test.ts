@@ -3,20 +3,14 @@ import t from 'tap';
 import { exportStore } from '../../../../../src/gateway/accounts/transfer/store-export.js';
 import { importStore } from '../../../../../src/gateway/accounts/transfer/store-import.js';
 import { readLines, STORED_LINE_BYTES } from '../../../../../src/gateway/actions/input/lines.js';
-import { openRedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { customerName, eventsName } from '../../../../../src/gateway/store/redis/names.js';
-import { keyOf, newCustomer, PLANS } from '../../../../conformance/cast.js';
-import { startRedis } from '../../../../servers/redis.js';
+import { keyOf, newCustomer } from '../../../../conformance/cast.js';
+import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 
 const WEBHOOK = { url: 'https://hooks.example/x', secrets: [{ secret: 'whsec_x', endsAtMs: null }] };
 
 t.test("customers' own webhooks, which 0.3 had, do no harm and are forgotten", async (t) => {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400, events: true });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t, { events: true });
   await engine.check();
   const customer = await newCustomer(engine, 'free');
   const { id: key } = await keyOf(engine, customer.id);

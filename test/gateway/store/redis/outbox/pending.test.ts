@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { editionOf, probeOf } from '../../../../../src/gateway/store/redis/admit/admit.js';
 import { knownStoreInMemory } from '../../../../../src/gateway/store/known-store.js';
 import { connect } from '../../../../../src/gateway/store/redis/link/connect.js';
@@ -24,18 +24,14 @@ import {
   NOON_MS,
   PLANS,
 } from '../../../../conformance/cast.js';
+import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 import { toldOf } from '../../../../conformance/told.js';
 import { keyRecord } from '../../../admission/key-record.js';
-import { startRedis, type RedisServer } from '../../../../servers/redis.js';
+import type { RedisServer } from '../../../../servers/redis.js';
 import { until } from '../../../../servers/until.js';
 
 async function open(t: Test, events = true): Promise<{ readonly server: RedisServer; readonly engine: RedisEngine }> {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400, events });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t, { events });
   await engine.check();
   return { server, engine };
 }

@@ -1,17 +1,12 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRedisEngine, type RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
+import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
 import { CHANGES } from '../../../../../src/gateway/store/redis/names.js';
-import { PLANS } from '../../../../conformance/cast.js';
-import { startRedis, type RedisServer } from '../../../../servers/redis.js';
+import { redisEngineFor } from '../../../../conformance/redis-engine.js';
+import type { RedisServer } from '../../../../servers/redis.js';
 
 async function setUp(t: Test): Promise<{ server: RedisServer; engine: RedisEngine }> {
-  const server = await startRedis();
-  const engine = openRedisEngine({ url: server.url, deadlineMs: 10_000, plans: PLANS, usageDays: 400 });
-  t.teardown(async () => {
-    await engine.close();
-    await server.stop();
-  });
+  const { redis: server, engine } = await redisEngineFor(t);
   await engine.check();
   return { server, engine };
 }
