@@ -1,5 +1,5 @@
 import { parseExact, unmark } from '../../shared/exact-numbers.js';
-import { follow, isMapping, list, mapping, type Mapping } from './document/references.js';
+import { follow, isMapping, mapping, parametersIn, type Mapping } from './document/references.js';
 import type { Contract } from './load.js';
 import type { Operation } from './operation.js';
 
@@ -63,15 +63,12 @@ export function exampleTarget(path: string, parameters: readonly Parameter[]): s
 
 function parametersOf(method: string, path: string, document: Mapping): readonly Parameter[] {
   const item = mapping(mapping(document['paths'])[path]);
-  const declared = [item, mapping(item[method.toLowerCase()])].flatMap(({ parameters }) => list(parameters));
-  return declared
-    .map((each) => mapping(follow(each, document)))
-    .map((each) => ({
-      name: String(each['name']),
-      where: each['in'],
-      required: each['required'] === true,
-      value: exampleText(each, follow(each['schema'], document)),
-    }));
+  return parametersIn([item, mapping(item[method.toLowerCase()])], document).map((each) => ({
+    name: String(each['name']),
+    where: each['in'],
+    required: each['required'] === true,
+    value: exampleText(each, follow(each['schema'], document)),
+  }));
 }
 
 /** Returns the parameter's first example, default or permitted value; undefined if it has none. */

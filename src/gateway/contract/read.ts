@@ -3,7 +3,7 @@ import { readCost, type Metered } from './cost.js';
 import type { Findings } from './document/findings.js';
 import { isMethod } from '../edge/method.js';
 import { ADDITIONAL, isSecured, operationsOf } from './document/operations.js';
-import { expand, follow, isMapping, leaveOut, type Mapping } from './document/references.js';
+import { expand, isMapping, leaveOut, list, parametersIn, textIn, type Mapping } from './document/references.js';
 import { isHostAlone, serverPaths } from './document/servers.js';
 import type { Operation } from './operation.js';
 import { readParameters } from './path/parameters.js';
@@ -114,7 +114,7 @@ function readOperation(
     sunsetAtMs: lifetime['x-sunset'] === undefined ? null : Date.parse(lifetime['x-sunset']),
     headers: fixedHeaders(lifetime, policy),
     tags: tagsIn(source),
-    summary: typeof source['summary'] === 'string' ? source['summary'] : '',
+    summary: textIn(source['summary']),
     parameters: readParameters(path, declaredIn([item, source], document), (message) =>
       findings.warning(at, 'key', message),
     ),
@@ -142,14 +142,12 @@ function* contradictionsIn(
 
 /** Returns the tags of an operation in its order; ignores what is not text. */
 function tagsIn({ tags }: Mapping): readonly string[] {
-  return Array.isArray(tags) ? [...new Set(tags.filter((tag) => typeof tag === 'string'))] : [];
+  return [...new Set(list(tags).filter((tag) => typeof tag === 'string'))];
 }
 
 /** Returns the path parameters that the path and the operation declare, with references resolved. */
 function declaredIn(holders: readonly Mapping[], document: Mapping): readonly Mapping[] {
-  const lists = holders.map(({ parameters }) => parameters).filter((list) => Array.isArray(list));
-  const declared = lists.flat().map((each) => follow(each, document));
-  const inPath = declared.filter((each) => isMapping(each) && each['in'] === 'path') as Mapping[];
+  const inPath = parametersIn(holders, document).filter((each) => each['in'] === 'path');
   return inPath.map((each) => ({ ...each, schema: expand(each['schema'], document) }));
 }
 

@@ -3,7 +3,7 @@ import { loadSettings } from '../../../src/gateway/config/load.js';
 import { CATALOGUE } from '../../../src/gateway/refusals/catalogue.js';
 import type { Operation } from '../../../src/gateway/contract/operation.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
-import { referenceOf, type Reference } from '../../../src/gateway/docs/reference.js';
+import { aboutOf, referenceOf, type Reference } from '../../../src/gateway/docs/reference.js';
 
 const OWN = Object.keys(CATALOGUE).length;
 const contract = loadContract();
@@ -55,5 +55,38 @@ t.test("the gateway's own pages are not listed, but the usage of a key is", (t) 
     operations.map(({ id }) => id),
     ['listPets', 'createPet', 'getPet', 'listOrders', 'getOwnUsage'],
   );
+  t.end();
+});
+
+t.test('what a document says for people is read, whatever form the rest has', (t) => {
+  const shown = { value: { code: 'no_cats', status: 404, message: 'None left.' } };
+  const about = aboutOf({
+    info: { title: 'Cats', summary: 7, description: 'All of them.' },
+    tags: ['text', { name: 7 }, { name: 'a', description: 'First.' }, { name: '__proto__' }],
+    components: {
+      responses: {
+        Odd: { $ref: '#/nowhere' },
+        Older: { content: { 'application/json': { examples: ['a list'] } } },
+        Gone: { content: { 'application/json': { examples: { shown, other: { value: 'text' } } } } },
+      },
+    },
+  });
+  t.strictSame(about, {
+    title: 'Cats',
+    summary: '',
+    description: 'All of them.',
+    tags: new Map([
+      ['', ''],
+      ['a', 'First.'],
+      ['__proto__', ''],
+    ]),
+    errors: [shown.value],
+  });
+  t.end();
+});
+
+t.test('a document that says nothing, or nonsense, is called API', (t) => {
+  for (const document of [{}, { info: 7, tags: {}, components: [] }, { components: { responses: 'none' } }])
+    t.strictSame(aboutOf(document), { title: 'API', summary: '', description: '', tags: new Map(), errors: [] });
   t.end();
 });

@@ -10,6 +10,7 @@ const MAX_REFUSED = 1_000;
 /** Shared of each day and gateway. */
 const SHARED = 200;
 const SHARED_DAYS = 32;
+const DAYS_AT_ONCE = 8;
 
 const CHANGE = z.object({
   atMs: z.number(),
@@ -72,27 +73,32 @@ export class Audit {
     const own = this.#changes.items;
     // A process that ran here before may have written some of them.
     const known = new Set(own.map(lineOf));
-    const others = (await this.#read().catch(() => [])).filter((change) => !known.has(lineOf(change)));
-    const found = [...own, ...others].filter(isFound);
+    const isOther = (change: Change): boolean => isFound(change) && !known.has(lineOf(change));
+    const found = [...own.filter(isFound), ...(await this.#others(isOther, count).catch(() => []))];
     return found.sort((one, other) => other.atMs - one.atMs).slice(0, count);
   }
 
   /** Writes the changes through this process today for the other gateways. */
   async #write(): Promise<void> {
     const today = dayOf(Date.now());
-    const changes = this.#changes.items.filter(({ atMs }) => atMs >= this.#startMs && dayOf(atMs) === today);
-    await this.#notes?.write(nameOf(today), JSON.stringify(changes.slice(-SHARED)), SHARED_DAYS * DAY_MS);
+    const latest = this.#changes.items.slice(-SHARED);
+    const changes = latest.filter(({ atMs }) => atMs >= this.#startMs && dayOf(atMs) === today);
+    await this.#notes?.write(nameOf(today), JSON.stringify(changes), SHARED_DAYS * DAY_MS);
   }
 
-  /** Reads what the other gateways wrote. */
-  async #read(): Promise<readonly Change[]> {
+  /** Reads what the other gateways wrote: at least the latest `count` changes. */
+  async #others(isWanted: (change: Change) => boolean, count: number): Promise<readonly Change[]> {
     const notes = this.#notes;
     if (notes === undefined) return [];
     // From tomorrow on: the clocks of the gateways may differ.
     const days = Array.from({ length: SHARED_DAYS }, (_, n) => dayOf(Date.now() + (1 - n) * DAY_MS));
-    const read = await Promise.all(days.map((day) => notes.read(nameOf(day))));
-    const texts = read.flatMap((byGateway) => [...byGateway].filter(([gateway]) => gateway !== notes.own));
-    return texts.flatMap(([, text]) => itemIn(text, z.array(CHANGE)).flat());
+    const found: Change[] = [];
+    for (let from = 0; from < days.length && found.length < count; from += DAYS_AT_ONCE) {
+      const read = await Promise.all(days.slice(from, from + DAYS_AT_ONCE).map((day) => notes.read(nameOf(day))));
+      const texts = read.flatMap((byGateway) => [...byGateway].filter(([gateway]) => gateway !== notes.own));
+      found.push(...texts.flatMap(([, text]) => itemIn(text, z.array(CHANGE)).flat()).filter(isWanted));
+    }
+    return found;
   }
 
   /** Returns the latest first. */

@@ -90,8 +90,11 @@ function requestsIn({ classes }: Point): number {
 
 /** Returns the share of the requests in percent; null without requests. */
 export function shareOf(point: Point, part: number): number | null {
-  const requests = requestsIn(point);
-  return requests === 0 ? null : (100 * part) / requests;
+  return percentOf(part, requestsIn(point));
+}
+
+export function percentOf(part: number, whole: number): number | null {
+  return whole === 0 ? null : (100 * part) / whole;
 }
 
 export function percentText(share: number | null): string {

@@ -7,7 +7,7 @@ import { quantileOf } from '../figures/buckets.js';
 import { RANGES, type History, type Range } from '../figures/history.js';
 import { merged, type Point, type Upstream } from '../figures/point.js';
 import { CONSOLE } from '../page.js';
-import { duration, percentText, shareOf } from './figures.js';
+import { duration, percentOf, percentText, shareOf } from './figures.js';
 import { upstreamState } from './upstream-state.js';
 
 interface SeriesParts {
@@ -118,7 +118,7 @@ export function Upstreams({ history, points, range, nowMs }: SeriesParts) {
             ({ requests }) => requests,
             (requests) => fullNumber(requests ?? 0),
           ),
-          column('5xx', ({ errors, requests }) => (requests === 0 ? null : (100 * errors) / requests), percentText),
+          column('5xx', ({ errors, requests }) => percentOf(errors, requests), percentText),
           column('Median', ({ latency }) => quantileOf(latency, 0.5), duration),
           column('p99', ({ latency }) => quantileOf(latency, 0.99), duration),
           { head: 'Failed attempts', number: true, cell: ([, { failed }]) => fullNumber(failed) },

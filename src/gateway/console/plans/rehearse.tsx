@@ -1,6 +1,6 @@
 import { PlanRehearsal } from '../../actions/schemas.js';
 import { planFileText, readPlanText } from '../../config/load.js';
-import { ConfigError } from '../../config/files/problem.js';
+import { ConfigError, renderProblem } from '../../config/files/problem.js';
 import { PostForm, sentWith, TextAreaField, TextField } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
@@ -45,9 +45,7 @@ export async function rehearsed(visit: Visit): Promise<PageAnswer> {
       ),
     };
   } catch (error) {
-    const problems = error instanceof ConfigError ? [error.message] : problemsOf(error);
-    const lines = problems.flatMap((problem) => problem.split('\n'));
-    return { status: 400, content: asked(plan === undefined ? lines : lines.map(withoutLine)) };
+    return { status: 400, content: asked(problemsIn(error, plan).flatMap((problem) => problem.split('\n'))) };
   }
 }
 
@@ -117,9 +115,14 @@ function planFile(): PlanFile {
   }
 }
 
-/** Turns `plans:1:2: free.limits.day: must be …` into `free.limits.day: …`, where nobody saw the lines. */
-const withoutLine = (problem: string): string => problem.replace(/^plans:\d+:\d+: /, '');
-/** Turns that into a problem of the field `limits.day`. */
+/** Returns what is wrong with the plans; with the figures of one, without the lines, which nobody saw. */
+function problemsIn(error: unknown, plan: string | undefined): readonly string[] {
+  if (!(error instanceof ConfigError)) return problemsOf(error);
+  if (plan === undefined) return error.problems.map(renderProblem);
+  return error.problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+}
+
+/** Turns `free.limits.day: must be …` into a problem of the field `limits.day`. */
 const ofField = (problem: string): string => problem.slice(problem.indexOf('.') + 1);
 
 function planIn({ plans }: PlanFile, name = ''): string | undefined {

@@ -47,11 +47,12 @@ async function usageReport(visit: Visit, query: UsageQuery, search: string | und
       ? await shownOf(range, reportIn(reportOf(parts, 'rows', { ...range, days: true }, nowMs)), matching)
       : await reportOfDays(range, days, engine, matching);
   const arrangement = arrangementOf(visit.query);
-  const shown = arrange(isByName(arrangement) ? await withNames(report.rows, engine) : report.rows, arrangement);
+  const isNamed = isByName(arrangement);
+  const shown = arrange(isNamed ? await withNames(report.rows, engine) : report.rows, arrangement);
   return {
     ...{ ...report, openFrom: range.openFrom },
     plot: report.plot ? await namedPlot(report.plot, engine) : { by: 'plan', days: report.days ?? [] },
-    shown: { ...shown, rows: await withNames(shown.rows, engine) },
+    shown: isNamed ? shown : { ...shown, rows: await withNames(shown.rows, engine) },
   };
 }
 

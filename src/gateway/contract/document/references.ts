@@ -39,6 +39,11 @@ export function follow(value: unknown, document: Mapping): unknown {
   return undefined;
 }
 
+/** Returns the parameters that a path and an operation declare; a reference that leads nowhere is an empty one. */
+export function parametersIn(holders: readonly Mapping[], document: Mapping): readonly Mapping[] {
+  return holders.flatMap(({ parameters }) => list(parameters)).map((each) => mapping(follow(each, document)));
+}
+
 /** Returns a copy with all references resolved; undefined if one leads nowhere, or there are too many parts. */
 export function expand(value: unknown, document: Mapping): unknown {
   let left = MAX_PARTS;

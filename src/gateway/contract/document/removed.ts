@@ -1,6 +1,6 @@
 import { normalTemplate } from './template.js';
 import { operationsOf } from './operations.js';
-import { follow, isMapping, type Mapping } from './references.js';
+import { follow, isMapping, mapping, type Mapping } from './references.js';
 import { serverPaths } from './servers.js';
 
 /** A path that the document had before overlays, and for which it now has no operation. */
@@ -14,19 +14,15 @@ export interface RemovedPath {
 /** Remembers the paths of a document, and returns a function that finds those missing from it later. */
 export function rememberPaths(document: Mapping): (later: Mapping) => readonly RemovedPath[] {
   const before = new Map<string, readonly (string | null)[]>(
-    Object.entries(pathsIn(document)).map(([name, item]) => [name, basesOf(follow(item, document))]),
+    Object.entries(mapping(document['paths'])).map(([name, item]) => [name, basesOf(follow(item, document))]),
   );
   return (later) => {
-    const paths = pathsIn(later);
+    const paths = mapping(later['paths']);
     return [...before].flatMap(([name, bases]) => {
       const template = normalTemplate(name);
       return template === null || hasOperation(paths[name]) ? [] : bases.map((base) => ({ base, template }));
     });
   };
-}
-
-function pathsIn({ paths }: Mapping): Mapping {
-  return isMapping(paths) ? paths : {};
 }
 
 function hasOperation(item: unknown): boolean {

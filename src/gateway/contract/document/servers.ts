@@ -1,5 +1,5 @@
 import { normalPath } from '../../edge/target.js';
-import { isMapping } from './references.js';
+import { isMapping, mapping } from './references.js';
 
 const ORIGIN = /^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i;
 /** `localhost:8080/api`, `api.example.com/v1`: for RFC 3986 a scheme or a relative path, but never meant as one. */
@@ -14,7 +14,7 @@ export function serverPaths(servers: unknown): readonly string[] {
   if (!Array.isArray(servers)) return [];
   return servers.flatMap((server: unknown) => {
     if (!isMapping(server) || typeof server['url'] !== 'string') return [];
-    const variables = isMapping(server['variables']) ? server['variables'] : {};
+    const variables = mapping(server['variables']);
     const url = server['url'].replace(/\{([^{}]*)\}/g, (_all, name: string) => defaultOf(variables, name));
     const path = isHostAlone(url) ? url.replace(/^[^/?#]*/, '') : url.replace(ORIGIN, '');
     if (!URL.canParse(path, 'http://host')) return [];
