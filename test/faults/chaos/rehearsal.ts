@@ -29,15 +29,23 @@ export function checkRehearsal(t: Test, { programs, seats }: Fleet): void {
   });
   for (const line of lines) rehearsal.read(line);
   const { rehearsed, different, doubtful, ignored, dropped, missingUnits } = rehearsal.end();
-  const { unreadable, undecided, other, ...none } = ignored;
+  const { unreadable, undecided, other, free, ...none } = ignored;
   const said = { alone, rehearsed, different, doubtful, ignored, dropped, missingUnits, tight };
   t.comment(JSON.stringify(said));
-  t.equal(rehearsed + unreadable + undecided + other, lines.length, 'each line is rehearsed, or said why not', said);
+  t.equal(
+    rehearsed + unreadable + undecided + other + free,
+    lines.length,
+    'each line is rehearsed, or said why not',
+    said,
+  );
   t.ok(
     Object.values(none).every((count) => count === 0),
     'and not for another reason',
     said,
   );
+  // A request that finds no room at the upstream costs nothing, whether it is turned away for that or for its limit.
+  if (free > 0)
+    t.match(lines.join(''), /"code":"(upstream_unavailable|overloaded)"/, 'free only where the upstream was full');
   t.ok(unreadable <= 2 * programs.length, 'at most what was cut off in the middle', said);
   const explained = Object.entries(doubtful).flatMap(([reason, count]) => (REASONS.has(reason) ? [count] : []));
   t.equal(
