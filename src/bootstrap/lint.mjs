@@ -12,8 +12,8 @@ const TYPES = [installed('typescript', 'bin', 'tsc'), '-p', at('tsconfig.json')]
 /** By name: a Node program and its arguments. */
 const CHECKS = {
   // The types too.
-  eslint: [at('src', 'bootstrap', 'eslint.mjs')],
-  format: [installed('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '**/*.{ts,tsx,js,mjs,cjs}'],
+  oxlint: [installed('oxlint', 'bin', 'oxlint')],
+  format: [installed('oxfmt', 'bin', 'oxfmt'), '--check', '**/*.{ts,tsx,js,mjs,cjs}'],
   arrows: [ARROWS, 'src', 'test', '--config', at('.dependency-cruiser.cjs')],
   unused: [installed('knip', 'bin', 'knip.js'), '--no-progress'],
   regexes: [at('src', 'bootstrap', 'regexes.mjs')],
@@ -29,13 +29,10 @@ const LUACHECK = (process.env.PATH ?? '')
 /** Runs every check, even after one failed, and reports which failed. */
 export async function lint() {
   await ensureInstalled({ developer: true });
-  const { eslint, ...others } = Object.fromEntries(
-    Object.entries(CHECKS).map(([name, args]) => [name, [process.execPath, args]]),
-  );
+  const checks = Object.fromEntries(Object.entries(CHECKS).map(([name, args]) => [name, [process.execPath, args]]));
   if (LUACHECK === undefined) say('skipped lua: luacheck is not installed (Debian: apt-get install lua-check)');
-  else others.lua = [LUACHECK, ['src', '--quiet', '--no-color']];
-  // For two processors: eslint takes longer than all others together.
-  await Promise.all([inTurn({ eslint }), inTurn(others)]);
+  else checks.lua = [LUACHECK, ['src', '--quiet', '--no-color']];
+  await inTurn(checks);
 }
 
 /** Checks the types, then builds everything. */

@@ -248,7 +248,7 @@ const NOTHING: readonly string[] = [];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The first of the four promotions. Each step may call only its own: eslint.config.js lists the callers. */
+/** The first of the four promotions. Each step may call only its own: .oxlintrc.json lists the callers. */
 export function toStripped(exchange: Exchange, headers: readonly string[]): Stripped {
   (exchange as Mutable<Exchange>).headers = headers;
   return exchange as Stripped;

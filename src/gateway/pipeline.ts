@@ -16,7 +16,9 @@ export interface Steps {
 }
 
 export const STEPS = ['open', 'strip', 'route', 'identify', 'admit', 'forward', 'finish'] as const satisfies readonly (
-  'open' | keyof Steps | 'finish'
+  | 'open'
+  | keyof Steps
+  | 'finish'
 )[];
 
 /**

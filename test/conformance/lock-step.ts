@@ -69,8 +69,7 @@ async function check(
   const outcome = await fc.check(property, {
     numRuns: runs,
     seed,
-    interruptAfterTimeLimit: ENOUGH_MS,
-    markInterruptAsFailure: isCounted,
+    plugins: [fc.interruptAfterTimeLimit(ENOUGH_MS, { failOnInterrupt: isCounted })],
   });
   if (outcome.failed) t.fail(`${String(outcome.errorInstance)} ${fc.defaultReportMessage(outcome)}`);
   else

@@ -5,7 +5,8 @@ import type { SteeredEngine } from './reference.js';
 
 /** An engine by name, so that a child process can be told which one to drive. */
 export type Choice =
-  { readonly engine: 'redis'; readonly url: string } | { readonly engine: 'embedded'; readonly folder: string };
+  | { readonly engine: 'redis'; readonly url: string }
+  | { readonly engine: 'embedded'; readonly folder: string };
 
 const MAP_BYTES = 256 * 1_048_576;
 

@@ -7,9 +7,8 @@ export const PROGRAMS: readonly string[] = [
   'src/gateway/usage/tasks/task-process.ts',
   'src/gateway/actions/input/plans-thread.ts',
   'src/gateway/contract/reader-thread.ts',
-  // `npm run lint` runs them.
+  // `npm run lint` runs it.
   'src/bootstrap/regexes.mjs',
-  'src/bootstrap/eslint.mjs',
   // Run by hand after a change of the settings, or of the contract.
   'src/gateway/config/schema/write.ts',
   'src/gateway/contract/write.ts',

@@ -36,7 +36,7 @@ t.test('no any, no silenced compiler, no silenced linter', (t) => {
   const having = (pattern: RegExp, textOf: (text: string) => string): readonly string[] =>
     sources.filter(({ text }) => pattern.test(textOf(text))).map(({ path }) => path);
   t.strictSame(
-    having(/@ts-(?:ignore|expect-error|nocheck)|eslint-disable/, (text) => text),
+    having(/@ts-(?:ignore|expect-error|nocheck)|(?:es|ox)lint-disable/, (text) => text),
     [],
   );
   t.strictSame(having(/:\s*any\b|\bas any\b|<any[,>]|\bany\[\]/, withoutComments), []);
@@ -47,6 +47,18 @@ t.test('no file is longer than 400 lines', (t) => {
   const lines = (text: string): number => text.split('\n').filter((line) => line !== '').length;
   t.strictSame(
     [...sources, ...tests].filter(({ text }) => lines(text) > 400).map(({ path }) => path),
+    [],
+  );
+  t.end();
+});
+
+t.test('no line is longer than 120 columns, but for imports and regular expressions', (t) => {
+  const isLong = (line: string): boolean =>
+    line.length > 120 && !/^(?:import|export) .* from '|^\s*\/[^/*].*\/[a-z]*[,;]$/.test(line);
+  t.strictSame(
+    [...sources, ...tests].flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, n) => (isLong(line) ? [`${path}:${n + 1}`] : [])),
+    ),
     [],
   );
   t.end();

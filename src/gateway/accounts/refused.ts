@@ -3,7 +3,13 @@
  * another one has its ID. Others: it does not exist.
  */
 export type KeyRefusedKind =
-  'invalid' | 'not_found' | 'no_customer' | 'no_grant' | 'conflict' | 'correction_exists' | 'credit_exists';
+  | 'invalid'
+  | 'not_found'
+  | 'no_customer'
+  | 'no_grant'
+  | 'conflict'
+  | 'correction_exists'
+  | 'credit_exists';
 
 /** The registry refused; nothing was changed. `problems` are messages for people, never with a secret. */
 export class KeyRefused extends Error {

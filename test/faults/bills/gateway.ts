@@ -109,7 +109,11 @@ export class Gateway {
     const { data, store } = this.settings;
     const options = { url: store.redis!, deadlineMs: PATIENT_MS, plans: PLANS, usageDays: store.usage };
     const redis = openRedisEngine({ ...options, known: readOnly(knownStoreIn(data)) });
-    await redis.fleet.take(spoolId, spooled).finally(() => redis.close());
+    try {
+      await redis.fleet.take(spoolId, spooled);
+    } finally {
+      await redis.close();
+    }
   }
 
   async close(): Promise<void> {

@@ -82,7 +82,11 @@ async function countOn({ url }: RedisServer, key: string, day: string, requests:
   const engine = openRedisEngine({ url, deadlineMs: 5_000, plans: new Map(), usageDays: 400 });
   const row = { key, plan: 'narrow', operation: 'listPets', day, requests, units: requests };
   const rows = [{ ...row, returned: 0, limited: 0, banned: 0, failed: 0 }];
-  await engine.fleet.take(randomBytes(6).toString('hex'), { keyId: key, rows }).finally(() => engine.close());
+  try {
+    await engine.fleet.take(randomBytes(6).toString('hex'), { keyId: key, rows });
+  } finally {
+    await engine.close();
+  }
 }
 
 t.test('"Back up, restore, move", word for word: the bill is the same in the new Redis', async (t) => {

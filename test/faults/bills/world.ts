@@ -98,6 +98,10 @@ export class World {
   async #asAdmin(sql: string): Promise<void> {
     const client = new pg.Client({ connectionString: this.#postgres.url });
     await client.connect();
-    await client.query(sql).finally(() => client.end());
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
   }
 }

@@ -112,7 +112,16 @@ interface Elements {
   readonly button: Common & { readonly type?: 'submit' | 'button'; readonly name?: string; readonly value?: string };
   readonly input: Input & {
     readonly type:
-      'text' | 'password' | 'hidden' | 'checkbox' | 'radio' | 'date' | 'month' | 'number' | 'search' | 'url';
+      | 'text'
+      | 'password'
+      | 'hidden'
+      | 'checkbox'
+      | 'radio'
+      | 'date'
+      | 'month'
+      | 'number'
+      | 'search'
+      | 'url';
     readonly checked?: boolean | undefined;
     readonly min?: string | number | undefined;
     readonly max?: string | number | undefined;

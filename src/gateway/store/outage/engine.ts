@@ -115,15 +115,25 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
 
 /** Returns the store, which now also copies its changes here immediately: they survive a Redis that loses them. */
 function following<R extends StoredRecord, Change, S extends RecordStore<R, Change>>(store: S, keys: KeyCache): S {
-  const copied = async (write: Promise<void>, ids: readonly string[]): Promise<void> =>
-    write.finally(() => keys.changed(ids).catch(() => undefined));
+  const copied = async (write: Promise<void>, ids: readonly string[]): Promise<void> => {
+    try {
+      await write;
+    } finally {
+      await keys.changed(ids).catch(() => undefined);
+    }
+  };
   return {
     ...store,
     write: (record: R, ...rest: [AuditEntry, Change?]) =>
       record.version === 1 ? store.write(record, ...rest) : copied(store.write(record, ...rest), [record.id]),
     rewrite: (record: R, history: readonly AuditEntry[]) => copied(store.rewrite(record, history), [record.id]),
-    restore: (snapshots: readonly Snapshot<R>[]) =>
-      store.restore(snapshots).finally(() => keys.older(snapshots.map(({ record }) => record.id)).catch(() => [])),
+    restore: async (snapshots: readonly Snapshot<R>[]) => {
+      try {
+        return await store.restore(snapshots);
+      } finally {
+        await keys.older(snapshots.map(({ record }) => record.id)).catch(() => []);
+      }
+    },
   };
 }
 

@@ -206,7 +206,11 @@ function restoredOf(link: Link, options: RedisEngineOptions): RedisEngine['resto
     writeBackBy: (writeBack) => {
       link.writeBack = async () => {
         const engine = openRedisEngine({ ...options, known: null });
-        await writeBack(engine).finally(() => engine.close());
+        try {
+          await writeBack(engine);
+        } finally {
+          await engine.close();
+        }
       };
     },
   };

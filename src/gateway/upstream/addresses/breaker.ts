@@ -7,7 +7,8 @@ const SEVERAL = 3;
 const FRESH_MS = 250;
 
 export type BreakerChange =
-  { readonly open: true; readonly failure: UpstreamFailure } | { readonly open: false; readonly openedForMs: number };
+  | { readonly open: true; readonly failure: UpstreamFailure }
+  | { readonly open: false; readonly openedForMs: number };
 
 /** What an attempt shows about its address; null for nothing, for example if its client left. */
 export type Evidence = 'good' | UpstreamFailure | null;

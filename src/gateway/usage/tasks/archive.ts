@@ -17,7 +17,11 @@ export async function runArchiveTask(task: ArchiveTask): Promise<void> {
   if (archive === null)
     throw new ArchiveUnavailable('There is no archive: set LEDGER_URL and start the gateways again.');
   const store = openRedisLedger(task.settings, archivedStore(task.settings));
-  await run(task, archive, store).finally(() => Promise.all([archive.close(), store.close()]));
+  try {
+    await run(task, archive, store);
+  } finally {
+    await Promise.all([archive.close(), store.close()]);
+  }
 }
 
 function say(line: object): void {

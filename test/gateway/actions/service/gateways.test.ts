@@ -9,7 +9,8 @@ import { listen } from '../../admin/listener.js';
 interface Listed {
   readonly self: Readonly<Record<string, string>>;
   readonly others:
-    readonly { readonly host: string; readonly version: string | null; readonly differs: string[] }[] | null;
+    | readonly { readonly host: string; readonly version: string | null; readonly differs: string[] }[]
+    | null;
 }
 
 t.test('gateways on one store say what they run by, and each sees what differs', async (t) => {

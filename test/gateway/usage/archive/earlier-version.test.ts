@@ -13,7 +13,11 @@ t.teardown(() => postgres.stop());
 async function ask({ settings }: Place, sql: string, ...values: readonly unknown[]): Promise<void> {
   const client = new pg.Client({ connectionString: settings.store.archive! });
   await client.connect();
-  await client.query(sql, [...values]).finally(() => client.end());
+  try {
+    await client.query(sql, [...values]);
+  } finally {
+    await client.end();
+  }
 }
 
 /** What version 0.3 had left of a day that this version moved: `moved` as a whole, or in the midst of it. */

@@ -116,11 +116,12 @@ t.test(
     await redis.command('FLUSHALL');
     const isRefused = async (): Promise<boolean> => {
       const store = openRedisLedger({ ...settings, data: temporaryFolder(t) }, archivedStore(settings));
-      const answer = store.nowMs().then(
+      const answer = await store.nowMs().then(
         () => 'served',
         (error: unknown) => String(error),
       );
-      return /no id, not/.test(await answer.finally(() => store.close()));
+      await store.close();
+      return /no id, not/.test(answer);
     };
     await until('who knows nothing else is told by the archive', isRefused);
     t.equal(await redis.command('EXISTS', 'petgate:store'), 0, 'and nobody marks it');
