@@ -28,7 +28,7 @@ export const TARGETS: readonly Target[] = [
       'archive/stream',
     ].map((name) => `gateway/usage/${name}`),
     tests: [
-      ...['bill', 'payer-rows', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
+      ...['bill', 'month', 'accounts', 'payer-rows', 'closed-month'].map((name) => `gateway/usage/amounts/${name}`),
       ...['gateway/usage/report', 'gateway/usage/own', 'gateway/usage/so-far'],
       ...['amounts', 'corrections', 'reports'].map((name) => `gateway/actions/usage/${name}`),
       'cli/usage/push/money',

@@ -98,6 +98,11 @@ t.test('a plan without a price owes what nobody knows, and one that was left the
   const parts = dayCharges({ planOf, units: new Map([['basic', units([1, 5])]]) }, PRICES);
   t.match(parts[0], { plan: 'trial', price: null, amount: 0n });
   t.same(sumOf(parts, 'basic'), { base: 0n, included: 0n, overage: 5n, amount: 10n });
+  t.same(
+    parts.map(({ plan, day }) => `${plan} ${day}`),
+    [...Array.from({ length: 29 }, (_, n) => `trial ${n + 1}`), 'basic 0'],
+    'a day with neither share nor units is left out',
+  );
   t.equal(dayCharges({ planOf: [null], units: new Map() }, PRICES).length, 0, 'and nobody owes for no plan');
   t.end();
 });
@@ -153,5 +158,7 @@ t.test('units on a plan that is gone make nothing unknown once the opposite was 
   };
   t.same(plansIn([3, -5]), ['basic', 'gone']);
   t.same(plansIn([3, -5], [9, 5]), ['basic']);
+  const cancelled = new Map([['gone', [undefined, 5, -5]]]);
+  t.same(dayCharges({ planOf: [null, null, null], units: cancelled }, PRICES), [], 'whatever the other days have');
   t.end();
 });
