@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { Json } from '../client.js';
+import type { Json } from '../admin/client.js';
 import { DAY_MS } from '../../shared/utc-day.js';
 
 /** The parts of a body's or query's JSON schema that options are made from. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { CommandError } from '../command-error.js';
-import type { AdminClient, Connect, Json } from '../client.js';
-import { say, sayJson, styled } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import type { AdminClient, Connect, Json } from '../admin/client.js';
+import { say, sayJson, styled } from '../terminal/output.js';
 import { cell } from '../../shared/readable.js';
 import { rowsOf } from '../actions/print.js';
 import { readCounter, type Counter } from './counter.js';

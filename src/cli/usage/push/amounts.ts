@@ -1,5 +1,5 @@
-import type { AdminClient } from '../../client.js';
-import { CommandError } from '../../command-error.js';
+import type { AdminClient } from '../../admin/client.js';
+import { CommandError } from '../../terminal/command-error.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { lastDayOf, monthEndMs } from '../../../shared/utc-month.js';
 import { readLedger, type LedgerRow } from '../ledger.js';

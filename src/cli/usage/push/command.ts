@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { CommandError } from '../../command-error.js';
-import type { Connect } from '../../client.js';
-import { say, sayJson } from '../../output.js';
-import { progressOn } from '../../progress.js';
+import { CommandError } from '../../terminal/command-error.js';
+import type { Connect } from '../../admin/client.js';
+import { say, sayJson } from '../../terminal/output.js';
+import { progressOn } from '../../terminal/progress.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { payersOf } from './payers.js';
 import { Pusher } from './pusher.js';

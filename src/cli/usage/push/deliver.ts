@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandError } from '../../command-error.js';
+import { CommandError } from '../../terminal/command-error.js';
 import { cell } from '../../../shared/readable.js';
 import type { UsageEvent } from './event.js';
 

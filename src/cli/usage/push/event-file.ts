@@ -1,7 +1,7 @@
 import { createWriteStream, truncateSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { CommandError } from '../../command-error.js';
+import { CommandError } from '../../terminal/command-error.js';
 import type { UsageEvent } from './event.js';
 import { syncFolderOf } from './state.js';
 

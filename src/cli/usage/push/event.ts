@@ -1,4 +1,4 @@
-import type { Json } from '../../client.js';
+import type { Json } from '../../admin/client.js';
 import type { LedgerRow } from '../ledger.js';
 import type { PayerOf } from './payers.js';
 

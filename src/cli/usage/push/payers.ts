@@ -1,4 +1,4 @@
-import { listIn, type AdminClient } from '../../client.js';
+import { listIn, type AdminClient } from '../../admin/client.js';
 
 /** The payer of a key. `customer` is the customer's ID; null for a key without one. */
 export interface Payer {

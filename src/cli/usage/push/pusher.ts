@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
-import { listIn, type AdminClient } from '../../client.js';
-import { CommandError } from '../../command-error.js';
-import type { Progress } from '../../progress.js';
+import { listIn, type AdminClient } from '../../admin/client.js';
+import { CommandError } from '../../terminal/command-error.js';
+import type { Progress } from '../../terminal/progress.js';
 import { DAY_MS, dayOf, daysFrom, isDay } from '../../../shared/utc-day.js';
 import { readLedger } from '../ledger.js';
 import { amountsOf, monthsToSend } from './amounts.js';

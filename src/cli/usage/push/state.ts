@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CommandError } from '../../command-error.js';
+import { CommandError } from '../../terminal/command-error.js';
 
 /** Events in a file next to the state: those of a day, of the corrections, or of the amounts of a month. */
 interface EventFile {
