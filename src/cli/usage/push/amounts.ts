@@ -20,26 +20,26 @@ export async function amountsOf(
   client: AdminClient,
   month: string,
   source: string,
-  payerOf: Payers,
+  payers: Payers,
 ): Promise<readonly UsageEvent[]> {
   const events: UsageEvent[] = [];
   const days = { from: `${month}-01`, to: lastDayOf(month), by: 'customer,plan' };
   for await (const row of readLedger(client, { ...days, amounts: 'true', corrections: 'true' })) {
     if (row.get('final') !== 'true')
       throw new CommandError(`${month} is not final by the gateway's clock. Run the same command again later.`);
-    events.push(amountEvent(row, month, source, payerOf));
+    events.push(amountEvent(row, month, source, payers));
   }
   return events;
 }
 
-function amountEvent(row: LedgerRow, month: string, source: string, payerOf: Payers): UsageEvent {
+function amountEvent(row: LedgerRow, month: string, source: string, payers: Payers): UsageEvent {
   const [payer, plan] = [row.get('customer')!, row.get('plan')!];
   const { currency = '', unknown = '' } = Object.fromEntries(row);
   const known = [...COUNTED, ...(unknown === '' ? OWED : [])].filter((name) => row.has(name));
   return eventFor(`${month}-01`, {
     id: `month=${month}&payer=${payer}&plan=${encodeURIComponent(plan)}`,
     ...{ source, type: 'petgate.usage.amount.v1' },
-    subject: payerOf.customer(payer),
+    subject: payers.subjectOf(payer),
     data: {
       ...{ payer, plan, month },
       ...Object.fromEntries(known.map((name) => [name, figureIn(row.get(name)!)])),

@@ -49,8 +49,8 @@ export function pushCommand(connect: Connect): Command {
       const stateFile = state ?? join(await dataFolder(), `usage-push-${name}.json`);
       const progress = progressOn(process.stderr);
       const client = await connect();
-      const payerOf = await payersOf(client);
-      const parts = { ...options, client, payerOf, receiver, stateFile, progress, amounts: amounts === true };
+      const payers = await payersOf(client);
+      const parts = { ...options, client, payers, receiver, stateFile, progress, amounts: amounts === true };
       const pusher = new Pusher(parts);
       await pusher.run(from, toDay).finally(() => progress.end());
       if (json === true) sayJson({ ...pusher.done, state: stateFile });

@@ -17,12 +17,12 @@ export async function unsentCorrections(client: AdminClient, sent: ReadonlySet<s
  * Returns the event of a correction, to be added to the counts of its day.
  * @param isAmountSent the amount of its month was saved without it
  */
-export function correctionEvent(correction: Json, source: string, payerOf: Payers, isAmountSent: boolean): UsageEvent {
+export function correctionEvent(correction: Json, source: string, payers: Payers, isAmountSent: boolean): UsageEvent {
   const { id, key, customer, day, plan, requests, units, reason, at } = correction;
   return eventFor(String(day), {
     id: idOf(correction),
     ...{ source, type: 'petgate.usage.correction.v1' },
-    subject: typeof key === 'string' ? payerOf(key).subject : payerOf.customer(String(customer)),
+    subject: payers.subjectOf(String(customer ?? key)),
     data: {
       ...(typeof customer === 'string' ? { customer } : {}),
       ...(typeof key === 'string' ? { key } : {}),

@@ -1,6 +1,6 @@
 import type { Json } from '../../admin/client.js';
 import type { LedgerRow } from '../ledger.js';
-import type { PayerOf } from './payers.js';
+import type { Payers } from './payers.js';
 
 /** A CloudEvent 1.0 with usage, a correction or an amount. */
 export interface UsageEvent {
@@ -55,7 +55,7 @@ export async function sumsOf(events: AsyncIterable<{ readonly event: UsageEvent 
 export function eventOf(
   row: LedgerRow,
   source: string,
-  payerOf: PayerOf,
+  payers: Payers,
   sumOf: (group: string) => Sum | undefined,
 ): UsageEvent | undefined {
   const names = DIMENSIONS.filter((name) => row.has(name));
@@ -66,11 +66,11 @@ export function eventOf(
   const counts = Object.fromEntries(more) as Record<(typeof COUNTS)[number], number>;
   if (sum !== undefined && Object.values(counts).every((count) => count === 0)) return undefined;
   const [key, day] = [row.get('key')!, row.get('day')!];
-  const { customer, subject } = payerOf(key);
+  const customer = payers.customerOf(key);
   const others = (['plan', 'operation'] as const).filter((name) => row.has(name));
   return eventFor(day, {
     id: sum === undefined ? group : `${group}&rev=${sum.revision + 1}`,
-    ...{ source, type: 'petgate.usage.v1', subject },
+    ...{ source, type: 'petgate.usage.v1', subject: payers.subjectOf(customer ?? key) },
     data: {
       ...(customer === null ? {} : { customer, key }),
       ...Object.fromEntries(others.map((name) => [name, row.get(name)!])),
@@ -80,11 +80,11 @@ export function eventOf(
 }
 
 /** Parses a line of a file of events. Version 0.4 wrote rows of the ledger with a revision, and IDs of corrections. */
-export function parseEvent(line: string, source: string, payerOf: PayerOf): UsageEvent {
+export function parseEvent(line: string, source: string, payers: Payers): UsageEvent {
   const { revision, ...event } = (line.startsWith('{') ? JSON.parse(line) : { id: line }) as UsageEvent & Partial<Sum>;
   if (revision === undefined) return event;
   const row = new Map(Object.entries(event as unknown as Readonly<Record<string, string>>));
-  return eventOf(row, source, payerOf, () => (revision === 1 ? undefined : { revision: revision - 1, counts: {} }))!;
+  return eventOf(row, source, payers, () => (revision === 1 ? undefined : { revision: revision - 1, counts: {} }))!;
 }
 
 function countIn(counts: Json, name: string): number {

@@ -31,7 +31,7 @@ interface PushParts {
   /** Begins with `key,day`. */
   readonly by: string;
   readonly source: string;
-  readonly payerOf: Payers;
+  readonly payers: Payers;
   /** Events per request. */
   readonly batch: number;
   readonly stateFile: string;
@@ -143,14 +143,14 @@ export class Pusher {
   }
 
   async *#eventsOf(day: string, sums: ReadonlyMap<string, Sum>, wasSent: boolean): AsyncGenerator<UsageEvent, void> {
-    const { client, by, source, payerOf } = this.#parts;
+    const { client, by, source, payers } = this.#parts;
     for await (const row of readLedger(client, { from: day, to: day, by })) {
       if (!wasSent && row.get('final') !== 'true')
         throw new CommandError(
           `${day} is final by this machine's clock, but not by the gateway's; or a gateway returned with counts of ` +
             'earlier days. Check "petgate usage gateways" and the clocks, then run the same command again.',
         );
-      const event = eventOf(row, source, payerOf, (group) => sums.get(group));
+      const event = eventOf(row, source, payers, (group) => sums.get(group));
       if (event !== undefined) yield event;
     }
   }
@@ -161,8 +161,8 @@ export class Pusher {
     const unsent = await this.#unsentCorrections();
     const { amountsThrough, files, corrections: before } = file.state;
     const isAmountSent = (month: string): boolean => month <= (amountsThrough ?? '') || amountsOfMonth(month) in files;
-    const { source, payerOf } = this.#parts;
-    const events = unsent.map((one) => correctionEvent(one, source, payerOf, isAmountSent(monthOf(one))));
+    const { source, payers } = this.#parts;
+    const events = unsent.map((one) => correctionEvent(one, source, payers, isAmountSent(monthOf(one))));
     if (before !== null) {
       const since = new Date(Date.parse(before.to) - OVERLAP_MS).toISOString();
       const sent = events.filter(({ id, data }) => String(data['at']) <= since || before.ids.includes(id));
@@ -183,11 +183,11 @@ export class Pusher {
   /** Sends what is owed for a month, once: with exactly the corrections already sent. */
   async #pushAmounts(month: string): Promise<void> {
     const topic = amountsOfMonth(month);
-    const { client, source, payerOf } = this.#parts;
+    const { client, source, payers } = this.#parts;
     for (let tried = 0; !(topic in this.#file.state.files); tried += 1) {
       if (tried === FIXING_TRIES)
         throw new CommandError(`${month} is being corrected right now. Run the same command again later.`);
-      const events = await amountsOf(client, month, source, payerOf);
+      const events = await amountsOf(client, month, source, payers);
       const made = await this.#unsentCorrections();
       if (made.some((correction) => monthOf(correction) === month)) await this.#pushCorrections();
       else await this.#write(topic, events);
@@ -203,9 +203,9 @@ export class Pusher {
   }
 
   #read(topic: string): ReturnType<typeof readEvents> {
-    const { source, payerOf } = this.#parts;
+    const { source, payers } = this.#parts;
     const { bytes } = this.#file.fileOf(topic);
-    return readEvents(this.#pathOf(topic), bytes, (line) => parseEvent(line, source, payerOf));
+    return readEvents(this.#pathOf(topic), bytes, (line) => parseEvent(line, source, payers));
   }
 
   /** Appends events to the file of a topic; resolves to whether there were any. */

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { eventOf, parseEvent, sumsOf, type Sum, type UsageEvent } from '../../../../src/cli/usage/push/event.js';
+import type { Payers } from '../../../../src/cli/usage/push/payers.js';
 import type { LedgerRow } from '../../../../src/cli/usage/ledger.js';
 
 const row = (key: string, requests: number, { failed = 0, units = requests } = {}): LedgerRow =>
@@ -8,7 +9,7 @@ const row = (key: string, requests: number, { failed = 0, units = requests } = {
       ([name, value]) => [name, String(value)] as const,
     ),
   );
-const lone = (key: string): { customer: null; subject: string } => ({ customer: null, subject: key });
+const lone: Payers = { customerOf: () => null, subjectOf: (payer) => payer };
 
 async function* each(events: readonly UsageEvent[]): AsyncGenerator<{ readonly event: UsageEvent }, void> {
   for (const event of events) yield await Promise.resolve({ event });
@@ -41,14 +42,9 @@ t.test('growth is an event of the difference; a group that has shrunk stays as i
 
 t.test("the payer is the subject; a customer's event names its key", (t) => {
   const planned = new Map([...row('k', 3), ['plan', 'pro']]);
-  const payer = { customer: 'customer', subject: 'C-1042' };
+  const payers: Payers = { customerOf: () => 'customer', subjectOf: () => 'C-1042' };
   t.match(
-    eventOf(
-      planned,
-      'here',
-      () => payer,
-      () => undefined,
-    ),
+    eventOf(planned, 'here', payers, () => undefined),
     {
       id: 'day=2026-11-21&key=k&plan=pro',
       subject: 'C-1042',
