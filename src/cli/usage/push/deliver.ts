@@ -64,7 +64,10 @@ async function send(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
     .then(async (response) => ({ response, said: await response.text() }))
-    .catch((error: Error & { cause?: NodeJS.ErrnoException }) => error.cause?.code ?? error.message);
+    .catch((error: unknown) => {
+      const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
+      return cause?.code ?? message;
+    });
   if (typeof received === 'string') return { reason: `no response (${received})`, waitMs: 0 };
   const { ok, status, headers } = received.response;
   if (ok) return { reason: null, waitMs: 0 };
