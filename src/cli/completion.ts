@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { say } from './output.js';
+import { say } from './terminal/output.js';
 
 const SHELLS = ['bash', 'zsh'] as const;
 

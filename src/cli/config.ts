@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { Sources } from '../gateway/config/load.js';
 import type { Operation } from '../gateway/contract/operation.js';
-import { CommandError } from './command-error.js';
-import { keyValues, say, sayJson, styled, table } from './output.js';
+import { CommandError } from './terminal/command-error.js';
+import { keyValues, say, sayJson, styled, table } from './terminal/output.js';
 import { cell } from '../shared/readable.js';
 
 export function configCommand(): Command {

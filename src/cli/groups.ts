@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Connect } from './client.js';
+import type { Connect } from './admin/client.js';
 import { rehearseCommand } from './rehearse/command.js';
 import { checkCommand } from './rehearse/check.js';
 import { exportCommand as exportStore, importCommand as importStore } from './transfer/store.js';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { CommandError } from './command-error.js';
+import { CommandError } from './terminal/command-error.js';
 import { asTooFew } from './open-files.js';
-import { endWithReader, styled } from './output.js';
+import { endWithReader, styled } from './terminal/output.js';
 import { createProgram } from './program.js';
 
 /** Errors whose message needs no stack. By name, so that their modules need not be loaded. */

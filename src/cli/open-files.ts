@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CommandError } from './command-error.js';
+import { CommandError } from './terminal/command-error.js';
 
 /** A program cannot load with fewer: it opens its modules at the same time. */
 const LEAST = 256;

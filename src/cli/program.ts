@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { packageRoot } from '../shared/package-root.js';
 import { exitWithParent } from '../shared/exit.js';
-import { findAdmin } from './admin-address.js';
-import { AdminClient } from './client.js';
+import { findAdmin } from './admin/address.js';
+import { AdminClient } from './admin/client.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { groupsFor } from './groups.js';
 import { addExamples } from './examples.js';
 import { checkOpenFiles } from './open-files.js';
-import { endWithReader } from './output.js';
+import { endWithReader } from './terminal/output.js';
 import { whyCommand } from './why.js';
 
 /**

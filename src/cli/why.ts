@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { listIn, type Connect, type Json } from './client.js';
-import { CommandError } from './command-error.js';
-import { keyValues, say, sayJson, styled } from './output.js';
+import { listIn, type Connect, type Json } from './admin/client.js';
+import { CommandError } from './terminal/command-error.js';
+import { keyValues, say, sayJson, styled } from './terminal/output.js';
 import { cell } from '../shared/readable.js';
 import { segment } from './actions/segment.js';
 

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
 import { correctionsIn } from '../../src/gateway/store/records/correction.js';
-import { eraseKey } from '../../src/gateway/accounts/erase.js';
-import { KeyRegistry } from '../../src/gateway/accounts/registry.js';
+import { eraseKey } from '../../src/gateway/accounts/keys/erase.js';
+import { KeyRegistry } from '../../src/gateway/accounts/keys/registry.js';
 import { ask, dayName, keyOf, newCustomer, newKey, PLANS, rowsOf } from './cast.js';
 
 /** What is said of usage afterwards stands in the history of whom it is about. */

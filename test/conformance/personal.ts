@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { banEvent } from '../../src/gateway/store/records/facts.js';
 import type { AdmissionEngine } from '../../src/gateway/store/port.js';
-import { eraseCustomer, eraseKey } from '../../src/gateway/accounts/erase.js';
-import { KeyRegistry } from '../../src/gateway/accounts/registry.js';
+import { eraseCustomer, eraseKey } from '../../src/gateway/accounts/keys/erase.js';
+import { KeyRegistry } from '../../src/gateway/accounts/keys/registry.js';
 import {
   ask,
   askMany,

@@ -17,6 +17,9 @@ export const PROGRAMS: readonly string[] = [
 /** Folders of src without tests in the same folder of test, and where theirs are. */
 export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['src/bootstrap', 'test/cli/bootstrap.test.ts'],
+  ['src/cli/admin', 'test/cli/main.test.ts, which runs commands against a gateway'],
+  ['src/cli/terminal', 'test/cli/main.test.ts, which reads what commands print'],
+  ['src/gateway/actions', 'test/gateway/actions/table/actions.test.ts, which runs every action'],
   [
     'src/gateway/store/embedded/records',
     'test/conformance/keys.ts and test/gateway/accounts, which run on this engine',

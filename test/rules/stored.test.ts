@@ -7,7 +7,7 @@ import { temporaryFolder } from '../servers/program.js';
 
 /**
  * All that stands in a filled store. Whoever adds something says here whether it moves with `petgate store export`
- * (accounts/transfer/stored.ts), what erasing does to it (accounts/erase.ts), and raises the format mark of the store.
+ * (accounts/transfer/stored.ts), what erasing does to it (accounts/keys/erase.ts), and raises the format mark of the store.
  */
 const MOVES = 'moves';
 const COUNTED_BY_ID = 'moves, erasing leaves it';

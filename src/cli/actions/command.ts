@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import type { Connect } from '../client.js';
-import { CommandError } from '../command-error.js';
+import type { Connect } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
 import type { Values } from '../../gateway/actions/command.js';
 import { offerFor, type Offer } from './offer.js';
 import { run } from './run.js';

@@ -20,7 +20,7 @@ export interface Offer {
 
 /** Returns every action that the command line offers. */
 export async function allOffers(): Promise<readonly Offer[]> {
-  const [{ ACTIONS }, { z }] = await Promise.all([import('../../gateway/actions/table.js'), import('zod')]);
+  const [{ ACTIONS }, { z }] = await Promise.all([import('../../gateway/actions/table/actions.js'), import('zod')]);
   return ACTIONS.flatMap((action) =>
     (action.commands ?? []).map((command) => {
       const { takes, query = {}, summary } = action;

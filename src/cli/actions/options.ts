@@ -1,5 +1,6 @@
 import { Option } from 'commander';
-import type { Json } from '../client.js';
+import type { Json } from '../admin/client.js';
+import { isMapping } from '../../shared/mapping.js';
 import { DAY_MS } from '../../shared/utc-day.js';
 
 /** The parts of a body's or query's JSON schema that options are made from. */
@@ -79,12 +80,8 @@ export function fieldsIn(fields: readonly Field[], values: Readonly<Record<strin
   const all: Record<string, unknown> = {};
   for (const { name, fieldsIn: read } of fields)
     for (const [field, value] of values[name] === undefined ? [] : Object.entries(read(values[name])))
-      all[field] = isObject(value) && isObject(all[field]) ? { ...all[field], ...value } : value;
+      all[field] = isMapping(value) && isMapping(all[field]) ? { ...all[field], ...value } : value;
   return all;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Leaves a value that does not fit the field unchanged: the gateway reports why it is wrong. */

@@ -1,5 +1,5 @@
-import { listIn, type Json } from '../client.js';
-import { keyValues, styled, table } from '../output.js';
+import { listIn, type Json } from '../admin/client.js';
+import { keyValues, styled, table } from '../terminal/output.js';
 import { cell, readable } from '../../shared/readable.js';
 import type { Column, Values, Prints } from '../../gateway/actions/command.js';
 

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
-import { linesIn, listIn, type AdminClient, type Connect, type Json, type Method } from '../client.js';
-import { CommandError } from '../command-error.js';
-import { say, sayJson, styled } from '../output.js';
+import { linesIn, listIn, type AdminClient, type Connect, type Json, type Method } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
+import { say, sayJson, styled } from '../terminal/output.js';
 import { pourTo } from '../transfer/files.js';
 import type { Bulk, Values, Prints } from '../../gateway/actions/command.js';
 import type { Offer } from './offer.js';

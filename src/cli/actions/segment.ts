@@ -1,4 +1,4 @@
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /** Encodes an ID for a path. Throws CommandError for a whole key or token, without repeating the secret. */
 export function segment(id: string): string {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { Connect, Json } from '../client.js';
-import { CommandError } from '../command-error.js';
-import { say, sayJson, styled } from '../output.js';
+import type { Connect, Json } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
+import { say, sayJson, styled } from '../terminal/output.js';
 import { cell } from '../../shared/readable.js';
 
 export function checkCommand(connect: Connect): Command {

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import type { Connect } from '../client.js';
-import { CommandError } from '../command-error.js';
-import { logFiles } from '../log-files.js';
-import { say, sayJson } from '../output.js';
+import type { Connect } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
+import { logFiles } from '../usage/log-files.js';
+import { say, sayJson } from '../terminal/output.js';
 import { rehearsedLedger } from './ledger.js';
 import { rehearsedLog } from './log.js';
 import { textOfLedger, textOfLog } from './show.js';

@@ -1,6 +1,6 @@
 import type { Outcome, Rehearsal } from '../../gateway/usage/rehearsal/rehearsal.js';
-import { CommandError } from '../command-error.js';
-import { linesOf } from '../log-files.js';
+import { CommandError } from '../terminal/command-error.js';
+import { linesOf } from '../usage/log-files.js';
 import { checkPlans } from './show.js';
 
 /** Replays access logs under the plans of `file`. @param today file of the original plans, if known */

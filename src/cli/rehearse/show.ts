@@ -2,8 +2,8 @@ import type { MoneyView } from '../../gateway/usage/grouping/money-view.js';
 import type { LedgerOutcome } from '../../gateway/usage/rehearsal/ledger/rehearse.js';
 import type { Outcome } from '../../gateway/usage/rehearsal/rehearsal.js';
 import type { BeforeAndAfter, Figures, Row } from '../../gateway/usage/rehearsal/tally.js';
-import { CommandError } from '../command-error.js';
-import { styled, table } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { styled, table } from '../terminal/output.js';
 import { withCurrency } from '../../shared/currency.js';
 import { cell } from '../../shared/readable.js';
 

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CommandError } from '../command-error.js';
-import { say, styled } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import { say, styled } from '../terminal/output.js';
 import { answersReady } from './ready.js';
 
 const FIRST_PAUSE_MS = 500;

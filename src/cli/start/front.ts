@@ -5,7 +5,7 @@ import { loadSettings } from '../../gateway/config/load.js';
 import type { Settings } from '../../gateway/config/schema/gateway.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { readVariable } from '../../shared/names/variables.js';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /** Options that override the variables. */
 export interface StartOptions {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { CommandError } from '../command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 
 const HIGHEST_PORT = 65_535;
 

@@ -1,5 +1,5 @@
-import { type AdminClient, listIn } from '../client.js';
-import { say, styled } from '../output.js';
+import { type AdminClient, listIn } from '../admin/client.js';
+import { say, styled } from '../terminal/output.js';
 import { cell } from '../../shared/readable.js';
 
 /**

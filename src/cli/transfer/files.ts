@@ -1,9 +1,9 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { Transform, type Readable, type Writable } from 'node:stream';
-import type { AdminClient, Connect, Json } from '../client.js';
-import { CommandError } from '../command-error.js';
-import { progressOn } from '../progress.js';
+import type { AdminClient, Connect, Json } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
+import { progressOn } from '../terminal/progress.js';
 
 /** Streams a file or standard input to the admin API, with progress on standard error. */
 export async function upload(client: AdminClient, path: string, file: string, doing: string): Promise<Json> {

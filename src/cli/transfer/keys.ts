@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Connect } from '../client.js';
-import { say, sayJson } from '../output.js';
+import type { Connect } from '../admin/client.js';
+import { say, sayJson } from '../terminal/output.js';
 import { upload } from './files.js';
 
 const PATH = '/admin/v1/keys/import';

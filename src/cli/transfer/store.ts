@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Connect, Json } from '../client.js';
-import { say, sayJson } from '../output.js';
+import type { Connect, Json } from '../admin/client.js';
+import { say, sayJson } from '../terminal/output.js';
 import { pourTo, upload } from './files.js';
 
 /** Returns `petgate store export`. */

@@ -1,5 +1,5 @@
-import { CommandError } from '../command-error.js';
-import { linesOf, logFiles } from '../log-files.js';
+import { CommandError } from '../terminal/command-error.js';
+import { linesOf, logFiles } from './log-files.js';
 import { LINES_DROPPED } from '../../shared/log-lines.js';
 
 /** Admitted requests, and what they cost once their holds are settled. */

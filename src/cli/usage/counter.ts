@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import type { AdminClient } from '../client.js';
-import { CommandError } from '../command-error.js';
+import type { AdminClient } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /** `petgate_admitted_total` of one or more gateways, by `plan\toperation`. */
 export interface Counter {

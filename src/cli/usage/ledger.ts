@@ -1,5 +1,5 @@
-import { linesIn, type AdminClient } from '../client.js';
-import { CommandError } from '../command-error.js';
+import { linesIn, type AdminClient } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /** One row of the ledger, by the columns of the admin API's CSV. */
 export type LedgerRow = ReadonlyMap<string, string>;

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import { CommandError } from '../command-error.js';
-import type { AdminClient, Connect, Json } from '../client.js';
-import { say, sayJson, styled } from '../output.js';
+import { CommandError } from '../terminal/command-error.js';
+import type { AdminClient, Connect, Json } from '../admin/client.js';
+import { say, sayJson, styled } from '../terminal/output.js';
 import { cell } from '../../shared/readable.js';
 import { rowsOf } from '../actions/print.js';
 import { readCounter, type Counter } from './counter.js';
 import { readLedger } from './ledger.js';
 import { askedOf, nameOf, readLogs, type Admitted, type LoggedDay } from './access-log.js';
-import { dayOf } from '../../shared/utc-day.js';
+import { dayOf, isDay } from '../../shared/utc-day.js';
 
 interface ReconcileOptions {
   readonly day: string;
@@ -55,7 +55,7 @@ export function reconcileCommand(connect: Connect): Command {
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async ({ day, accessLog, metrics = [], json }: ReconcileOptions) => {
-      if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new CommandError('--day must be a day such as 2026-11-21.', 2);
+      if (!isDay(day)) throw new CommandError('--day must be a day such as 2026-11-21.', 2);
       const client = await connect();
       const proof = await prove(client, day, await readLogs(accessLog, day), metrics);
       if (json === true) sayJson(proof);

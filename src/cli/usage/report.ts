@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
-import { listIn, type Json, type Connect } from '../client.js';
-import { CommandError } from '../command-error.js';
+import { listIn, type Json, type Connect } from '../admin/client.js';
+import { CommandError } from '../terminal/command-error.js';
 import type { Dimension } from '../../gateway/usage/grouping/range.js';
 import { segment } from '../actions/segment.js';
-import { say, styled } from '../output.js';
+import { say, styled } from '../terminal/output.js';
 import { cell } from '../../shared/readable.js';
 import { rowsOf } from '../actions/print.js';
 import { inCurrency } from '../../shared/currency.js';

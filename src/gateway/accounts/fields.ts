@@ -4,6 +4,7 @@ import { MAX_CONCURRENCY } from '../admission/leases.js';
 import { ANONYMOUS_PLAN, type Plan, type Plans } from '../admission/plan.js';
 import { whole, wholeError } from '../config/schema/values.js';
 import { suggestion } from '../../shared/names/nearest.js';
+import { isDay } from '../../shared/utc-day.js';
 import { dearestOn, tooSmallFor, type Costs } from './plans/price.js';
 import { KeyRefused } from './refused.js';
 import { IMPORTED_MIN_LENGTH } from './token.js';
@@ -219,10 +220,7 @@ export function parseMoment(value: unknown): number | undefined {
 
 /** Unix ms; NaN for invalid dates such as 31 February, which Date.parse turns into a day in March. */
 function parseDate(value: string): number {
-  if (!ISO_DATE.test(value)) return Number.NaN;
-  const day = value.slice(0, 10);
-  const dayMs = Date.parse(day);
-  return Number.isNaN(dayMs) || !new Date(dayMs).toISOString().startsWith(day) ? Number.NaN : Date.parse(value);
+  return ISO_DATE.test(value) && isDay(value.slice(0, 10)) ? Date.parse(value) : Number.NaN;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { AdmissionEngine, Running } from '../store/port.js';
 import type { ArchiveTask } from '../usage/tasks/task.js';
 import type { Body, Checked, Shape } from '../accounts/fields.js';
-import type { KeyRegistry } from '../accounts/registry.js';
+import type { KeyRegistry } from '../accounts/keys/registry.js';
 import type { Readiness } from '../observe/health.js';
 import type { Recall } from '../observe/recent/recall.js';
 import type { Log } from '../../shared/log.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { keyChange } from '../accounts/change.js';
+import { keyChange } from '../accounts/keys/change.js';
 import { newCorrection } from '../accounts/corrections.js';
 import { newCredit } from '../accounts/credits.js';
-import { newKey } from '../accounts/create.js';
+import { newKey } from '../accounts/keys/create.js';
 import { customerChange, newCustomer } from '../accounts/customers/registry.js';
 import { limits, NO_RULES, text, type Shape } from '../accounts/fields.js';
 import { newGrant } from '../accounts/grants.js';

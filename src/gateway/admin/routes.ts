@@ -1,5 +1,5 @@
 import { action, type Action } from '../actions/action.js';
-import { ACTIONS } from '../actions/table.js';
+import { ACTIONS } from '../actions/table/actions.js';
 import { describe } from './describe.js';
 
 /** All routes of the admin API. */

@@ -12,7 +12,7 @@ import { forClient, goneOf } from './gone.js';
 import { readBody } from '../actions/input/body.js';
 import { bytesOf, PATIENCE_MS } from './body.js';
 import type { Mount, MountOf } from './mount.js';
-import { perform } from '../actions/perform.js';
+import { perform } from '../actions/table/perform.js';
 import { BODY_BYTES, refusalOf } from './refusals.js';
 import { unmatched, type AdminParts, type Action } from '../actions/action.js';
 import { ROUTES } from './routes.js';

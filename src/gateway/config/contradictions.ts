@@ -1,5 +1,5 @@
 import { readsAuthorization } from '../refusals/credential-location.js';
-import type { Layers } from './files/layers.js';
+import { problemAt, type Layers } from './files/layers.js';
 import type { Problem } from './files/problem.js';
 import type { GatewayFile } from './schema/gateway.js';
 
@@ -22,25 +22,15 @@ function sharedPort(gateway: Layers, { listen, admin }: GatewayFile): Problem[] 
   ].filter((path) => gateway.decides(path) !== undefined);
   // The variable is more likely the mistake than the line in the file, which has the default.
   const path = said.find((one) => gateway.location(one, 'value').line === 0) ?? said[0] ?? ['listen', 'port'];
-  return [
-    {
-      ...gateway.location(path, 'value'),
-      path: path.join('.'),
-      message: `the public listener and that of operators are both on port ${listen.port}; give them different ports`,
-    },
-  ];
+  const both = `the public listener and that of operators are both on port ${listen.port}`;
+  return [problemAt(gateway, path, `${both}; give them different ports`)];
 }
 
 /** PROXY headers are accepted only from trusted proxies: without any, every connection would be closed. */
 function nobodyTrusted(gateway: Layers, { listen, trusted_proxies: trusted }: GatewayFile): Problem[] {
   if (!listen.proxy_protocol || trusted.length > 0) return [];
-  return [
-    {
-      ...gateway.location(['listen', 'proxy_protocol'], 'value'),
-      path: 'listen.proxy_protocol',
-      message: 'no connection could be served: name the addresses of your load balancers in trusted_proxies',
-    },
-  ];
+  const message = 'no connection could be served: name the addresses of your load balancers in trusted_proxies';
+  return [problemAt(gateway, ['listen', 'proxy_protocol'], message)];
 }
 
 /** If this gateway's keys are in Authorization, forwarding it would show them to the upstream. */
@@ -48,19 +38,16 @@ function keysPassedOn(gateway: Layers, { upstreams, credentials }: GatewayFile):
   if (!credentials.some(readsAuthorization)) return [];
   return Object.entries(upstreams).flatMap(([name, { authorization }]) => {
     if (authorization !== 'client') return [];
-    const path = ['upstreams', name, 'authorization'];
     const message =
       'the gateway reads its own keys from Authorization, so that the upstream would see them; write none, or a ' +
       'secret of the upstream, or leave Authorization out of credentials';
-    return [{ ...gateway.location(path, 'value'), path: path.join('.'), message }];
+    return [problemAt(gateway, ['upstreams', name, 'authorization'], message)];
   });
 }
 
 /** In production the embedded store must be chosen explicitly, not result from a missing variable. */
 function engineUnsaid(gateway: Layers, { environment, store }: GatewayFile): Problem[] {
-  const report = (key: 'engine' | 'redis', message: string): Problem[] => [
-    { ...gateway.location(['store', key], 'value'), path: `store.${key}`, message },
-  ];
+  const report = (key: 'engine' | 'redis', message: string): Problem[] => [problemAt(gateway, ['store', key], message)];
   if (store.redis !== undefined && store.engine === 'embedded')
     return report(
       'engine',

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -14,6 +13,7 @@ import {
   layOver,
   pathAt,
   plainLayer,
+  problemAt,
   readChain,
   readNamed,
   textLayer,
@@ -98,7 +98,6 @@ function* readSources(environment: NodeJS.ProcessEnv, need: CertificateNeed): Ge
   const files = filesOf(gateway, plans, tls, upstreams.paths);
   const certificateFault = faults.length === 0 ? null : new ConfigError(faults, files);
   if (gateway) problems.push(...dataInPackages(gateway));
-  if (need === 'required' && gateway) problems.push(...archivedFiles(gateway));
   if (need === 'required' || problems.length > 0) problems.push(...faults);
   if (!gateway || !file || !plans || !planFile || problems.length > 0) throw new ConfigError(problems, files);
   return {
@@ -208,7 +207,7 @@ function tlsFiles(gateway: Layers): TlsFiles | null {
 function openCertificate(problems: Problem[], gateway: Layers | undefined, tls: TlsFiles | null): Certificate | null {
   if (gateway === undefined || tls === null) return null;
   return readCertificate(tls, (part, message) => {
-    problems.push({ ...gateway.location(['tls', part], 'value'), path: `tls.${part}`, message });
+    problems.push(problemAt(gateway, ['tls', part], message));
   });
 }
 
@@ -230,17 +229,7 @@ function dataInPackages(gateway: Layers): Problem[] {
   const message =
     `the data folder ${folder} is below node_modules, which npm replaces at every install. Move it elsewhere and ` +
     'name it with PETGATE_DATA, or start in another folder';
-  return [{ ...gateway.location(['data'], 'value'), path: 'data', message }];
-}
-
-/** Days that 0.2 archived there would be missing from reports. */
-function archivedFiles(gateway: Layers): Problem[] {
-  const folder = join(dataFolderOf(gateway), 'ledger');
-  if (!existsSync(folder) || !readdirSync(folder).some((name) => name.endsWith('.tsv'))) return [];
-  const message =
-    'holds archived days of the ledger, which only 0.2 reads: start it on this data folder once more and bring ' +
-    'them back with its `petgate usage archive restore`';
-  return [{ file: folder, line: 0, column: 0, path: '', message }];
+  return [problemAt(gateway, ['data'], message)];
 }
 
 function contractOf(gateway: Layers): string | null {

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readCertificate, readWhole } from './certificate.js';
-import { pathAt, type Layers } from './files/layers.js';
+import { pathAt, problemAt, type Layers } from './files/layers.js';
 import type { Problem } from './files/problem.js';
 import type { SecretSource } from './schema/authorization.js';
 import type { GatewayFile } from './schema/gateway.js';
@@ -37,8 +37,7 @@ export function readUpstreamFiles(
       return path;
     };
     const refuse: Refuse = (setting, message) => {
-      const path = ['upstreams', name, ...setting];
-      problems.push({ ...gateway.location(path, 'value'), path: path.join('.'), message });
+      problems.push(problemAt(gateway, ['upstreams', name, ...setting], message));
       return null;
     };
     const tls = readTls(fileOf('ca'), fileOf('cert'), fileOf('key'), refuse);

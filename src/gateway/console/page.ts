@@ -3,7 +3,7 @@ import type { Access } from '../actions/access/roles.js';
 import type { Caller } from '../admin/access/authorize.js';
 import type { Headers } from '../actions/answer.js';
 import type { AdminParts } from '../actions/action.js';
-import { ACTIONS } from '../actions/table.js';
+import { ACTIONS } from '../actions/table/actions.js';
 import type { Guard } from '../pages/components/form.js';
 import type { Form } from '../pages/form.js';
 import type { AdminApi } from './api.js';

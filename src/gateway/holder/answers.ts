@@ -1,6 +1,6 @@
 import { KeyRefused } from '../accounts/refused.js';
 import { newestOf } from '../accounts/rotation.js';
-import type { KeyRegistry } from '../accounts/registry.js';
+import type { KeyRegistry } from '../accounts/keys/registry.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { OnVerdict } from '../admission/admit.js';
 import type { AddressReader } from '../edge/client-address.js';

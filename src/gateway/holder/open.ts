@@ -1,6 +1,6 @@
 import type { Admission } from '../admission/batch.js';
 import type { StandingVerdict } from '../admission/verdict.js';
-import { KeyRegistry } from '../accounts/registry.js';
+import { KeyRegistry } from '../accounts/keys/registry.js';
 import type { RefusalPage } from '../answer.js';
 import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';

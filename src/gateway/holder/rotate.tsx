@@ -1,4 +1,4 @@
-import type { KeyRegistry } from '../accounts/registry.js';
+import type { KeyRegistry } from '../accounts/keys/registry.js';
 import { parseToken } from '../accounts/token.js';
 import { Notice } from '../pages/components/notice.js';
 import { framed } from './frame.js';

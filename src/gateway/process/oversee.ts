@@ -12,7 +12,7 @@ import type { Base } from './base.js';
 import type { Reloader } from '../config/reload.js';
 import type { Deliverer } from '../events/deliverer.js';
 import { watchHealth } from '../observe/health.js';
-import { KeyRegistry } from '../accounts/registry.js';
+import { KeyRegistry } from '../accounts/keys/registry.js';
 import { watchArchive, watchUnarchived } from '../usage/tasks/archive-metrics.js';
 import { runningBy, watchInfo } from '../observe/info.js';
 import type { Recall } from '../observe/recent/recall.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
+import { KeyRegistry } from '../../../src/gateway/accounts/keys/registry.js';
 import type { Plan, Plans } from '../../../src/gateway/admission/plan.js';
 import { knownStoreIn, readOnly } from '../../../src/gateway/store/known-store.js';
 import type { LedgerStore } from '../../../src/gateway/store/ledger.js';

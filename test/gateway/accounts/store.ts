@@ -6,7 +6,7 @@ import { openEmbeddedEngine, type EmbeddedEngine } from '../../../src/gateway/st
 import type { Limits } from '../../../src/gateway/admission/bucket.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
 import { KeyRefused } from '../../../src/gateway/accounts/refused.js';
-import { KeyRegistry, type RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import { KeyRegistry, type RegistryParts } from '../../../src/gateway/accounts/keys/registry.js';
 import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { BAN } from '../admission/ban.js';
 

@@ -13,7 +13,7 @@ import { ErrorBody } from '../../../src/gateway/actions/schemas.js';
 import type { MountOf } from '../../../src/gateway/admin/mount.js';
 import type { AdminParts, Action } from '../../../src/gateway/actions/action.js';
 import { ROUTES } from '../../../src/gateway/admin/routes.js';
-import type { KeyRegistry, RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import type { KeyRegistry, RegistryParts } from '../../../src/gateway/accounts/keys/registry.js';
 import { openRegistry, openStore } from '../accounts/store.js';
 
 export const ADMIN_TOKEN = 'operators-only-0123456789';

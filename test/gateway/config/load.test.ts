@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -173,17 +173,6 @@ t.test('the environment wins over the file', (t) => {
     },
     log: { level: 'warn', access: true, sampled: 1 },
   });
-  t.end();
-});
-
-t.test('days that 0.2 archived in files refuse a start, and nothing else', (t) => {
-  const folder = write(t, {});
-  const environment = { PETGATE_DATA: folder };
-  mkdirSync(join(folder, 'ledger/work'), { recursive: true });
-  t.equal(loadSources(environment).settings.data, folder, 'an empty archive is none');
-  writeFileSync(join(folder, 'ledger/2026-01-05.tsv'), '');
-  t.throws(() => loadSources(environment), { name: 'ConfigError', message: /0\.2 .* `petgate usage archive restore`/ });
-  t.equal(loadSettings(environment).data, folder, 'where the admin port is can be asked all the same');
   t.end();
 });
 

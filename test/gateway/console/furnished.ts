@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
+import { KeyRegistry } from '../../../src/gateway/accounts/keys/registry.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
 import { openEmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import type { StoredRow } from '../../../src/gateway/store/records/counts.js';

@@ -1,6 +1,6 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import type { Test } from 'tap';
-import type { RegistryParts } from '../../../src/gateway/accounts/registry.js';
+import type { RegistryParts } from '../../../src/gateway/accounts/keys/registry.js';
 import type { AdminParts } from '../../../src/gateway/actions/action.js';
 import { createConsole } from '../../../src/gateway/console/open.js';
 import { ADMIN_TOKEN, listen, type Listener } from '../admin/listener.js';

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import type { EventType, GatewayEvent, Outbox, OutboxEntry } from '../../../src/gateway/store/outbox/event.js';
 import { Deliverer } from '../../../src/gateway/events/deliverer.js';
 import type { Outcome } from '../../../src/gateway/events/send.js';
-import type { KeyRegistry } from '../../../src/gateway/accounts/registry.js';
+import type { KeyRegistry } from '../../../src/gateway/accounts/keys/registry.js';
 import { until } from '../../servers/until.js';
 import { openRegistry, openStore } from '../accounts/store.js';
 

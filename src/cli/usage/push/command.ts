@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { CommandError } from '../../command-error.js';
-import type { Connect } from '../../client.js';
-import { say, sayJson } from '../../output.js';
-import { progressOn } from '../../progress.js';
+import { CommandError } from '../../terminal/command-error.js';
+import type { Connect } from '../../admin/client.js';
+import { say, sayJson } from '../../terminal/output.js';
+import { progressOn } from '../../terminal/progress.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { payersOf } from './payers.js';
 import { Pusher } from './pusher.js';
@@ -15,7 +15,7 @@ interface PushOptions {
   readonly toDay?: string;
   readonly by: string;
   readonly source: string;
-  readonly batch: string;
+  readonly batch: number;
   readonly retryFor: string;
   readonly state?: string;
   readonly amounts?: true;
@@ -23,49 +23,42 @@ interface PushOptions {
 }
 
 const MAX_BATCH = 10_000;
+const ALL_DIMENSIONS = 'key,day,plan,operation';
 
 export function pushCommand(connect: Connect): Command {
   return new Command('push')
     .description('push usage to a billing system as CloudEvents')
-    .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN')
-    .option('--from <day>', 'first UTC day (default: where the last push ended, or the first of last month)')
-    .option('--to-day <day>', 'last UTC day (default: the last final day)')
-    .option('--by <dimensions>', 'plan, operation; key and day are always included', 'key,day,plan,operation')
+    .requiredOption('--to <url>', 'where to send it; the bearer token for it comes from PETGATE_PUSH_TOKEN', urlOf)
+    .option('--from <day>', 'first UTC day (default: where the last push ended, or the first of last month)', (text) =>
+      checkedDay(text, '--from'),
+    )
+    .option('--to-day <day>', 'last UTC day (default: the last final day)', (text) => checkedDay(text, '--to-day'))
+    .option('--by <dimensions>', 'plan, operation; key and day are always included', dimensionsOf, ALL_DIMENSIONS)
     .option('--source <uri>', 'source of the events; source and id together identify repeats', 'urn:petgate:usage')
-    .option('--batch <count>', 'events per request', '500')
+    .option('--batch <count>', 'events per request', batchOf, 500)
     .option('--retry-for <duration>', 'how long to retry a batch, such as 30s, 10m', '10m')
     .option('--state <file>', 'file that remembers what was acknowledged (default: in the data folder)')
     .option('--amounts', 'also send what is owed for each past month, once')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async (options: PushOptions) => {
-      const by = dimensionsOf(options.by);
-      const { source } = options;
+    .action(async ({ to: url, from, toDay, retryFor, state, amounts, json, ...options }: PushOptions) => {
       const { parseDurationMs } = await import('../../../gateway/config/schema/quantity.js');
-      const receiver = {
-        url: urlOf(options.to),
-        token: tokenOf(process.env),
-        retryForMs: parseDurationMs(options.retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.'),
-      };
-      const batch = batchOf(options.batch);
-      const [from, to] = [checkedDay(options.from, '--from'), checkedDay(options.toDay, '--to-day')];
-      const stateFile =
-        options.state ?? join(await dataFolder(), `usage-push-${nameOf([receiver.url, 'day', by, source])}.json`);
+      const retryForMs = parseDurationMs(retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.');
+      const receiver = { url, token: tokenOf(process.env), retryForMs };
+      const name = nameOf([url, 'day', options.by, options.source]);
+      const stateFile = state ?? join(await dataFolder(), `usage-push-${name}.json`);
       const progress = progressOn(process.stderr);
       const client = await connect();
-      const payerOf = await payersOf(client);
-      const pusher = new Pusher({
-        ...{ client, payerOf, receiver, by, source, batch, stateFile, progress },
-        amounts: options.amounts === true,
-      });
-      await pusher.run(from, to).finally(() => progress.end());
-      const { events, ranges, corrected, corrections, amounts } = pusher;
-      if (options.json === true) sayJson({ events, ranges, corrected, corrections, amounts, state: stateFile });
-      else say(summaryOf(pusher));
+      const payers = await payersOf(client);
+      const parts = { ...options, client, payers, receiver, stateFile, progress, amounts: amounts === true };
+      const pusher = new Pusher(parts);
+      await pusher.run(from, toDay).finally(() => progress.end());
+      if (json === true) sayJson({ ...pusher.done, state: stateFile });
+      else say(summaryOf(pusher.done));
     });
 }
 
-function summaryOf({ events, ranges, corrected, corrections, amounts }: Pusher): string {
+function summaryOf({ events, ranges, corrected, corrections, amounts }: Pusher['done']): string {
   if (ranges.length === 0 && events === 0) return 'Nothing new: all final days were already acknowledged.';
   const pushed = [
     ...ranges.map(({ from, to }) => `${from} to ${to}`),
@@ -110,8 +103,8 @@ function batchOf(text: string): number {
   return count >= 1 && count <= MAX_BATCH ? count : refuse(`--batch must be a whole number from 1 to ${MAX_BATCH}.`);
 }
 
-function checkedDay(text: string | undefined, option: string): string | undefined {
-  if (text !== undefined && !isDay(text)) refuse(`${option} must be a day such as 2026-11-21.`);
+function checkedDay(text: string, option: string): string {
+  if (!isDay(text)) refuse(`${option} must be a day such as 2026-11-21.`);
   return text;
 }
 

@@ -1,5 +1,5 @@
-import { listIn, type AdminClient, type Json } from '../../client.js';
-import type { UsageEvent } from './event.js';
+import { listIn, type AdminClient, type Json } from '../../admin/client.js';
+import { eventFor, type UsageEvent } from './event.js';
 import type { Payers } from './payers.js';
 
 /**
@@ -10,47 +10,34 @@ export async function unsentCorrections(client: AdminClient, sent: ReadonlySet<s
   const found = await client.askAll('/admin/v1/usage/corrections', new URLSearchParams(), 'corrections');
   return listIn(found, 'corrections')
     .filter((correction) => !sent.has(idOf(correction)))
-    .sort((a, b) => (momentOf(a) < momentOf(b) ? -1 : 1));
+    .sort((a, b) => (String(a['at']) < String(b['at']) ? -1 : 1));
 }
 
 /**
- * Returns the event of a correction, to be added to the counts of its day. Its content never changes.
+ * Returns the event of a correction, to be added to the counts of its day.
  * @param isAmountSent the amount of its month was saved without it
  */
-export function correctionEvent(correction: Json, source: string, payerOf: Payers, isAmountSent: boolean): UsageEvent {
-  const { id, key, customer, day, plan, requests, units, reason } = correction as Readonly<
-    Record<string, string | null>
-  >;
-  const subject = typeof key === 'string' ? payerOf(key).subject : payerOf.customer(customer!);
-  return {
-    specversion: '1.0',
+export function correctionEvent(correction: Json, source: string, payers: Payers, isAmountSent: boolean): UsageEvent {
+  const { id, key, customer, day, plan, requests, units, reason, at } = correction;
+  return eventFor(String(day), {
     id: idOf(correction),
-    source,
-    type: 'petgate.usage.correction.v1',
-    subject,
-    time: `${day!}T00:00:00Z`,
-    datacontenttype: 'application/json',
+    ...{ source, type: 'petgate.usage.correction.v1' },
+    subject: payers.subjectOf(String(customer ?? key)),
     data: {
       ...(typeof customer === 'string' ? { customer } : {}),
       ...(typeof key === 'string' ? { key } : {}),
-      ...{ plan: plan!, day: day!, requests: Number(requests), units: Number(units), net: Number(units) },
-      ...{ correction: id!, reason: reason!, at: momentOf(correction) },
+      ...{ plan, day, requests, units, net: units, correction: id, reason, at },
       ...(isAmountSent ? { notInAmount: true } : {}),
     },
-  };
+  });
 }
 
 /** Returns the ID of a correction's event. */
-export function idOf({ id, key, customer }: Json): string {
+function idOf({ id, key, customer }: Json): string {
   return `correction=${encodeURIComponent(String(id))}&of=${String(key ?? customer)}`;
 }
 
 /** Returns the month of the day that it corrects: `2026-11`. */
 export function monthOf({ day }: Json): string {
   return String(day).slice(0, 7);
-}
-
-/** Returns when it was made, ISO 8601. */
-export function momentOf({ at }: Json): string {
-  return String(at);
 }

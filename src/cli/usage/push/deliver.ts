@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandError } from '../../command-error.js';
+import { CommandError } from '../../terminal/command-error.js';
 import { cell } from '../../../shared/readable.js';
 import type { UsageEvent } from './event.js';
 
@@ -52,31 +52,30 @@ async function send(
   { url, token }: Receiver,
   body: string,
 ): Promise<{ readonly reason: string | null; readonly waitMs: number }> {
-  let response: Response;
-  let said: string;
-  try {
-    response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/cloudevents-batch+json; charset=utf-8',
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      },
-      body,
-      // A redirect could send token and figures to another party.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+  const received = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/cloudevents-batch+json; charset=utf-8',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body,
+    // A redirect could send token and figures to another party.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+    .then(async (response) => ({ response, said: await response.text() }))
+    .catch((error: unknown) => {
+      const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
+      return cause?.code ?? message;
     });
-    said = await response.text();
-  } catch (error) {
-    return { reason: `no response (${networkReason(error)})`, waitMs: 0 };
-  }
-  if (response.ok) return { reason: null, waitMs: 0 };
-  const { status } = response;
+  if (typeof received === 'string') return { reason: `no response (${received})`, waitMs: 0 };
+  const { ok, status, headers } = received.response;
+  if (ok) return { reason: null, waitMs: 0 };
   if (status === 408 || status === 429 || status >= 500)
-    return { reason: `it returned ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
+    return { reason: `it returned ${status}`, waitMs: retryAfterMs(headers.get('retry-after')) };
   throw new CommandError(
-    `${url} refuses the events: it returned ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to and ` +
-      'PETGATE_PUSH_TOKEN, then run the same command again.',
+    `${url} refuses the events: it returned ${status} ${cell(received.said.slice(0, SHOWN_CHARACTERS))}. Check --to ` +
+      'and PETGATE_PUSH_TOKEN, then run the same command again.',
   );
 }
 
@@ -85,10 +84,4 @@ function retryAfterMs(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d{1,6}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
-}
-
-function networkReason(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown reason';
-  const cause = error.cause as NodeJS.ErrnoException | undefined;
-  return cause?.code ?? error.message;
 }

@@ -1,18 +1,13 @@
-import { listIn, type AdminClient } from '../../client.js';
+import { listIn, type AdminClient } from '../../admin/client.js';
 
-/** The payer of a key. `customer` is the customer's ID; null for a key without one. */
-export interface Payer {
-  readonly customer: string | null;
-  readonly subject: string;
-}
-export type PayerOf = (keyId: string) => Payer;
-
-export interface Payers extends PayerOf {
-  /** Returns the subject of a customer: its reference, else its ID. */
-  customer(id: string): string;
+export interface Payers {
+  /** Returns the customer's ID; null for a key without one. */
+  readonly customerOf: (keyId: string) => string | null;
+  /** Returns the reference of a customer, or its ID if it has none; of a key without a customer, its own ID. */
+  readonly subjectOf: (payer: string) => string;
 }
 
-/** Reads the references of all customers once; resolves to a function that finds the payer of a key. */
+/** Reads the references of all customers once. */
 export async function payersOf(client: AdminClient): Promise<Payers> {
   // Imported only here: the image of pets has this command line, but no gateway.
   const { customerOf } = await import('../../../gateway/store/records/customer-id.js');
@@ -20,10 +15,5 @@ export async function payersOf(client: AdminClient): Promise<Payers> {
   const references = new Map(
     listIn(customers, 'customers').map(({ id, reference }) => [String(id), String(reference)]),
   );
-  const subjectOf = (id: string): string => references.get(id) || id;
-  const payerOf = (keyId: string): Payer => {
-    const customer = customerOf(keyId);
-    return { customer, subject: customer === null ? keyId : subjectOf(customer) };
-  };
-  return Object.assign(payerOf, { customer: subjectOf });
+  return { customerOf, subjectOf: (payer) => references.get(payer) || payer };
 }

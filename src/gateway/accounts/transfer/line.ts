@@ -7,6 +7,7 @@ import type { Body, FieldRules, Prices } from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import { importedIdOf, isKeyId } from '../token.js';
+import { isMapping } from '../../../shared/mapping.js';
 import { MAX_SECRETS } from '../rotation.js';
 
 /** The rules for a line. */
@@ -96,8 +97,7 @@ function readSecrets(body: Body, status: KeyStatus, problems: string[]): readonl
 }
 
 function readSecret(value: unknown, field: string, problems: string[]): SecretHash {
-  const isPair = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const pair: Body = isPair ? (value as Body) : { hash: value };
+  const pair: Body = isMapping(value) ? value : { hash: value };
   for (const problem of unknownFields(pair, ['hash', 'ends'])) problems.push(`${field}: ${problem}`);
   const hash = readHash(pair['hash']);
   if (hash === undefined) problems.push(`${field}: must be ${HASH_FORM}`);

@@ -1,4 +1,4 @@
-import { eraseCustomer } from '../../accounts/erase.js';
+import { eraseCustomer } from '../../accounts/keys/erase.js';
 import { isCustomerId } from '../../accounts/token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import { listed, listing, ofCustomers } from '../input/query.js';

@@ -1,4 +1,4 @@
-import { eraseKey } from '../../accounts/erase.js';
+import { eraseKey } from '../../accounts/keys/erase.js';
 import { required } from '../../accounts/fields.js';
 import { isCustomerId, isKeyId } from '../../accounts/token.js';
 import type { Ban, KeyRecord } from '../../store/records/key.js';

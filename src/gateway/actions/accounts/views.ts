@@ -1,6 +1,6 @@
 import type { Plans } from '../../admission/plan.js';
 import { isoOrNull } from '../../accounts/edits.js';
-import type { KeyRegistry } from '../../accounts/registry.js';
+import type { KeyRegistry } from '../../accounts/keys/registry.js';
 import type { HeldKey } from '../../accounts/state.js';
 import { AFTER_REFUSALS, type OutboxEntry, type OutboxState } from '../../store/outbox/event.js';
 import type { Credit } from '../../store/records/credit.js';

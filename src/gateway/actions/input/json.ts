@@ -1,3 +1,4 @@
+import { isMapping } from '../../../shared/mapping.js';
 import { quote, type Body } from '../../accounts/fields.js';
 
 /** The message continues "The body" or "line 5:", and never repeats the input. */
@@ -15,7 +16,7 @@ export function parseObject(bytes: Buffer): Body | undefined {
   }
   if (text.trim() === '') return undefined;
   const value = parseStrictly(text);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
+  if (isMapping(value)) return value;
   throw new NotAnObject('must be one JSON object, such as {"plan":"free","name":"My app"}');
 }
 

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { locationOf, readEnvironment } from './environment.js';
-import { ConfigError, type SourceLocation } from './problem.js';
+import { isMapping } from '../../../shared/mapping.js';
+import { ConfigError, type Problem, type SourceLocation } from './problem.js';
 import { parseYaml, readYaml, type Path, type YamlFile } from './yaml-file.js';
 
 /** One source of values: a file, an environment variable, or the defaults. */
@@ -111,6 +112,11 @@ export function at(tree: unknown, path: Path): unknown {
   return value;
 }
 
+/** Returns a problem of the value at `path`. */
+export function problemAt(layers: Layers, path: readonly string[], message: string): Problem {
+  return { ...layers.location(path, 'value'), path: path.join('.'), message };
+}
+
 /** Returns the absolute path that a setting contains, relative to the file that sets it; null if it is not set. */
 export function pathAt(layers: Layers, setting: Path): string | null {
   const path = at(layers.value, setting);
@@ -132,8 +138,4 @@ function merge(upper: unknown, lower: unknown): unknown {
   for (const [key, value] of Object.entries(upper))
     merged.set(key, merged.has(key) ? merge(value, merged.get(key)) : value);
   return Object.fromEntries(merged);
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Action } from '../../actions/action.js';
 import type { Form } from '../../actions/form.js';
-import { ACTIONS } from '../../actions/table.js';
+import { ACTIONS } from '../../actions/table/actions.js';
 
 /** The JSON schema of a field of a body. */
 export interface Property {

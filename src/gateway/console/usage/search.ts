@@ -1,4 +1,4 @@
-import type { KeyRegistry } from '../../accounts/registry.js';
+import type { KeyRegistry } from '../../accounts/keys/registry.js';
 import { searchable } from '../../accounts/directory.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';

@@ -1,15 +1,13 @@
+import { isMapping } from '../../../shared/mapping.js';
 import { unmark } from '../../../shared/exact-numbers.js';
 
+export { isMapping };
 export type Mapping = Record<string, unknown>;
 
 /** A longer chain of references is treated as a cycle. */
 const MAX_STEPS = 100;
 /** A schema with more parts than this, with references resolved, is not checked in paths. */
 const MAX_PARTS = 1_000;
-
-export function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Returns the value if it is a mapping, or else an empty one. */
 export function mapping(value: unknown): Mapping {

@@ -1,6 +1,8 @@
+import { isMapping } from '../../../shared/mapping.js';
+import { isDay } from '../../../shared/utc-day.js';
 import { compilePattern, MAX_STATES, Unheld } from './pattern.js';
 import type { Check } from './segments.js';
-import { isNumber, isObject, isText, readersFor, TYPES, withTypes, type Schema, type Value } from './value.js';
+import { isNumber, isText, readersFor, TYPES, withTypes, type Schema, type Value } from './value.js';
 
 /** @param text what the value was read from; for a string, with escapes decoded */
 type Test = (value: Value, text: string) => boolean;
@@ -16,13 +18,12 @@ const MAX_SCHEMAS = 1_000;
 /** Keywords that could constrain a text too, but are not supported here. */
 const UNREAD = ['multipleOf', 'prefixItems', 'contains', 'if', '$ref'];
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const DATE = /^\d{4}-\d\d-\d\d$/;
 /** Any other format is only an annotation, as JSON Schema allows. */
 const FORMATS = new Map<unknown, Test>([
   ['int32', (value) => !isNumber(value) || (value >= -(2n ** 31n) && value < 2n ** 31n)],
   ['int64', (value) => !isNumber(value) || (value >= -(2n ** 63n) && value < 2n ** 63n)],
   ['uuid', (value) => typeof value !== 'string' || UUID.test(value)],
-  ['date', (value) => typeof value !== 'string' || isDate(value)],
+  ['date', (value) => typeof value !== 'string' || isDay(value)],
 ]);
 
 const isAtMin: Compare = (size, bound) => size >= bound;
@@ -75,7 +76,7 @@ export function holdTo(schema: unknown): { readonly check: Check; readonly probl
 
 /** Returns whether a schema is a string with no constraints, only descriptions and examples, as most are. */
 function isPlainText(schema: unknown): boolean {
-  if (!isObject(schema) || schema['type'] !== 'string') return false;
+  if (!isMapping(schema) || schema['type'] !== 'string') return false;
   return Object.keys(schema).every((name) => name === 'type' || !KEYWORDS.has(name));
 }
 
@@ -92,7 +93,7 @@ function reader(schema: unknown, budget: Budget): (text: string) => boolean {
 
 function compile(schema: unknown, budget: Budget): Test {
   if (typeof schema === 'boolean') return () => schema;
-  if (!isObject(schema)) return refuse('what is no schema');
+  if (!isMapping(schema)) return refuse('what is no schema');
   if ((budget.left -= 1) < 0) return refuse('so large a schema');
   const tests = Object.entries(inFull(schema)).flatMap(([name, operand]) =>
     operand === undefined ? [] : (KEYWORDS.get(name)?.(operand, budget) ?? []),
@@ -163,12 +164,6 @@ function matches(operand: unknown, budget: Budget): Test {
 function itemsFit(operand: unknown, budget: Budget): Test {
   const fits = reader(operand, budget);
   return (value) => typeof value !== 'object' || value.every(fits);
-}
-
-function isDate(text: string): boolean {
-  const time = DATE.test(text) ? Date.parse(text) : NaN;
-  // Date.parse accepts 30 February as a day in March.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 function listOf(operand: unknown, what: string): readonly unknown[] {

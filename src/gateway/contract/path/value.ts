@@ -1,3 +1,4 @@
+import { isMapping } from '../../../shared/mapping.js';
 import type { Check } from './segments.js';
 
 /** What a text may represent. Integers of many digits are bigints, so that int64 is exact. */
@@ -49,7 +50,7 @@ const COMBINATIONS = ['allOf', 'anyOf', 'oneOf', 'not'];
  * no effect: in JSON Schema every number and list passes it, and any text in a path can be read as a list.
  */
 export function withTypes(schema: unknown): unknown {
-  if (!isObject(schema) || schema['type'] !== undefined) return schema;
+  if (!isMapping(schema) || schema['type'] !== undefined) return schema;
   const implied = Object.entries(schema).flatMap(([name, operand]) =>
     name === 'format' ? (IMPLIED_BY_FORMAT.get(operand) ?? []) : (IMPLIED.get(name) ?? []),
   );
@@ -69,7 +70,7 @@ export function readersFor(schema: unknown): readonly ((text: string) => Value |
 }
 
 function* typesIn(schema: unknown): Generator {
-  if (!isObject(schema)) return;
+  if (!isMapping(schema)) return;
   if (schema['type'] !== undefined) return yield* [schema['type']].flat();
   // Their members are compared as text.
   if (schema['enum'] !== undefined || schema['const'] !== undefined) yield 'string';
@@ -99,8 +100,4 @@ function readNumber(text: string): number | bigint | null {
 
 export function isNumber(value: Value): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
-}
-
-export function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -124,13 +124,19 @@ t.test('what an earlier version sent is not sent again', async (t: Test) => {
   const [day, state] = [dayBack(2), join(folder, 'push.json')];
   const first = await registry.correct(key, { day, units: -2, reason: 'sent', id: 'M-1' }, 'ops');
   await push('--state', state);
-  const old = JSON.parse(readFileSync(state, 'utf8')) as Record<string, unknown>;
   rmSync(`${state}.corrections`);
-  const to = new Date(first.atMs).toISOString();
-  const corrections = { to, ids: [`correction=M-1&of=${key}`] };
-  writeFileSync(state, JSON.stringify({ ...old, correctionBytes: undefined, corrections }));
+  const { doneThrough } = JSON.parse(readFileSync(state, 'utf8')) as { readonly doneThrough: string };
+  const as = (before: object): void =>
+    writeFileSync(state, JSON.stringify({ version: 2, doneThrough, running: null, days: {}, ...before }));
+  const id = `correction=M-1&of=${key}`;
+  as({ corrections: { to: new Date(first.atMs).toISOString(), ids: [id] } });
   await registry.correct(key, { day, units: -3, reason: 'new', id: 'M-2' }, 'ops');
-  t.match(await push('--state', state), { events: 1, corrections: 1 });
+  t.match(await push('--state', state), { events: 1, corrections: 1 }, 'of 0.3');
   t.match(await push('--state', state), { events: 0 });
-  t.equal(receiver.repeats, 0);
+  writeFileSync(`${state}.corrections`, `${id}\n`);
+  as({ corrections: null, correctionBytes: id.length + 1 });
+  await registry.correct(key, { day, units: -4, reason: 'newer', id: 'M-3' }, 'ops');
+  t.match(await push('--state', state), { events: 2, corrections: 2 }, 'of 0.4: M-2 again, and M-3');
+  t.equal(receiver.repeats, 1);
+  t.equal(receiver.contradictions, 0);
 });

@@ -62,16 +62,11 @@ t.test('waits as Retry-After says; gives up after --retry-for, and at once when 
   t.equal(receiver.requests.length, count + 2);
   t.match(JSON.parse(readFileSync(state, 'utf8')), {
     doneThrough: dayBack(1 + (Date.now() - TODAY_MS < 3_600_000 ? 1 : 0)),
-    running: { from: dayBack(3), day: dayBack(2) },
+    running: { from: dayBack(3) },
   });
   receiver.behave = () => 'take';
   t.equal((await run('--from', dayBack(3))).code, 0);
 
-  writeFileSync(state, JSON.stringify({ version: 1, doneThrough: dayBack(1), running: null, late: {}, sending: null }));
-  t.match(JSON.parse((await run()).stdout), { events: 0 }, 'of 0.2: it goes on behind what was done');
-  const late = { [dayBack(3)]: { journal: 1, due: 'more' } };
-  writeFileSync(state, JSON.stringify({ version: 1, doneThrough: dayBack(1), late }));
-  t.match(await run(), { code: 1, stderr: /is not a state of a push that this version/ });
   writeFileSync(state, '{"other":1}');
   t.match(await run(), { code: 1, stderr: /is not a state of a push/ });
 });

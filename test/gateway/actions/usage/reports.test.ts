@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { listen } from '../../admin/listener.js';
-import { eraseKey } from '../../../../src/gateway/accounts/erase.js';
+import { eraseKey } from '../../../../src/gateway/accounts/keys/erase.js';
 import { createReporter } from '../../../../src/gateway/store/settlements.js';
 
 const reportsOf = createReporter();

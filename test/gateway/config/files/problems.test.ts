@@ -4,6 +4,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 import { ConfigError, loadSettings, renderProblems } from '../../../../src/gateway/config/load.js';
+import { gatewayFile } from '../../../../src/gateway/config/schema/gateway.js';
+import { inputSchema, mappingOf, type Node } from '../../../../src/gateway/config/schema/json-schema.js';
+import { plansFile } from '../../../../src/gateway/config/schema/plans.js';
 import { MAX_PLANS } from '../../../../src/gateway/admission/plan.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
 import { PLANS_MISTAKES, SETTINGS_MISTAKES, type Mistake } from './mistakes.js';
@@ -55,6 +58,41 @@ for (const [name, where, what] of PLANS_MISTAKES) {
     check(t, refusal({ PETGATE_CONFIG: config }), `${name}.yaml`, where, what);
     t.end();
   });
+}
+
+/** The paths of all settings in a schema; `name` for names that are free to choose. */
+function pathsIn(node: Node, name: string, path: readonly string[] = []): readonly (readonly string[])[] {
+  const { properties, additionalProperties } = mappingOf(node) ?? {};
+  const inner = properties ?? (typeof additionalProperties === 'object' ? { [name]: additionalProperties } : undefined);
+  if (inner === undefined) return [path];
+  return Object.entries(inner).flatMap(([key, child]) => pathsIn(child, name, [...path, key]));
+}
+
+for (const [file, schema, name] of [
+  ['gateway.yaml', gatewayFile, 'pets'],
+  ['plans.yaml', plansFile, 'free'],
+] as const) {
+  t.test(`every setting of ${file} refuses what it can't be, and says what it must be`, (t) => {
+    const folder = t.testdir({});
+    const paths = pathsIn(inputSchema(schema), name);
+    t.ok(paths.length > 20);
+    for (const path of paths) {
+      // No setting is a list of lists.
+      const wrong = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), [[]]);
+      writeFileSync(join(folder, 'plans.yaml'), '');
+      writeFileSync(join(folder, 'gateway.yaml'), '{}');
+      writeFileSync(join(folder, file), JSON.stringify(wrong));
+      const { problems } = refusal({ PETGATE_CONFIG: join(folder, 'gateway.yaml') });
+      const [first, ...others] = problems.filter((one) => basename(one.file) === file && isWithin(one.path, path));
+      t.ok(first !== undefined && others.length === 0, path.join('.'));
+      t.match(first?.message, /^(?!.*(?:Invalid|expected)).*\b(?:must be|missing)/, path.join('.'));
+    }
+    t.end();
+  });
+}
+
+function isWithin(told: string, path: readonly string[]): boolean {
+  return `${told}.`.startsWith(`${path.join('.')}.`);
 }
 
 t.test('a thousand plans are taken, and no more', (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { eraseCustomer, eraseKey } from '../../../../src/gateway/accounts/erase.js';
-import { KeyRegistry } from '../../../../src/gateway/accounts/registry.js';
+import { eraseCustomer, eraseKey } from '../../../../src/gateway/accounts/keys/erase.js';
+import { KeyRegistry } from '../../../../src/gateway/accounts/keys/registry.js';
 import { ask, PLANS } from '../../../conformance/cast.js';
 import { redisEngineFor } from '../../../conformance/redis-engine.js';
 import type { RedisServer } from '../../../servers/redis.js';

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import type { AdmissionRequest, Subject } from '../../../../src/gateway/admission/port.js';
 import type { Plans } from '../../../../src/gateway/admission/plan.js';
-import { KeyRegistry } from '../../../../src/gateway/accounts/registry.js';
+import { KeyRegistry } from '../../../../src/gateway/accounts/keys/registry.js';
 import { Rehearsal, type Outcome } from '../../../../src/gateway/usage/rehearsal/rehearsal.js';
 import { LINES_DROPPED } from '../../../../src/shared/log-lines.js';
 import { engineOn, tempFolder } from '../../store/embedded/fixture.js';

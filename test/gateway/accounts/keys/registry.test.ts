@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { makeToken, parseToken } from '../../../src/gateway/accounts/token.js';
-import { keyRecord } from '../admission/key-record.js';
-import { free, judge, openRegistry, openStore, refusal } from './store.js';
+import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
+import { keyRecord } from '../../admission/key-record.js';
+import { free, judge, openRegistry, openStore, refusal } from '../store.js';
 
 t.test('a created key is valid on the very next admission', async (t: Test) => {
   const { engine } = openStore(t);

@@ -1,7 +1,7 @@
-import { isCustomerId, isKeyId } from '../accounts/token.js';
-import type { Answer } from './answer.js';
-import { readQuery } from './input/query.js';
-import { statusOf, type Call, type Action } from './action.js';
+import { isCustomerId, isKeyId } from '../../accounts/token.js';
+import type { Answer } from '../answer.js';
+import { readQuery } from '../input/query.js';
+import { statusOf, type Call, type Action } from '../action.js';
 
 interface Request extends Omit<Call, 'query'> {
   /** The unparsed query. */

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { userInfo } from 'node:os';
 import { PassThrough, type Readable, type Transform, type Writable } from 'node:stream';
-import type { AdminAddress } from './admin-address.js';
-import { CommandError } from './command-error.js';
+import type { AdminAddress } from './address.js';
+import { CommandError } from '../terminal/command-error.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { CustomerStore } from '../store/records/customer.js';
-import type { KeyRecord } from '../store/records/key.js';
-import { readCustomer } from './customers/of-key.js';
-import { keyFields, limitsOn, name, planIn, readFields } from './fields.js';
-import type { Body, FieldRules, Prices } from './fields.js';
-import { KeyRefused } from './refused.js';
+import type { CustomerStore } from '../../store/records/customer.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import { readCustomer } from '../customers/of-key.js';
+import { keyFields, limitsOn, name, planIn, readFields } from '../fields.js';
+import type { Body, FieldRules, Prices } from '../fields.js';
+import { KeyRefused } from '../refused.js';
 
 /** The rules for a new key. */
 interface CreateRules extends FieldRules, Prices {

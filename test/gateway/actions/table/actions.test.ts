@@ -1,6 +1,6 @@
 import t from 'tap';
-import { allOffers, offerFor } from '../../../src/cli/actions/offer.js';
-import { ACTIONS } from '../../../src/gateway/actions/table.js';
+import { allOffers, offerFor } from '../../../../src/cli/actions/offer.js';
+import { ACTIONS } from '../../../../src/gateway/actions/table/actions.js';
 
 const VERBS = [
   ...[

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { readVariable } from '../shared/names/variables.js';
-import { readSecretFile } from '../shared/files/secret-file.js';
-import { CommandError } from './command-error.js';
+import { readVariable } from '../../shared/names/variables.js';
+import { readSecretFile } from '../../shared/files/secret-file.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /** URL and token of the admin API. */
 export interface AdminAddress {
@@ -20,7 +20,7 @@ export async function findAdmin(environment: NodeJS.ProcessEnv, adminUrl: string
   if (adminUrl !== undefined && given !== '')
     return { url: readUrl(adminUrl), token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };
   // Imported only here: reading the configuration takes most of a short command's time.
-  const { loadSettings } = await import('../gateway/config/load.js');
+  const { loadSettings } = await import('../../gateway/config/load.js');
   const { admin, data } = loadSettings(environment);
   const url = adminUrl === undefined ? new URL(`http://${dialed(admin.host)}:${admin.port}`) : readUrl(adminUrl);
   if (given !== '') return { url, token: given, tokenSource: 'PETGATE_ADMIN_TOKEN' };

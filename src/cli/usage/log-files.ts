@@ -1,7 +1,7 @@
 import { createReadStream, realpathSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { CommandError } from './command-error.js';
+import { CommandError } from '../terminal/command-error.js';
 
 const LINE_CHARACTERS = 1_048_576;
 const CHUNK_BYTES = 262_144;

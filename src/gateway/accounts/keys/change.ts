@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { customerOf } from '../store/records/customer-id.js';
-import type { KeyRecord } from '../store/records/key.js';
-import { problemsOfChange } from './customers/of-key.js';
-import { changeTo, differences, KEY_FIELDS, type Change } from './edits.js';
-import { keyFields, limitsOn, name, nothingIn, readFields, status } from './fields.js';
-import type { Body, FieldRules, Prices } from './fields.js';
-import { KeyRefused } from './refused.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import { problemsOfChange } from '../customers/of-key.js';
+import { changeTo, differences, KEY_FIELDS, type Change } from '../edits.js';
+import { keyFields, limitsOn, name, nothingIn, readFields, status } from '../fields.js';
+import type { Body, FieldRules, Prices } from '../fields.js';
+import { KeyRefused } from '../refused.js';
 
 /** The body that changes a key; omitted fields stay. */
 export const keyChange = (rules: FieldRules) => ({

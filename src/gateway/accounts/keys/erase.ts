@@ -1,11 +1,11 @@
-import { customerOf } from '../store/records/customer-id.js';
-import type { CustomerRecord } from '../store/records/customer.js';
-import { AFTER_REFUSALS, isOperatorsReason, OUTBOX_STATES, type Outbox } from '../store/outbox/event.js';
-import type { KeyRecord } from '../store/records/key.js';
-import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
-import type { AdmissionEngine } from '../store/port.js';
-import { untilWritten } from './edits.js';
-import { KeyRefused } from './refused.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import type { CustomerRecord } from '../../store/records/customer.js';
+import { AFTER_REFUSALS, isOperatorsReason, OUTBOX_STATES, type Outbox } from '../../store/outbox/event.js';
+import type { KeyRecord } from '../../store/records/key.js';
+import type { AuditEntry, RecordStore, StoredRecord } from '../../store/records/record.js';
+import type { AdmissionEngine } from '../../store/port.js';
+import { untilWritten } from '../edits.js';
+import { KeyRefused } from '../refused.js';
 import type { KeyRegistry } from './registry.js';
 
 /** The part of both stores that erasing needs. */
