@@ -72,7 +72,6 @@ export function engineOn(
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
-        verifier.begin();
         if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
         const clockMs = now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;

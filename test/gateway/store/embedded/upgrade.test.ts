@@ -76,7 +76,7 @@ function eventsIn({ durable }: Stores): readonly unknown[] {
   return durable.transactionSync(() => [...(nextPending(durable) ?? []), ...(nextPending(durable) ?? [])]);
 }
 
-const levelOf = ({ memory }: Stores, id: string): number => memory.stateOf(id).minute.level;
+const levelOf = ({ memory }: Stores, id: string): number => memory.stateOf('s', id).minute.level;
 const requestsOf = ({ durable }: Stores): number | undefined =>
   durable.getBinary('u2026-11-21\u001fk\u001ffree\u001flistPets')?.readDoubleLE();
 

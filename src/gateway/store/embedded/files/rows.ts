@@ -28,6 +28,7 @@ export const AFTER_ALL = '\uffff';
 /** The end of the ban of a key or address, unix ms, as a double. */
 export const bannedRow = ({ kind, id }: { readonly kind: 's' | 'a'; readonly id: string }): string =>
   `n${kind === 's' ? 'r' : 'a'}${id}`;
+export const bannedRange = (kind: 's' | 'a'): { start: string; end: string } => rangeOf(bannedRow({ kind, id: '' }));
 /** Events on their way into the outbox. */
 export const pendingRow = (number: number, index: number): string =>
   `E${String(number).padStart(16, '0')}${SEPARATOR}${index}`;

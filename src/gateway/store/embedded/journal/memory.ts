@@ -81,10 +81,10 @@ export class Memory {
     return this.#entries[kind].get(id);
   }
 
-  /** Returns a copy of a key's state. */
-  stateOf(id: string): SubjectState {
-    const entry = this.find('s', id);
-    return entry === undefined ? this.#storedState('s', id) : copyOfState(entry.state);
+  /** Returns a copy of a state. */
+  stateOf(kind: Kind, id: string): SubjectState {
+    const entry = this.find(kind, id);
+    return entry === undefined ? this.#storedState(kind, id) : copyOfState(entry.state);
   }
 
   /** Returns a key's counts under a label. Rereads folded ones of other days: the sweep may have deleted them. */

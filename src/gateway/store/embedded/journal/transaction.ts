@@ -94,6 +94,14 @@ export class Transaction {
     if (started || this.#row(bannedRow(entry)) === undefined) this.noteBan(entry, untilMs);
   }
 
+  /** Starts a ban at level 1, whatever is in force; 0 lifts it and resets strikes and level. */
+  setBan(entry: Entry, untilMs: number): void {
+    const banLevel = untilMs > 0 ? 1 : 0;
+    Object.assign(entry.state, { bannedUntilMs: untilMs, banLevel, strikes: 0, strikesSinceMs: 0 });
+    this.change(entry);
+    this.noteBan(entry, untilMs);
+  }
+
   /** Writes the end of a ban into the index of bans; 0 removes it. */
   noteBan(entry: Entry, untilMs: number): void {
     const name = bannedRow(entry);

@@ -18,7 +18,6 @@ import { dayOf } from '../../../../shared/utc-day.js';
 import { storedDays } from '../ledger/day-ledger.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
-import { NO_BAN } from './ban-index.js';
 
 /** Names of the rows of a key or customer. */
 interface RecordType {
@@ -76,7 +75,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
         const { id } = record;
         const banNote = jsonIn(durable, this.#type.noteRow(id)) ?? null;
         const usage = rowsOfKey(this.#stores, id, fromDay, today, days);
-        return { record, history: historyIn(durable, id), state: memory.stateOf(id), banNote, usage };
+        return { record, history: historyIn(durable, id), state: memory.stateOf('s', id), banNote, usage };
       });
     });
   };
@@ -97,13 +96,9 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     return this.#inJournal(async (write) => {
       await write((transaction, put) => {
         this.#check(commit);
-        const subject = transaction.key(record.id);
-        const untilMs = ban?.untilMs ?? 0;
-        Object.assign(subject.state, NO_BAN, ban && { bannedUntilMs: untilMs, banLevel: 1 });
-        transaction.change(subject);
-        transaction.noteBan(subject, untilMs);
+        transaction.setBan(transaction.key(record.id), ban?.untilMs ?? 0);
         this.#put(put, commit);
-        put(banNoteRow(record.id), ban?.note ? { untilMs, ...ban.note } : null);
+        put(banNoteRow(record.id), ban?.note ? { untilMs: ban.untilMs, ...ban.note } : null);
         for (const event of events) transaction.emit(event);
       });
     });
@@ -186,7 +181,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     if (version !== over) throw new VersionConflict(`${id} is at version ${version}`);
     if (replaces && historyIn(this.#stores.durable, id).length !== entries.length - 1)
       throw new VersionConflict(`the history of ${id} has changed`);
-    const spent = this.#stores.memory.stateOf(id).operationWindows?.get('balance')?.level ?? 0;
+    const spent = this.#stores.memory.stateOf('s', id).operationWindows?.get('balance')?.level ?? 0;
     if (spent > maxSpent) throw new Overdrawn(`more than ${maxSpent} is spent of the balance of ${id}`);
   }
 
