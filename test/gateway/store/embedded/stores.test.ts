@@ -26,6 +26,7 @@ t.test('a file that fails is opened anew, and nothing acknowledged is missing', 
   admitted += await admit(engine, 20);
   t.equal(admitted, 40);
   t.equal(await requestsOf(engine, 'k'), 40);
+  t.same((await engine.outbox.list('waiting', null, 1)).entries, [], 'and the outbox lists from it');
 });
 
 t.test('a file that can be read no more while it is open: what was decided is counted once it can', async (t) => {
