@@ -11,11 +11,11 @@ local isAsRead = (found[1] or '0') == ARGV[2]
 for n = 2, 3 do isAsRead = isAsRead and (ARGV[n + 1] == '*' or ARGV[n + 1] == (found[n] or '')) end
 -- A ban may have begun since the history was read.
 if not isAsRead or ARGV[5] ~= '' and #call('LRANGE', history, 0, -1) ~= tonumber(ARGV[5]) then
-  return pack('<d', clock) .. '0'
+  return '0'
 end
 if ARGV[6] ~= '' and found[3] then
   local readWindows = include('read-windows')
-  if (readWindows(found[3]).balance or 0) > tonumber(ARGV[6]) then return pack('<d', clock) .. '2' end
+  if (readWindows(found[3]).balance or 0) > tonumber(ARGV[6]) then return '2' end
 end
 if ARGV[7] == '1' then call('DEL', history) end
 for _ = 1, ARGV[8] do
@@ -40,4 +40,3 @@ if ARGV[11] ~= '' then
   call('HSET', name, 'state', state, 'ban', ARGV[12])
 end
 if ARGV[at] then call('HSET', name, spread(ARGV, at)) end
-return pack('<d', clock) .. '1'

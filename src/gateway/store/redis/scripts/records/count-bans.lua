@@ -1,1 +1,1 @@
-return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
+return call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
