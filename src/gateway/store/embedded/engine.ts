@@ -1,7 +1,7 @@
 import { applyChanges, changesOf } from '../../admission/settlement.js';
 import { changesNothing, decide, type SubjectState } from '../../admission/decide.js';
 import { payerOf } from '../records/customer-id.js';
-import { merged, split } from '../merged-state.js';
+import { merged, split, copyOfState } from '../state.js';
 import type { GatewayEvent } from '../outbox/event.js';
 import { automaticBan, banEvent, crossedEvent, crossingsOf } from '../records/facts.js';
 import { finalityOf } from '../finality.js';
@@ -19,7 +19,6 @@ import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';
 import { openStores, type StoreOptions, type Stores } from './stores.js';
 import { Sweep } from './sweep.js';
-import { copyOfState } from '../subject-state.js';
 import { transact, type Transaction } from './journal/transaction.js';
 import type { Entry } from './journal/entry.js';
 import { attempt } from './files/errors.js';

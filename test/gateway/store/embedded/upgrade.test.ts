@@ -10,7 +10,7 @@ import { Entry } from '../../../../src/gateway/store/embedded/journal/entry.js';
 import { labelFrom } from '../../../../src/gateway/store/embedded/journal/label.js';
 import { nextPending } from '../../../../src/gateway/store/embedded/journal/pending.js';
 import { packRecord, recordsIn } from '../../../../src/gateway/store/embedded/journal/record.js';
-import { packState } from '../../../../src/gateway/store/subject-state.js';
+import { packState } from '../../../../src/gateway/store/state.js';
 import { createLog } from '../../../../src/shared/log.js';
 import { tempFolder } from './fixture.js';
 

@@ -1,6 +1,6 @@
 import { noCounts } from '../../records/counts.js';
 import { freshState, type SubjectState } from '../../../admission/decide.js';
-import { copyOfState, unpackState } from '../../subject-state.js';
+import { copyOfState, unpackState } from '../../state.js';
 import { usageRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { BanOfKey } from './ban-history.js';

@@ -1,10 +1,18 @@
 import { crc32 } from 'node:zlib';
 import type { SubjectState } from '../../../admission/decide.js';
-import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
-import { packedWindows, unpackWindows } from '../../subject-state.js';
+import { readState, STATE_BYTES, viewOf, writeState, packedWindows, unpackWindows } from '../../state.js';
 import type { BanOfKey } from './ban-history.js';
-import { ALL_COUNTS_BYTES, COUNTS_BYTES, countsBytes, MORE_COUNTS_BYTES, unpackCounts, writeCounts } from './entry.js';
-import type { Entry, Kind, Slot } from './entry.js';
+import {
+  ALL_COUNTS_BYTES,
+  COUNTS_BYTES,
+  countsBytes,
+  MORE_COUNTS_BYTES,
+  unpackCounts,
+  writeCounts,
+  type Entry,
+  type Kind,
+  type Slot,
+} from './entry.js';
 import { labelFrom } from './label.js';
 import type { PendingEvent } from './pending.js';
 
