@@ -186,7 +186,9 @@ class Decisions {
         transaction.automaticBan({ keyId: id, version: record.version, entry: automaticBan(startOf(verdict)) });
     }
     if (verdict.outcome !== 'admitted' || terms.concurrency === undefined) return verdict;
-    return { ...verdict, lease: this.leases.take(id, nowMs) };
+    const lease = this.leases.take(id, nowMs);
+    transaction.otherwise(() => this.leases.end(id, lease));
+    return { ...verdict, lease };
   }
 
   /** Emits the events that a request causes, in the same step. */

@@ -34,13 +34,6 @@ const ADDRESS = 0x4000;
 const RETURNED = 0x4000;
 const LENGTH = 0x3fff;
 
-/** Flags of a label's length, by the bytes of its counts. */
-const FLAGS_OF: ReadonlyMap<number, number> = new Map([
-  [COUNTS_BYTES, 0],
-  [MORE_COUNTS_BYTES, MORE],
-  [ALL_COUNTS_BYTES, MORE | RETURNED],
-]);
-
 /** What few batches have. `rows` of the file that are replaced, or removed (null), in base64. */
 export interface Rare {
   readonly rows?: readonly (readonly [name: string, bytes: string | null])[] | undefined;
@@ -84,7 +77,7 @@ function packEntry({ kind, idBytes, state, slots }: Entry, number: number, view:
   for (const { label, counts, changedBy } of slots) {
     if (changedBy !== number) continue;
     count += 1;
-    at = packText(label.bytes, FLAGS_OF.get(countsBytes(counts))!, view, at);
+    at = packText(label.bytes, flagsOf(countsBytes(counts)), view, at);
     at += writeCounts(counts, view, at);
   }
   view.setUint16(countAt, count, true);
@@ -102,6 +95,12 @@ function sizeOf({ idBytes, state, slots }: Entry): number {
   if (state.operationWindows !== null) size += LENGTH_BYTES + packedWindows(state.operationWindows).length;
   for (const { label, counts } of slots) size += LENGTH_BYTES + label.bytes.length + countsBytes(counts);
   return size;
+}
+
+/** Returns the flags of a label's length. */
+function flagsOf(bytes: number): number {
+  if (bytes === COUNTS_BYTES) return 0;
+  return bytes === MORE_COUNTS_BYTES ? MORE : MORE | RETURNED;
 }
 
 function bytesOf(labelHead: number): number {

@@ -21,6 +21,7 @@ export function transact<Result>(stores: Stores, work: (transaction: Transaction
     transaction.finish();
     return result;
   } catch (error) {
+    transaction.undo();
     // Memory may have changes that were not written.
     if (transaction.mayHaveChanged) stores.reload();
     throw error;
@@ -37,6 +38,7 @@ export class Transaction {
   #rows: Map<string, Buffer | null> | undefined;
   #events: PendingEvent[] | undefined;
   #bans: BanOfKey[] | undefined;
+  #undos: (() => void)[] | undefined;
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -46,6 +48,15 @@ export class Transaction {
 
   get mayHaveChanged(): boolean {
     return this.#hasRoom || this.#changed.length > 0;
+  }
+
+  /** Calls `undo` if the batch is not written. */
+  otherwise(undo: () => void): void {
+    (this.#undos ??= []).push(undo);
+  }
+
+  undo(): void {
+    for (const undo of this.#undos ?? []) undo();
   }
 
   /** Claims room before anything is changed, so that a refusal leaves nothing to undo. Throws StoreUnavailable. */
