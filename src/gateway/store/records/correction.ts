@@ -56,7 +56,6 @@ export type CorrectedStore = Pick<RecordStore<StoredRecord, never>, 'corrected' 
 /** Histories read per turn of the event loop. */
 const AT_ONCE = 32;
 
-/** Which corrections to read. */
 export interface CorrectionsAsked {
   /** UTC days, inclusive. */
   readonly from?: string;

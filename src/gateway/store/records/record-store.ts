@@ -36,10 +36,8 @@ export type Replacement<R extends StoredRecord> = Partial<Pick<Snapshot<R>, 'his
 /** Decides what to write from what is there; called again if that has changed meanwhile. Null writes nothing. */
 export type Decide<R extends StoredRecord> = (current: Current<R>) => Replacement<R> | null;
 
-/** A record to replace. */
 export interface Change<R extends StoredRecord> {
   readonly id: string;
-  /** Whether the new history has corrections. */
   readonly hasCorrections: boolean;
   readonly decide: Decide<R>;
 }

@@ -8,8 +8,7 @@ import type { KeyStore, KeyRecord } from '../records/key.js';
 import { knownStoreInMemory, type KnownStore } from '../known-store.js';
 import { admit, editionOf, probeOf } from './admit/admit.js';
 import { confirmUnknown, isUnknown } from './trust/doubt.js';
-import { addressBans } from './records/address-bans.js';
-import { banStore, noteStarted } from './records/bans.js';
+import { bansOf, noteStarted } from './records/bans.js';
 import { customerStore } from './records/customers.js';
 import { connect } from './link/connect.js';
 import { renew } from './admit/renew.js';
@@ -127,7 +126,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
     sessionSecret: sessionSecret(link, replicas),
-    bans: { ...banStore(link), ...addressBans(link, replicas) },
+    bans: bansOf(link, replicas),
     usage: usageStore(link),
     transfer: ledgerTransferOf(link, ledger, raise, usageDays),
     check: async () => {

@@ -82,7 +82,6 @@ export function storeMark(n: number): string {
   return `petgate:{${n}}:store`;
 }
 
-/** Returns the ID with its hash tag. */
 function tagged(id: string): string {
   if (id.length !== CUSTOMER_KEY_ID_LENGTH) return `{${id}}`;
   return `{${id.slice(0, CUSTOMER_ID_LENGTH)}}${id.slice(CUSTOMER_ID_LENGTH)}`;

@@ -97,7 +97,6 @@ function sizeOf({ idBytes, state, slots }: Entry): number {
   return size;
 }
 
-/** Returns the flags of a label's length. */
 function flagsOf(bytes: number): number {
   if (bytes === COUNTS_BYTES) return 0;
   return bytes === MORE_COUNTS_BYTES ? MORE : MORE | RETURNED;

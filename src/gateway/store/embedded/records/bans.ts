@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AddressBan, BanPage, BanStore } from '../../port.js';
-import type { Ban, BanNote } from '../../records/key.js';
+import { noteIn, type Ban } from '../../records/key.js';
 import type { Addresses } from '../addresses.js';
 import { attempt, reading } from '../files/errors.js';
 import { bannedRange, banNoteRow, rangeOf } from '../files/rows.js';
@@ -10,8 +10,6 @@ import type { Stores } from '../stores.js';
 
 const PAGE_ROWS = 1_000;
 
-type StoredNote = BanNote & { readonly untilMs: number };
-
 /** A subject's ban is in the same row as its buckets; the index has the names and ends of bans. */
 export function bansOf(stores: Stores, addresses: Addresses): BanStore {
   const inForce = (kind: Kind, id: string): Pick<Ban, 'untilMs' | 'level'> | undefined => {
@@ -20,7 +18,8 @@ export function bansOf(stores: Stores, addresses: Addresses): BanStore {
   };
   const ofKey = (keyId: string): Ban | undefined => {
     const ban = inForce('s', keyId);
-    return ban && { keyId, ...ban, note: noteOf(stores, keyId, ban.untilMs) };
+    const note = stores.durable.getBinary(banNoteRow(keyId))?.toString() ?? '';
+    return ban && { keyId, ...ban, note: noteIn(note, ban.untilMs) };
   };
   const ofAddress = (address: string): AddressBan | undefined => {
     const ban = inForce('a', address);
@@ -44,14 +43,6 @@ export function bansOf(stores: Stores, addresses: Addresses): BanStore {
       return { keys: await countInForce(stores, 's'), addresses: await countInForce(stores, 'a') };
     },
   };
-}
-
-/** Returns the note of the ban until `untilMs`; null for an automatic ban after the noted one. */
-function noteOf({ durable }: Stores, keyId: string, untilMs: number): BanNote | null {
-  const bytes = durable.getBinary(banNoteRow(keyId));
-  if (bytes === undefined) return null;
-  const { untilMs: ofBan, ...note } = JSON.parse(bytes.toString()) as StoredNote;
-  return ofBan === untilMs ? note : null;
 }
 
 /** Returns a page of bans, ordered by key ID or address. @param banOf returns undefined if none is in force */

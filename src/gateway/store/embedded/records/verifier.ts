@@ -22,7 +22,6 @@ export interface KeyVerifier {
   verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): ValidKey | UnknownReason;
 }
 
-/** A decoded record. */
 interface Decoded<R> {
   readonly bytes: Buffer;
   readonly record: R;
@@ -82,7 +81,6 @@ function isSame(kept: Buffer, bytes: Buffer): boolean {
   return kept.length === bytes.length && kept.compare(bytes, 0, bytes.length) === 0;
 }
 
-/** Checks keys against the stored records. */
 export class StoredKeyVerifier implements KeyVerifier {
   readonly #keys: DecodedRecords<KeyRecord>;
   readonly #customers: DecodedRecords<CustomerRecord>;

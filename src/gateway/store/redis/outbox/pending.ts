@@ -47,7 +47,6 @@ const MOVE = loadScript('outbox/move');
 
 const COLLECT = loadScript('outbox/collect');
 
-/** Moves pending events to the outbox. */
 export class PendingEvents {
   readonly #link: Link;
   readonly #replicas: Replicas;

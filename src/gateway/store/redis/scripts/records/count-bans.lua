@@ -1,1 +1,0 @@
-return call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
