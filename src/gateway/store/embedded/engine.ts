@@ -13,7 +13,7 @@ import { costOf } from '../../admission/windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './records/bans.js';
 import { StoredKeyVerifier, type KeyVerifier } from './records/verifier.js';
-import { customersOf, keysOf } from './records/records.js';
+import { customersOf, keysOf } from './records/rows.js';
 import { outboxOf } from './outbox/store.js';
 import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';

@@ -38,7 +38,7 @@ export interface BanNote {
   readonly actor: string;
 }
 
-/** Reads the stored note of the ban until `untilMs`; null if it is of an earlier ban, because automatic bans have none. */
+/** Reads the note of the ban until `untilMs`; null if it is of an earlier one, because automatic bans have none. */
 export function noteIn(json: string, untilMs: number): BanNote | null {
   if (json === '') return null;
   const { untilMs: ofBan, ...note } = JSON.parse(json) as BanNote & { readonly untilMs: number };

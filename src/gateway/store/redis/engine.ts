@@ -18,9 +18,8 @@ import { outboxOf } from './outbox/store.js';
 import { dayStore, fleetOf, type Fleet } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
-import { customerName, keyName, subjectName } from './names.js';
+import { accountName, subjectName } from './names.js';
 import type { Probe } from './link/script.js';
-import { CUSTOMER_ID_LENGTH } from '../records/customer-id.js';
 import type { CustomerRecord, CustomerStore } from '../records/customer.js';
 import type { Overtaking } from '../records/record-store.js';
 import { Replicas, type ReplicaOptions } from './link/replicas.js';
@@ -163,7 +162,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
 function restoredOf(link: Link, options: RedisEngineOptions): RedisEngine['restored'] {
   return {
     losses: () => link.losses,
-    doubt: (id) => link.doubt(id.length === CUSTOMER_ID_LENGTH ? customerName(id) : keyName(id)),
+    doubt: (id) => link.doubt(accountName(id)),
     writeBackBy: (writeBack) => {
       link.writeBack = async () => {
         const engine = openRedisEngine({ ...options, known: null });

@@ -41,7 +41,8 @@
  *
  * Besides the record (records/keys.ts), the hash of a key has the fields `state` and `windows` (store/state.ts),
  * `summary` (scripts/admission.lua), `days` (ledger/active-days.ts), `archived-…` (ledger/archived-days.ts), `ban` (an
- * operator's note on a ban), and `told`, `telling` and `tell-…` (outbox/pending.ts). The hash of a customer has the last three, too. Who pays has `leases` (admission/leases.ts).
+ * operator's note on a ban), and `told`, `telling` and `tell-…` (outbox/pending.ts). The hash of a
+ * customer has the last three, too. Who pays has `leases` (admission/leases.ts).
  *
  * Every script is given all names that it accesses, and as few as possible: while a Cluster moves a slot, Redis runs a
  * script only on a node that has all of its names, and a name that does not exist yet may be on the other node.
@@ -49,7 +50,7 @@
  * `<day>` is the number of the day since 1970-01-01, which a script can compute from the clock.
  */
 import { DAY_MS } from '../../admission/bucket.js';
-import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, customerOf } from '../records/customer-id.js';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, isCustomer, payerOf } from '../records/customer-id.js';
 import type { Subject } from '../../admission/port.js';
 import { slotOf } from './slot.js';
 
@@ -95,10 +96,14 @@ export function keyName(id: string): string {
   return `petgate:${tagged(id)}:key`;
 }
 
+/** Name of the hash of a key or customer. */
+export function accountName(id: string): string {
+  return isCustomer(id) ? customerName(id) : keyName(id);
+}
+
 /** Name of the hash with the buckets of a key: its customer's, or its own. */
 export function payerName(keyId: string): string {
-  const customerId = customerOf(keyId);
-  return customerId === null ? keyName(keyId) : customerName(customerId);
+  return accountName(payerOf(keyId));
 }
 
 /** Written on the node of `key` before a WAIT; expires immediately. */

@@ -1,14 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NO_CHANGE } from '../../outbox/event.js';
 import { Overdrawn, VersionConflict } from '../../records/conflicts.js';
-import type { KeyChange } from '../../records/key.js';
+import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
+import type { KeyChange, KeyRecord, KeyStore } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import { isAutomaticBan, type AuditEntry, type Snapshot, type StoredRecord } from '../../records/record.js';
-import type { Commit, Decide, Rows } from '../../records/record-store.js';
+import { recordStoreOn, type Commit, type Decide, type Rows } from '../../records/record-store.js';
 import { untilUncontested } from '../../records/retry.js';
 import { copyOfState } from '../../state.js';
 import { attempt, changingRecords, inTransaction, reading } from '../files/errors.js';
-import { AFTER_ALL, automaticBanRow, banNoteRow, historyRange, historyRow } from '../files/rows.js';
+import {
+  AFTER_ALL,
+  automaticBanRow,
+  banNoteRow,
+  correctedRow,
+  customerRow,
+  historyRange,
+  historyRow,
+  recordRow,
+  webhookRow,
+} from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../stores.js';
 import { appendPending } from '../journal/pending.js';
@@ -26,11 +37,14 @@ interface RecordType {
   readonly noteRow: (id: string) => string;
 }
 
+const KEYS = { row: recordRow, correctedRow: (id: string) => correctedRow('k', id), noteRow: banNoteRow };
+const CUSTOMERS = { row: customerRow, correctedRow: (id: string) => correctedRow('K', id), noteRow: webhookRow };
+
 /** Writes a row, or removes it (null). */
 type Put = (row: string, value: object | null) => void;
 
 /** Keys or customers in the file. A change is on disk before it is acknowledged. */
-export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
+class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
   readonly #stores: Stores;
   readonly #type: RecordType;
 
@@ -208,6 +222,18 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     }
     if (history.some(isCorrection)) put(this.#type.correctedRow(id), {});
   }
+}
+
+export function keysOf(stores: Stores): KeyStore {
+  return recordStoreOn(new EmbeddedRows<KeyRecord>(stores, KEYS));
+}
+
+export function customersOf(stores: Stores): CustomerStore {
+  return {
+    ...recordStoreOn(new EmbeddedRows<CustomerRecord>(stores, CUSTOMERS)),
+    keyCount: (id) =>
+      reading(stores, (durable) => durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) })),
+  };
 }
 
 function filePut(durable: Store): Put {

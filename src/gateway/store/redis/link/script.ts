@@ -46,8 +46,8 @@ export function loadAdmission(figures: Figures, plans: string): Script {
 }
 
 /**
- * Completes a script: replaces names in capitals by `figures`, and each `include('<part>')` by the text of that name, or
- * by the function that `scripts/include/<part>.lua` returns.
+ * Completes a script: replaces names in capitals by `figures`, and each `include('<part>')` by the text of that name,
+ * or by the function that `scripts/include/<part>.lua` returns.
  */
 function scriptOf(body: string, figures: Figures, texts: Readonly<Record<string, string>> = {}): Script {
   const all = { ...FIGURES, ...figures };

@@ -15,7 +15,7 @@ import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
 import { dayNumber, dayNumberOf, dayNumbers, eventsName, historyName, STORE } from '../names.js';
-import { pendingArgs, pendingField } from '../outbox/fields.js';
+import { pendingArgs, pendingField } from '../outbox/entries.js';
 import { noteBan } from './bans.js';
 import { announceChange, isRestricting } from './changes.js';
 import { find, type CurrentInRedis, type RecordType } from './current.js';

@@ -2,7 +2,7 @@
 -- (0: none), the state and the windows (`*`: any), the number of history entries (empty: any), the most that may be
 -- spent of the balance (empty: any); whether the history is replaced; how many entries, withdrawn and new events
 -- follow; the end of a manual ban, ms (0 lifts the ban, empty leaves it), and its note; then the entries, the events
--- (withdrawn: field and ID; new: field, ID and entry, outbox/fields.ts), and fields and values of the hash. Returns
+-- (withdrawn: field and ID; new: field, ID and entry, outbox/entries.ts), and fields and values of the hash. Returns
 -- `1`; or `0` if something else is stored, `2` if more is spent: nothing is changed then.
 local readState = include('read-state')
 local name, history, events, at = KEYS[1], KEYS[2], KEYS[3], 13
