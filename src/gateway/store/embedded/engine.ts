@@ -6,13 +6,13 @@ import type { GatewayEvent } from '../outbox/event.js';
 import { automaticBan, banEvent, crossedEvent, crossingsOf } from '../records/facts.js';
 import { finalityOf } from '../finality.js';
 import { ANONYMOUS_PLAN, termsOf, WARN_AT, type BanRule, type Plans } from '../../admission/plan.js';
-import { StoreUnavailable, type AdmissionRequest, type Subject } from '../../admission/port.js';
+import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
 import type { AdmissionEngine, EndedRequest, SettlementReport } from '../port.js';
-import type { BannedVerdict, Verdict } from '../../admission/verdict.js';
+import type { BannedVerdict, StandingVerdict, Verdict } from '../../admission/verdict.js';
 import { costOf } from '../../admission/windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './records/bans.js';
-import { StoredKeyVerifier, type KeyVerifier } from './records/verifier.js';
+import { StoredKeyVerifier, type ValidKey, type KeyVerifier } from './records/verifier.js';
 import { customersOf, keysOf } from './records/rows.js';
 import { outboxOf } from './outbox/store.js';
 import { sessionSecretOf } from './records/session-secret.js';
@@ -61,20 +61,22 @@ export function engineOn(
   emitsEvents = false,
   now = Date.now,
 ): EmbeddedEngine {
+  const decideOne = emitsEvents ? admitAndEmit : admitOne;
   const addresses = new Addresses(stores);
-  const decisions = new Decisions(verifier, addresses, emitsEvents);
   const maintenance = new Maintenance(stores, new Sweep(stores, usageDays, verifier), addresses);
   const usage = usageOf(stores);
   /** The last report of each process: a worker that heard no response sends its reports again. */
   const settled = new Map<string, number>();
-  const { leases } = decisions;
+  const leases = new Leases();
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
         if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
         const clockMs = now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
-        return requests.map((request) => decisions.decide(transaction, request, request.nowMs ?? clockMs));
+        return requests.map((request) =>
+          decideOne(transaction, verifier, addresses, leases, request, request.nowMs ?? clockMs),
+        );
       }),
     );
   return {
@@ -114,97 +116,111 @@ export function engineOn(
   };
 }
 
-/** Decides requests, each in the transaction of its batch. */
-class Decisions {
-  readonly verifier: KeyVerifier;
-  readonly addresses: Addresses;
-  readonly leases = new Leases();
-  readonly #emitsEvents: boolean;
-
-  constructor(verifier: KeyVerifier, addresses: Addresses, emitsEvents: boolean) {
-    this.verifier = verifier;
-    this.addresses = addresses;
-    this.#emitsEvents = emitsEvents;
+function admitOne(
+  transaction: Transaction,
+  verifier: KeyVerifier,
+  addresses: Addresses,
+  leases: Leases,
+  request: AdmissionRequest,
+  nowMs: number,
+): Verdict {
+  const { subject, operation, scope } = request;
+  if (subject.kind === 'address')
+    return admitAddress(transaction, verifier.plans, addresses.row(subject.address), request, nowMs);
+  const key = verifier.verify(subject.id, subject.secretHash, nowMs, request);
+  if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
+  const { record, terms, customerId } = key;
+  const cost = costOf(terms.operations, operation, request.cost);
+  const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
+  const entry = transaction.key(subject.id);
+  const inFlight = terms.concurrency === undefined ? 0 : leases.count(subject.id, nowMs);
+  const verdict =
+    customerId === null
+      ? decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, operation, cost, nowMs, inFlight)
+      : decideShared(transaction, entry, key, transaction.key(customerId), inScope, operation, cost, nowMs, inFlight);
+  if (cost === 0) return verdict;
+  const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
+  if (verdict.outcome === 'admitted') counts.units += cost;
+  if (verdict.outcome === 'banned') {
+    transaction.banned(entry, verdict.bannedUntilMs, verdict.started);
+    if (verdict.started)
+      transaction.automaticBan({
+        keyId: subject.id,
+        version: record.version,
+        entry: automaticBan(startOf(verdict)),
+      });
   }
+  if (verdict.outcome !== 'admitted' || terms.concurrency === undefined) return verdict;
+  const lease = leases.take(subject.id, nowMs);
+  transaction.otherwise(() => leases.end(subject.id, lease));
+  return { ...verdict, lease };
+}
 
-  decide(transaction: Transaction, request: AdmissionRequest, nowMs: number): Verdict {
-    const verdict =
-      request.subject.kind === 'address'
-        ? this.#decideAddress(transaction, request.subject.address, request, nowMs)
-        : this.#decideKey(transaction, request.subject, request, nowMs);
-    if (this.#emitsEvents) this.#emit(transaction, verdict);
-    return verdict;
+/** Like `admitOne`, and emits the events that the request causes in the same step. */
+function admitAndEmit(
+  transaction: Transaction,
+  verifier: KeyVerifier,
+  addresses: Addresses,
+  leases: Leases,
+  request: AdmissionRequest,
+  nowMs: number,
+): Verdict {
+  const verdict = admitOne(transaction, verifier, addresses, leases, request, nowMs);
+  if (verdict.outcome === 'unknown_key' || verdict.cost === 0 || verdict.keyId === null) return verdict;
+  const { keyId, plan, atMs } = verdict;
+  if (verdict.outcome === 'admitted') {
+    const payer = payerOf(keyId);
+    for (const crossing of crossingsOf(verdict, verifier.plans.get(plan)?.warnAt ?? WARN_AT))
+      if (transaction.isFirst(payer, crossing)) transaction.emit(crossedEvent(payer, keyId, plan, crossing, atMs));
+  } else if (verdict.outcome === 'banned' && verdict.started) {
+    transaction.emit(startOf(verdict));
   }
-
-  #decideAddress(
-    transaction: Transaction,
-    address: string,
-    { operation, cost }: AdmissionRequest,
-    nowMs: number,
-  ): Verdict {
-    const terms = termsOf(this.verifier.plans, ANONYMOUS_PLAN, null);
-    if (terms === undefined)
-      throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
-    const entry = transaction.address(this.addresses.row(address));
-    const state = scratchOf(entry.state, terms.ban, cost, nowMs);
-    if (state === entry.state) transaction.change(entry);
-    const verdict = decide(state, terms, null, true, operation, cost, nowMs);
-    if (cost > 0 && verdict.outcome === 'banned') transaction.banned(entry, verdict.bannedUntilMs, verdict.started);
-    return verdict;
-  }
-
-  #decideKey(
-    transaction: Transaction,
-    { id, secretHash }: Extract<Subject, { kind: 'key' }>,
-    request: AdmissionRequest,
-    nowMs: number,
-  ): Verdict {
-    const { operation, scope } = request;
-    const key = this.verifier.verify(id, secretHash, nowMs, request);
-    if (typeof key === 'string') return { outcome: 'unknown_key', reason: key };
-    const { record, terms, customerId } = key;
-    const cost = costOf(terms.operations, operation, request.cost);
-    const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
-    const entry = transaction.key(id);
-    const inFlight = terms.concurrency === undefined ? 0 : this.leases.count(id, nowMs);
-    const customer = customerId === null ? null : transaction.key(customerId);
-    // The customer's windows, with the key's strikes and ban.
-    const whole = customer === null ? entry.state : merged(entry.state, customer.state);
-    const state = scratchOf(whole, terms.ban, cost, nowMs);
-    const verdict = decide(state, terms, record, inScope, operation, cost, nowMs, inFlight);
-    if (customer !== null && state === whole) {
-      split(state, entry.state, customer.state);
-      transaction.change(customer);
-    }
-    if (cost === 0) return verdict;
-    // Also marks the key's entry as changed.
-    const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
-    if (verdict.outcome === 'admitted') counts.units += cost;
-    if (verdict.outcome === 'banned') {
-      transaction.banned(entry, verdict.bannedUntilMs, verdict.started);
-      if (verdict.started)
-        transaction.automaticBan({ keyId: id, version: record.version, entry: automaticBan(startOf(verdict)) });
-    }
-    if (verdict.outcome !== 'admitted' || terms.concurrency === undefined) return verdict;
-    const lease = this.leases.take(id, nowMs);
-    transaction.otherwise(() => this.leases.end(id, lease));
-    return { ...verdict, lease };
-  }
-
-  /** Emits the events that a request causes, in the same step. */
-  #emit(transaction: Transaction, verdict: Verdict): void {
-    if (verdict.outcome === 'unknown_key' || verdict.cost === 0 || verdict.keyId === null) return;
-    const { keyId, plan, atMs } = verdict;
-    if (verdict.outcome === 'admitted') {
-      const payer = payerOf(keyId);
-      for (const crossing of crossingsOf(verdict, this.verifier.plans.get(plan)?.warnAt ?? WARN_AT))
-        if (transaction.isFirst(payer, crossing)) transaction.emit(crossedEvent(payer, keyId, plan, crossing, atMs));
-    } else if (verdict.outcome === 'banned' && verdict.started) transaction.emit(startOf(verdict));
-  }
+  return verdict;
 }
 
 function startOf({ keyId, plan, bannedUntilMs: untilMs, level, atMs }: BannedVerdict): GatewayEvent {
   return banEvent(keyId ?? '', plan, { untilMs, level }, atMs);
+}
+
+/** Decides for a customer's key. Counting the request marks the key's entry as changed, so this need not. */
+function decideShared(
+  transaction: Transaction,
+  entry: Entry,
+  { record, terms }: ValidKey,
+  customer: Entry,
+  inScope: boolean,
+  operation: string,
+  cost: number,
+  nowMs: number,
+  inFlight: number,
+): StandingVerdict {
+  const whole = merged(entry.state, customer.state);
+  const isPeek = changesNothing(whole, terms.ban, cost, nowMs);
+  const state = isPeek ? copyOfState(whole) : whole;
+  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs, inFlight);
+  if (!isPeek) {
+    split(state, entry.state, customer.state);
+    transaction.change(customer);
+  }
+  return verdict;
+}
+
+function admitAddress(
+  transaction: Transaction,
+  plans: Plans,
+  name: string,
+  { operation, cost }: AdmissionRequest,
+  nowMs: number,
+): Verdict {
+  const terms = termsOf(plans, ANONYMOUS_PLAN, null);
+  if (terms === undefined)
+    throw new StoreUnavailable(`The plan "${ANONYMOUS_PLAN}" is missing: add it to config/plans.yaml.`);
+  const entry = transaction.address(name);
+  const state = scratchOf(entry.state, terms.ban, cost, nowMs);
+  if (state === entry.state) transaction.change(entry);
+  const verdict = decide(state, terms, null, true, operation, cost, nowMs);
+  if (cost > 0 && verdict.outcome === 'banned') transaction.banned(entry, verdict.bannedUntilMs, verdict.started);
+  return verdict;
 }
 
 /** Returns the state, or a copy if the decision settles it only for the figures and must not store it. */
