@@ -6,7 +6,7 @@ import { WorkerMetrics } from './worker-metrics.js';
 import { newest, type Question, type Remembered } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
 import { mergeRefused } from '../observe/recent/top-refused.js';
-import { Asked } from './asked.js';
+import { Questions } from './questions.js';
 import { answerWorker } from './owner.js';
 import type { Contract } from '../contract/load.js';
 import type { AdmissionEngine } from '../store/port.js';
@@ -34,8 +34,8 @@ export function startWorkers(first: Configuration, engine: AdmissionEngine, own:
   // A copy: a reload changes `first`.
   let configuration: Configuration = { ...first };
   const metrics = new WorkerMetrics();
-  const asked = new Asked<Remembered>();
-  const scraped = new Asked<void>();
+  const asked = new Questions<Remembered>();
+  const scraped = new Questions<void>();
   /** Workers that have asked for the configuration, and therefore get changes. */
   const started = new Map<Worker, Started>();
   const restarts = countRestarts(own, metrics);
@@ -111,7 +111,7 @@ export function startWorkers(first: Configuration, engine: AdmissionEngine, own:
 }
 
 /** Asks all workers; a worker that does not respond within `withinMs` counts as silent. */
-function askAll<Answer>(asked: Asked<Answer>, withinMs: number, question: (number: number) => PrimaryMessage) {
+function askAll<Answer>(asked: Questions<Answer>, withinMs: number, question: (number: number) => PrimaryMessage) {
   const workers = living();
   const ids = workers.map(({ id }) => id);
   return asked.ask(ids, withinMs, (number) => {
@@ -119,14 +119,14 @@ function askAll<Answer>(asked: Asked<Answer>, withinMs: number, question: (numbe
   });
 }
 
-async function recall(asked: Asked<Remembered>, question: Question): Promise<Recalled> {
+async function recall(asked: Questions<Remembered>, question: Question): Promise<Recalled> {
   const { answers, silent } = await askAll(asked, RECALL_MS, (number) => ({ type: 'remember', number, question }));
   const exchanges = newest(answers.flatMap((each) => each.exchanges));
   return { exchanges, refused: mergeRefused(answers.flatMap((each) => each.refused)), silent };
 }
 
 /** Sends a worker what all workers remember. */
-async function answer(worker: Worker, number: number, question: Question, asked: Asked<Remembered>): Promise<void> {
+async function answer(worker: Worker, number: number, question: Question, asked: Questions<Remembered>): Promise<void> {
   const recalled = await recall(asked, question);
   worker.send({ type: 'recalled', number, recalled } satisfies PrimaryMessage, () => undefined);
 }

@@ -3,7 +3,7 @@ import type { RecentExchanges } from '../observe/recent/memory.js';
 import type { Recall, Recalled } from '../observe/recent/recall.js';
 import type { Settings } from '../config/schema/gateway.js';
 import type { ServingEngine } from '../store/port.js';
-import { Asked } from './asked.js';
+import { Questions } from './questions.js';
 import { storeOfOwner } from './store.js';
 import { deserialize, type Configuration, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/turns/repeat.js';
@@ -53,7 +53,7 @@ export function reportToPrimary(registry: Registry): { listening(port: number): 
 
 /** Answers the primary's questions from `recent`. Returns a function that asks all workers. */
 export function recallThroughPrimary(recent: RecentExchanges): Recall {
-  const asked = new Asked<Recalled>();
+  const asked = new Questions<Recalled>();
   process.on('message', (message: PrimaryMessage) => {
     if (message.type === 'recalled') asked.answered(message.number, PRIMARY, message.recalled);
     if (message.type !== 'remember') return;

@@ -11,7 +11,7 @@ interface Answers<Answer> {
 }
 
 /** Open questions to other processes. */
-export class Asked<Answer> {
+export class Questions<Answer> {
   readonly #open = new Map<number, OpenQuestion<Answer>>();
   #number = 0;
 

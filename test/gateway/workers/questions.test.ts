@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { Asked } from '../../../src/gateway/workers/asked.js';
+import { Questions } from '../../../src/gateway/workers/questions.js';
 import { recentOf } from '../../../src/gateway/observe/recent/exchange.js';
 import { makeExchange } from '../exchange.js';
 import { exchangeRaw } from '../../servers/raw.js';
@@ -45,7 +45,7 @@ function workerBut(workers: ReadonlyMap<unknown, number>, first: unknown): unkno
 t.test('a question ends when all have answered, or are gone; late answers do no harm', async (t) => {
   const alive = setInterval(() => undefined, 1_000);
   t.teardown(() => clearInterval(alive));
-  const asked = new Asked<string>();
+  const asked = new Questions<string>();
   t.strictSame(await asked.ask([], 100, () => t.fail('nobody is there')), { answers: [], silent: 0 });
   let number = 0;
   const answers = asked.ask([1, 2, 3], 60_000, (its) => (number = its));
