@@ -1,4 +1,5 @@
 import type { Client, Exchange } from '../exchange.js';
+import type { Refusal } from '../refusal.js';
 import type { Handler } from './handler.js';
 import { open } from './open.js';
 
@@ -19,6 +20,13 @@ const NOBODY: Client = {
   end: () => undefined,
   abort: () => undefined,
 };
+
+/** Reports a request over HTTP/2 that was refused unread, and gets no response. */
+export function finishUnread(remote: string | undefined, refusal: Refusal, handler: Handler): void {
+  const exchange = unreadExchange(remote, handler, '2');
+  exchange.logEntry.refusal = refusal;
+  handler.finish(exchange, refusal.status);
+}
 
 /** An exchange of which nothing was parsed or kept. */
 export function unreadExchange(

@@ -204,7 +204,7 @@ export class Attempt implements ResponseHandler {
   /** The client gets our own Error, without the fields that describe the replaced body. */
   #replace(body: Buffer): void {
     const [received, status, exchange] = [this.#headers, this.#status, this.#exchange];
-    exchange.logEntry.meter?.onReplaced();
+    exchange.logEntry.meter?.onReplaced?.();
     const headers: string[] = [];
     appendResponseHeaders(headers, status, withoutBodyFields(status, received), exchange, this.#rules);
     this.#rules.onReplaced(exchange, status, onlyValueOf(received, 'content-type') ?? '', body);

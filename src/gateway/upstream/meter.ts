@@ -15,8 +15,8 @@ export interface Meter {
   /** @param headers flat, names in lower case */
   onHead(headers: readonly string[]): void;
   onData(chunk: Buffer): void;
-  /** The client gets an error of the gateway instead. */
-  onReplaced(): void;
+  /** The client gets an error of the gateway instead; absent if the figure of the replaced response counts. */
+  onReplaced?(): void;
   /** Returns whole units, rounded up; null if the response has no figure. Call it once, at the end of the exchange. */
   end(): number | null;
 }
@@ -50,10 +50,6 @@ class HeaderMeter implements Meter {
 
   onData(): void {
     // The head has it.
-  }
-
-  onReplaced(): void {
-    // The figure of the response that was replaced counts.
   }
 }
 
@@ -105,10 +101,6 @@ class JsonMeter implements Meter {
 
   onData(chunk: Buffer): void {
     this.#reader?.read(chunk);
-  }
-
-  onReplaced(): void {
-    // The figure of the response that was replaced counts.
   }
 }
 

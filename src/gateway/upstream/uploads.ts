@@ -1,3 +1,5 @@
+import { Counts } from './addresses/counts.js';
+
 /** Share of an upstream's connections for long bodies, which are as slow as their clients: others need the rest. */
 const PART = 1 / 2;
 
@@ -17,7 +19,7 @@ interface Waiting extends Sender {
  */
 export class Uploads {
   readonly #connections: () => number;
-  readonly #byCaller = new Map<string, number>();
+  readonly #byCaller = new Counts();
   readonly #waiting: Waiting[] = [];
   #count = 0;
 
@@ -54,19 +56,17 @@ export class Uploads {
 
   leave(caller: string): void {
     this.#count -= 1;
-    const left = this.#byCaller.get(caller)! - 1;
-    if (left === 0) this.#byCaller.delete(caller);
-    else this.#byCaller.set(caller, left);
+    this.#byCaller.of(caller).size -= 1;
     this.#waiting.find((each) => this.#hasRoom(each))?.settle(true);
   }
 
   #hasRoom({ caller, share }: Sender): boolean {
     const max = Math.max(1, Math.floor(this.#connections() * PART));
-    return this.#count < max && (this.#byCaller.get(caller) ?? 0) < Math.max(1, Math.floor(max * share));
+    return this.#count < max && this.#byCaller.get(caller).size < Math.max(1, Math.floor(max * share));
   }
 
   #take({ caller }: Sender): void {
     this.#count += 1;
-    this.#byCaller.set(caller, (this.#byCaller.get(caller) ?? 0) + 1);
+    this.#byCaller.of(caller).size += 1;
   }
 }

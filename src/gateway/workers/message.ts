@@ -13,14 +13,15 @@ export type WorkerMessage =
   | { readonly type: 'started' }
   | { readonly type: 'applied' }
   | { readonly type: 'listening'; readonly port: number }
-  | { readonly type: 'metrics'; readonly metrics: Snapshot }
+  /** `number`: of the question that it answers; absent if sent at an interval. */
+  | { readonly type: 'metrics'; readonly number?: number; readonly metrics: Snapshot }
   /** A question to all workers. */
   | ({ readonly type: 'ask' } & Numbered)
   | { readonly type: 'remembered'; readonly number: number; readonly remembered: Remembered };
 
 export type PrimaryMessage =
   | StoreReply
-  | { readonly type: 'send_metrics' }
+  | { readonly type: 'send_metrics'; readonly number: number }
   | ({ readonly type: 'remember' } & Numbered)
   | { readonly type: 'recalled'; readonly number: number; readonly recalled: Recalled }
   | ({ readonly type: 'apply' } & Serialized);

@@ -3,9 +3,10 @@ import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { WorkerMetrics } from './worker-metrics.js';
-import type { Question } from '../observe/recent/memory.js';
+import { newest, type Question, type Remembered } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
-import { AskedWorkers } from './recall.js';
+import { mergeRefused } from '../observe/recent/top-refused.js';
+import { Questions } from './questions.js';
 import { answerWorker } from './owner.js';
 import type { Contract } from '../contract/load.js';
 import type { AdmissionEngine } from '../store/port.js';
@@ -13,6 +14,7 @@ import type { Log } from '../../shared/log.js';
 import { applyCommand, type Configuration, type PrimaryMessage, type WorkerMessage } from './message.js';
 
 const SCRAPE_MS = 250;
+const RECALL_MS = 1_000;
 /** A worker that dies this early is replaced after a pause, so that an invalid setup does not restart in a loop. */
 const YOUNG_MS = 1000;
 
@@ -32,7 +34,8 @@ export function startWorkers(first: Configuration, engine: AdmissionEngine, own:
   // A copy: a reload changes `first`.
   let configuration: Configuration = { ...first };
   const metrics = new WorkerMetrics();
-  const asked = new AskedWorkers();
+  const asked = new Questions<Remembered>();
+  const scraped = new Questions<void>();
   /** Workers that have asked for the configuration, and therefore get changes. */
   const started = new Map<Worker, Started>();
   const restarts = countRestarts(own, metrics);
@@ -63,8 +66,10 @@ export function startWorkers(first: Configuration, engine: AdmissionEngine, own:
         started.set(worker, its);
         void publish(worker, its);
       } else if (message.type === 'applied') started.get(worker)?.owed.shift()?.();
-      else if (message.type === 'metrics') metrics.update(worker.id, message.metrics);
-      else if (message.type === 'remembered') asked.answered(message.number, worker.id, message.remembered);
+      else if (message.type === 'metrics') {
+        metrics.update(worker.id, message.metrics);
+        if (message.number !== undefined) scraped.answered(message.number, worker.id);
+      } else if (message.type === 'remembered') asked.answered(message.number, worker.id, message.remembered);
       else if (message.type === 'ask') void answer(worker, message.number, message.question, asked);
       else if (++listeningCount >= count) markListening(message.port);
     });
@@ -73,7 +78,7 @@ export function startWorkers(first: Configuration, engine: AdmissionEngine, own:
     worker.on('exit', (code, signal) => {
       for (const resolve of started.get(worker)?.owed ?? []) resolve();
       started.delete(worker);
-      asked.forget(worker.id);
+      for (const each of [asked, scraped]) each.forget(worker.id);
       if (stopping) return;
       restarts.inc();
       log.error({ worker: worker.process.pid, code, signal }, 'a worker died and is replaced');
@@ -87,11 +92,7 @@ export function startWorkers(first: Configuration, engine: AdmissionEngine, own:
     listening,
     /** Returns the metrics of this process and all workers, dead or alive. Waits at most `SCRAPE_MS` for new ones. */
     metrics: async () => {
-      for (const worker of living()) worker.send({ type: 'send_metrics' } satisfies PrimaryMessage, () => undefined);
-      await metrics.refreshed(
-        living().map(({ id }) => id),
-        SCRAPE_MS,
-      );
+      await askAll(scraped, SCRAPE_MS, (number) => ({ type: 'send_metrics', number }));
       return metrics.text(own);
     },
     /** Asks all workers which exchanges they remember. */
@@ -109,19 +110,23 @@ export function startWorkers(first: Configuration, engine: AdmissionEngine, own:
   };
 }
 
-function recall(asked: AskedWorkers, question: Question): Promise<Recalled> {
+/** Asks all workers; a worker that does not respond within `withinMs` counts as silent. */
+function askAll<Answer>(asked: Questions<Answer>, withinMs: number, question: (number: number) => PrimaryMessage) {
   const workers = living();
-  return asked.ask(
-    workers.map(({ id }) => id),
-    (number) => {
-      for (const worker of workers)
-        worker.send({ type: 'remember', number, question } satisfies PrimaryMessage, () => undefined);
-    },
-  );
+  const ids = workers.map(({ id }) => id);
+  return asked.ask(ids, withinMs, (number) => {
+    for (const worker of workers) worker.send(question(number), () => undefined);
+  });
+}
+
+async function recall(asked: Questions<Remembered>, question: Question): Promise<Recalled> {
+  const { answers, silent } = await askAll(asked, RECALL_MS, (number) => ({ type: 'remember', number, question }));
+  const exchanges = newest(answers.flatMap((each) => each.exchanges));
+  return { exchanges, refused: mergeRefused(answers.flatMap((each) => each.refused)), silent };
 }
 
 /** Sends a worker what all workers remember. */
-async function answer(worker: Worker, number: number, question: Question, asked: AskedWorkers): Promise<void> {
+async function answer(worker: Worker, number: number, question: Question, asked: Questions<Remembered>): Promise<void> {
   const recalled = await recall(asked, question);
   worker.send({ type: 'recalled', number, recalled } satisfies PrimaryMessage, () => undefined);
 }

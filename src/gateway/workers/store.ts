@@ -38,20 +38,10 @@ class Calls {
   ask(asked: Question, withinMs: number, size = 0): Promise<unknown> {
     if (this.#open.size >= MAX_OPEN) return Promise.reject(new StoreUnavailable(SILENT, { noEffect: true }));
     const number = (this.#number += 1);
-    return new Promise((resolve, reject) => {
-      const stop = awake(withinMs, () => reject(this.#giveUp(number, size)));
-      this.#open.set(number, {
-        resolve: (result) => {
-          stop();
-          resolve(result);
-        },
-        reject: (error) => {
-          stop();
-          reject(error);
-        },
-      });
-      this.#send({ type: 'store', number, ...asked });
-    });
+    const answer = new Promise((resolve, reject) => this.#open.set(number, { resolve, reject }));
+    const stop = awake(withinMs, () => this.#giveUp(number, size));
+    this.#send({ type: 'store', number, ...asked });
+    return answer.finally(stop);
   }
 
   answered(reply: StoreReply): void {
@@ -67,7 +57,8 @@ class Calls {
     else open?.reject(this.#received(number, reply.error));
   }
 
-  #giveUp(number: number, size: number): StoreUnavailable {
+  #giveUp(number: number, size: number): void {
+    const { reject } = this.#open.get(number)!;
     const verdicts = new Promise<readonly Late[]>((resolve) => {
       this.#open.set(number, {
         resolve: (result) => resolve(size === 0 ? [] : (JSON.parse(result as string) as readonly Verdict[])),
@@ -75,7 +66,7 @@ class Calls {
       });
     });
     const late = Array.from({ length: size }, (_, index) => verdicts.then((all) => all[index] ?? 'unknown'));
-    return new StoreUnavailable(SILENT, { late });
+    reject(new StoreUnavailable(SILENT, { late }));
   }
 
   #received(number: number, { name, message, details }: SentError): Error {

@@ -2,11 +2,6 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type
 
 export type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
 
-interface Wait {
-  readonly workers: Set<number>;
-  readonly end: () => void;
-}
-
 /** A worker that sends no metrics for this long counts as silent. */
 const SILENT_MS = 3000;
 
@@ -19,27 +14,8 @@ export class WorkerMetrics {
   /** Counters of dead workers: without them, the sum would fall when a worker is replaced. */
   #dead: Promise<Snapshot> = Promise.resolve([]);
 
-  readonly #waits = new Set<Wait>();
-
   update(worker: number, snapshot: Snapshot): void {
     this.#latest.set(worker, { snapshot, atMs: performance.now() });
-    for (const { workers, end } of this.#waits) {
-      if (workers.delete(worker) && workers.size === 0) end();
-    }
-  }
-
-  /** Resolves when each of `workers` has sent a newer snapshot, or after `withinMs`. */
-  refreshed(workers: readonly number[], withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#waits.delete(wait);
-        resolve();
-      };
-      const timer = setTimeout(end, withinMs);
-      const wait = { workers: new Set(workers), end };
-      this.#waits.add(wait);
-    });
   }
 
   /** Keeps the counters and histograms of a worker that is gone, and drops its gauges. */
@@ -58,8 +34,9 @@ export class WorkerMetrics {
 
   /** Returns the sum including `own`, in Prometheus' text format. */
   async text(own: Registry): Promise<string> {
-    const [first, dead] = await Promise.all([own.getMetricsAsJSON(), this.#dead]);
+    // Read in one step with `#dead`: a worker that dies now is in one of them.
     const living = [...this.#latest.values()].map(({ snapshot }) => snapshot);
+    const [dead, first] = await Promise.all([this.#dead, own.getMetricsAsJSON()]);
     return AggregatorRegistry.aggregate([first, ...living, dead]).metrics();
   }
 }

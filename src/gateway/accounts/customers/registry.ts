@@ -1,13 +1,24 @@
 import type { CustomerRecord, CustomerStore } from '../../store/records/customer.js';
-import type { CorrectionOf } from '../../store/records/correction.js';
-import { correctionsOf, type CorrectedStore } from '../../store/records/corrections.js';
+import { correctionsOf, type CorrectionOf, type CorrectedStore } from '../../store/records/correction.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import type { Plans } from '../../admission/plan.js';
 import type { Clock } from '../../store/store-clock.js';
 import type { Entry } from '../directory.js';
 import { changeTo, CUSTOMER_FIELDS, differences, NO_FREE_ID, valuesOf } from '../edits.js';
-import { limits, limitsOn, name, note, nothingIn, planIn, readFields, reference, status } from '../fields.js';
-import type { Body, FieldRules, Prices } from '../fields.js';
+import {
+  limits,
+  limitsOn,
+  name,
+  note,
+  nothingIn,
+  planIn,
+  readFields,
+  reference,
+  status,
+  type Body,
+  type FieldRules,
+  type Prices,
+} from '../fields.js';
 import { KeyRefused } from '../refused.js';
 import { RecordRegistry } from '../record-registry.js';
 import { isCustomerId, looksLikeToken, newCustomerId } from '../token.js';

@@ -1,8 +1,7 @@
 import { subjectIn } from '../../accounts/corrections.js';
 import { isKeyId } from '../../accounts/token.js';
 import { customerOf } from '../../store/records/customer-id.js';
-import type { CorrectionOf } from '../../store/records/correction.js';
-import { correctionsOf, type CorrectionsAsked } from '../../store/records/corrections.js';
+import { correctionsOf, type CorrectionOf, type CorrectionsAsked } from '../../store/records/correction.js';
 import { dayIn } from '../command.js';
 import { cell } from '../../../shared/readable.js';
 import { plansCounted } from './plans-counted.js';

@@ -61,7 +61,8 @@ export function trackConnection(socket: Socket, traffic: Traffic, { header_field
   socket.allowHalfOpen = true;
   socket.on('end', () => onFin(socket, connection));
   socket.on('close', () => forgetWaiting(connection));
-  lingerOnClose(socket);
+  // Node calls it. Closing while bytes are unread would reset the connection before its client sees why.
+  socket.destroySoon = () => linger(socket);
 }
 
 export function connectionOf(socket: Socket): Connection {
@@ -121,11 +122,6 @@ export function beginNext(socket: Socket): void {
   cutWhenIdle(socket, 0);
   if (connection.waiting.length < PAUSED_AT && connection.broken === null) socket.resume();
   begin();
-}
-
-/** Node calls `destroySoon`. Closing while bytes are unread would reset the connection before its client sees why. */
-function lingerOnClose(socket: Socket): void {
-  socket.destroySoon = () => linger(socket);
 }
 
 function linger(socket: Socket): void {

@@ -7,7 +7,7 @@ import { begin } from '../begin.js';
 import { onlyValueOf } from '../fields.js';
 import type { Handler } from '../handler.js';
 import type { Traffic } from '../traffic.js';
-import { unreadExchange } from '../unread.js';
+import { finishUnread } from '../unread.js';
 import { StreamClient } from './client.js';
 import { readStreamHead } from './head.js';
 import { Bag } from '../../../shared/bag.js';
@@ -173,18 +173,14 @@ function isTooMuch(connection: Http2Connection, raw: readonly string[], limits: 
 function cutOversized(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
   stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   cut(connection, 'heads above the limits');
-  const exchange = unreadExchange(connection.remote, handler, '2');
-  exchange.logEntry.refusal = REFUSALS.headers_too_large;
-  handler.finish(exchange, REFUSALS.headers_too_large.status);
+  finishUnread(connection.remote, REFUSALS.headers_too_large, handler);
 }
 
 /** Refuses a stream that was certainly not processed (RFC 9113 §8.7). A response would wait for its client. */
 function rejectConnection(connection: Http2Connection, stream: ServerHttp2Stream, handler: Handler): void {
   connection.idleSinceMs = performance.now();
   stream.close(constants.NGHTTP2_REFUSED_STREAM);
-  const exchange = unreadExchange(connection.remote, handler, '2');
-  exchange.logEntry.refusal = REFUSALS.overloaded;
-  handler.finish(exchange, REFUSALS.overloaded.status);
+  finishUnread(connection.remote, REFUSALS.overloaded, handler);
 }
 
 function closed(connection: Http2Connection, { left }: StreamClient): void {

@@ -1,7 +1,7 @@
 import { applyChanges, changesOf } from '../../admission/settlement.js';
 import { changesNothing, decide, type SubjectState } from '../../admission/decide.js';
 import { payerOf } from '../records/customer-id.js';
-import { merged, split } from '../merged-state.js';
+import { merged, split, copyOfState } from '../state.js';
 import type { GatewayEvent } from '../outbox/event.js';
 import { automaticBan, banEvent, crossedEvent, crossingsOf } from '../records/facts.js';
 import { finalityOf } from '../finality.js';
@@ -13,13 +13,12 @@ import { costOf } from '../../admission/windows.js';
 import { Addresses } from './addresses.js';
 import { bansOf } from './records/bans.js';
 import { StoredKeyVerifier, type ValidKey, type KeyVerifier } from './records/verifier.js';
-import { customersOf, keysOf } from './records/records.js';
+import { customersOf, keysOf } from './records/rows.js';
 import { outboxOf } from './outbox/store.js';
 import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';
 import { openStores, type StoreOptions, type Stores } from './stores.js';
 import { Sweep } from './sweep.js';
-import { copyOfState } from '../subject-state.js';
 import { transact, type Transaction } from './journal/transaction.js';
 import type { Entry } from './journal/entry.js';
 import { attempt } from './files/errors.js';
@@ -72,7 +71,6 @@ export function engineOn(
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
     attempt(stores, () =>
       transact(stores, (transaction) => {
-        verifier.begin();
         if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
         const clockMs = now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
@@ -153,7 +151,9 @@ function admitOne(
       });
   }
   if (verdict.outcome !== 'admitted' || terms.concurrency === undefined) return verdict;
-  return { ...verdict, lease: leases.take(subject.id, nowMs) };
+  const lease = leases.take(subject.id, nowMs);
+  transaction.otherwise(() => leases.end(subject.id, lease));
+  return { ...verdict, lease };
 }
 
 /** Like `admitOne`, and emits the events that the request causes in the same step. */

@@ -2,12 +2,12 @@ import { LONGEST_MONTH_MS } from '../../../shared/utc-month.js';
 import { DAY_MS, type BucketState, type Limit } from '../../admission/bucket.js';
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf, type Plans, type Terms } from '../../admission/plan.js';
 import { isWindowOver } from '../../admission/windows.js';
-import { isBanOver } from './records/ban-index.js';
+import { isBanOver } from './records/bans.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { AFTER_ALL, rangeOf } from './files/rows.js';
 import type { Store } from './files/store.js';
 import type { Stores } from './stores.js';
-import { unpackState } from '../subject-state.js';
+import { unpackState } from '../state.js';
 import { areMarksOver } from './journal/pending.js';
 import { inTransaction } from './files/errors.js';
 

@@ -1,5 +1,4 @@
 import { DAY_MS } from '../../admission/bucket.js';
-import { CUSTOMER_ID_LENGTH } from '../records/customer-id.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 
@@ -29,11 +28,6 @@ const FRESH_MS = DAY_MS;
 const ENDED_MS = 40 * DAY_MS;
 
 export const cachedKeyRow = (id: string): string => `c${id}`;
-
-/** Returns whether it is a customer's ID: IDs of keys are longer. */
-export function isCustomer(id: string): boolean {
-  return id.length === CUSTOMER_ID_LENGTH;
-}
 
 export function decoded(bytes: Buffer): Cached {
   return JSON.parse(bytes.toString()) as Cached;

@@ -3,7 +3,6 @@ import { repeat } from '../../../shared/turns/repeat.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { openStores } from '../embedded/stores.js';
 import type { RedisEngine } from '../redis/engine.js';
-import { addCounts, noCounts } from '../records/counts.js';
 import type { AuditEntry, RecordStore, Snapshot, StoredRecord } from '../records/record.js';
 import { WARN_AT, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
@@ -16,7 +15,6 @@ import { Local } from './local.js';
 import { Metadata } from './metadata.js';
 import { Switchover } from './switchover.js';
 import { Spool } from './spool.js';
-import { AcknowledgedCounts } from './acknowledged.js';
 
 const REFRESH_EVERY_MS = 250;
 
@@ -59,7 +57,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const onError = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'outage mode met a fault of the gateway');
   };
-  const switchover = switchoverOf(options, parts, onError);
+  const switchover = new Switchover({ ...options, ...parts, onError });
   const isUnavailable = (): boolean => switchover.reason !== null;
   const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isUnavailable() ? Promise.resolve() : keys.refresh()), onError);
   let running = (): Running | null => null;
@@ -149,50 +147,8 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured, maint
   const verifier = new CachedKeyVerifier(keys, plans, gateways());
   const local = new Local(stores, keys, verifier, now);
   const spool = new Spool({
-    ...{
-      stores,
-      redis,
-      verifier,
-      now,
-      usage: local.engine.usage,
-      acknowledged: new AcknowledgedCounts(stores),
-    },
+    ...{ stores, redis, verifier, now, usage: local.engine.usage },
     warnAt: (plan) => (events === true ? (verifier.plans.get(plan)?.warnAt ?? WARN_AT) : undefined),
   });
   return { stores, keys, metadata, id, gateways, verifier, local, spool };
-}
-
-function switchoverOf(
-  { redis, log }: FailoverOptions,
-  { local, gateways, spool }: ReturnType<typeof openParts>,
-  onError: (error: unknown) => void,
-): Switchover {
-  let replayed = noCounts();
-  const replay = async (): Promise<void> => {
-    const sent = await spool.replay();
-    addCounts(replayed, sent);
-  };
-  return new Switchover({
-    redis,
-    onError,
-    // Sends the local counts first, so that a spent day is spent when Redis decides again.
-    beforeEnd: replay,
-    began: (reason) => {
-      replayed = noCounts();
-      local.begin(gateways());
-      log?.warn(
-        { reason, gateways: gateways() },
-        'Redis is unavailable: this gateway decides by itself, from its share of each limit',
-      );
-    },
-    ended: async (awayMs) => {
-      // Sends what was counted meanwhile. If that fails, the next replay sends it.
-      await replay().catch(onError);
-      await local.end().catch(onError);
-      log?.info(
-        { awayMs: Math.round(awayMs), replayed },
-        'Redis decides again; what was counted here is in its ledger',
-      );
-    },
-  });
 }

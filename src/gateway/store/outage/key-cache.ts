@@ -1,4 +1,4 @@
-import { customerOf } from '../records/customer-id.js';
+import { customerOf, isCustomer, payerOf } from '../records/customer-id.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 import { rangeOf } from '../embedded/files/rows.js';
@@ -14,7 +14,6 @@ import {
   cachedKeyRow,
   decoded,
   expired,
-  isCustomer,
   isFresh,
   isOver,
   redacted,
@@ -70,7 +69,7 @@ export class KeyCache {
 
   /** Returns the record with the plan and limits of a key or customer: for a customer's key, the customer's. */
   holder(id: string): KeyRecord | CustomerRecord | undefined {
-    return this.read(isCustomer(id) ? id : (customerOf(id) ?? id))?.record;
+    return this.read(payerOf(id))?.record;
   }
 
   isEmpty(): boolean {

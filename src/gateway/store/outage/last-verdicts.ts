@@ -1,4 +1,4 @@
-import { CUSTOMER_ID_LENGTH, customerOf } from '../records/customer-id.js';
+import { customerOf, isCustomer } from '../records/customer-id.js';
 import type { AdmissionRequest } from '../../admission/port.js';
 import type { StandingVerdict, Verdict } from '../../admission/verdict.js';
 
@@ -109,7 +109,7 @@ export class LastVerdicts {
 
   /** Returns the IDs of all keys with a last verdict. */
   keyIds(): readonly string[] {
-    return [...this.#last.keys()].filter((id) => id.length !== CUSTOMER_ID_LENGTH);
+    return [...this.#last.keys()].filter((id) => !isCustomer(id));
   }
 
   /** Forgets the verdict of a changed key or customer. */

@@ -1,15 +1,15 @@
 import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
-import { addCounts, noCounts, type Counts } from '../records/counts.js';
+import { addCounts, COUNTS, noCounts, type Counts, type UsageCounts, type UsageRow } from '../records/counts.js';
 import { dayOf } from '../../../shared/utc-day.js';
-import { ALL_DAYS } from '../embedded/ledger/day-ledger.js';
+import { ALL_DAYS, rowOf } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { inTransaction, reading } from '../embedded/files/errors.js';
+import { packCounts } from '../embedded/journal/entry.js';
 import type { Stores } from '../embedded/stores.js';
+import { removeDaysBefore } from '../embedded/sweep.js';
 import { awaitedBans, forgetAwaited } from '../embedded/journal/ban-history.js';
 import type { EmbeddedEngine } from '../embedded/engine.js';
 import type { RedisEngine } from '../redis/engine.js';
-import type { UsageCounts, UsageRow } from '../records/counts.js';
-import type { AcknowledgedCounts } from './acknowledged.js';
 import type { CachedKeyVerifier } from './verifier.js';
 
 /** Calls in flight at the same time: few enough that each meets its deadline. */
@@ -27,7 +27,6 @@ interface SpoolParts {
   readonly usage: EmbeddedEngine['usage'];
   readonly verifier: Pick<CachedKeyVerifier, 'wholeTerms'>;
   readonly redis: Pick<RedisEngine, 'fleet'>;
-  readonly acknowledged: AcknowledgedCounts;
   /** The last known time of the store's clock. */
   readonly now: () => number;
   /** Shares of its limits that a plan warns of; undefined without events. */
@@ -102,7 +101,7 @@ export class Spool {
     await this.#sendBans();
     this.#pending = 0;
     // Days before yesterday get no more counts.
-    await this.#parts.acknowledged.forgetBefore(dayOf(beganMs - 2 * DAY_MS));
+    await this.#forgetBefore(dayOf(beganMs - 2 * DAY_MS));
     // On a day that ended longer ago, no process of this machine has a request in flight.
     this.#openDay = Math.floor((beganMs - SETTLE_MS) / DAY_MS);
     return sum;
@@ -110,10 +109,9 @@ export class Spool {
 
   /** Yields the rows that Redis lacks something of, of any day: clocks may have been wrong. */
   async *#waiting(): AsyncGenerator<Waiting> {
-    const { usage, acknowledged } = this.#parts;
-    for await (const rows of usage.rows(...ALL_DAYS)) {
+    for await (const rows of this.#parts.usage.rows(...ALL_DAYS)) {
       for (const row of rows) {
-        const missing = acknowledged.missing(row);
+        const missing = this.#missing(row);
         if (missing !== null) yield { row, missing };
       }
     }
@@ -121,7 +119,7 @@ export class Spool {
 
   /** @param batch by key and counting gateway */
   async #send(batch: ReadonlyMap<string, readonly Waiting[]>, sum: Counts): Promise<void> {
-    const { redis, acknowledged, verifier, warnAt, now } = this.#parts;
+    const { redis, verifier, warnAt, now } = this.#parts;
     const sent = [...batch.values()].flat();
     if (sent.length === 0) return;
     await Promise.all(
@@ -133,15 +131,44 @@ export class Spool {
           rows: waiting.map(({ row }) => ({
             ...row,
             operation: counted(row).operation,
-            acknowledged: acknowledged.of(row),
+            acknowledged: this.#acknowledged(row),
           })),
           terms,
           warnAt: terms && warnAt(terms.plan),
         });
       }),
     );
-    await acknowledged.acknowledge(sent.map(({ row }) => row));
+    await this.#acknowledge(sent.map(({ row }) => row));
     for (const { missing } of sent) addCounts(sum, missing);
+  }
+
+  /** Returns the counts of a row that Redis may not have yet; null if it has all. */
+  #missing(row: UsageRow): UsageCounts | null {
+    const acknowledged = this.#acknowledged(row);
+    const missing = noCounts();
+    for (const field of COUNTS) missing[field] = Math.max(0, row[field] - acknowledged[field]);
+    return COUNTS.some((field) => missing[field] > 0) ? missing : null;
+  }
+
+  /** Returns what Redis has acknowledged of a row. */
+  #acknowledged(row: UsageRow): UsageCounts {
+    const name = acknowledgedRow(row);
+    const bytes = this.#parts.stores.durable.getBinary(name);
+    return bytes === undefined ? noCounts() : rowOf(name, bytes);
+  }
+
+  /** Notes that Redis has these rows. On disk when the promise resolves. */
+  async #acknowledge(rows: readonly UsageRow[]): Promise<void> {
+    await inTransaction(this.#parts.stores, (durable) => {
+      for (const row of rows) if (this.#missing(row) !== null) durable.putSync(acknowledgedRow(row), packCounts(row));
+    });
+  }
+
+  /** Deletes days before `day`, some at each call. Redis must have all of them. */
+  async #forgetBefore(day: string): Promise<void> {
+    await inTransaction(this.#parts.stores, (durable) => {
+      for (const kind of ['u', 'q']) removeDaysBefore(durable, kind, day);
+    });
   }
 
   /** Sends bans that began here, for the history of their keys. Reading the counts has moved them to `durable`. */
@@ -160,4 +187,9 @@ export class Spool {
 function counted({ operation: name }: UsageRow): { readonly operation: string; readonly by: string } {
   const [operation = '', by = ''] = name.split(SEPARATOR);
   return { operation, by };
+}
+
+/** Named like the ledger row, with `q` in place of its first letter, `u`. */
+function acknowledgedRow({ day, key, plan, operation }: UsageRow): string {
+  return `q${[day, key, plan, operation].join(SEPARATOR)}`;
 }

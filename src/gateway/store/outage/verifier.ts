@@ -41,9 +41,6 @@ export class CachedKeyVerifier implements KeyVerifier {
     this.#shares = sharesOf(this.#whole, gateways);
   }
 
-  /** Does nothing: each `verify` reads the cache. */
-  begin(): void {}
-
   /**
    * Also returns `unseen` for a secret that is not cached, which may be newer, if the request costs more than this
    * gateway's share of a window, and if it is not known how much of a balance is spent: only Redis knows whether the

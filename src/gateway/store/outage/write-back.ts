@@ -1,11 +1,12 @@
 import { ChangeUncertain } from '../records/conflicts.js';
 import { NO_CHANGE } from '../outbox/event.js';
+import { isCustomer } from '../records/customer-id.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 import { GATEWAY, type AuditEntry } from '../records/record.js';
 import type { RedisEngine } from '../redis/engine.js';
 import { untilUncontested, withRetry } from '../records/retry.js';
-import { isCustomer, type Cached, type CachedKey } from './cached.js';
+import type { Cached, CachedKey } from './cached.js';
 
 type Account = KeyRecord | CustomerRecord;
 type Field = keyof KeyRecord | keyof CustomerRecord;

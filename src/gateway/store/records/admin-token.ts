@@ -17,7 +17,6 @@ export interface AdminToken {
   readonly expiresAtMs: number | null;
 }
 
-/** Whether it has expired. */
 export function hasExpired({ expiresAtMs }: AdminToken, nowMs: number): boolean {
   return expiresAtMs !== null && expiresAtMs <= nowMs;
 }

@@ -6,6 +6,11 @@ export const KEY_ID_LENGTH = 12;
 export const CUSTOMER_ID_LENGTH = 8;
 export const CUSTOMER_KEY_ID_LENGTH = 14;
 
+/** Returns whether it is a customer's ID: IDs of keys are longer. */
+export function isCustomer(id: string): boolean {
+  return id.length === CUSTOMER_ID_LENGTH;
+}
+
 /** The customer of a key; null if it has none. */
 export function customerOf(keyId: string): string | null {
   return keyId.length === CUSTOMER_KEY_ID_LENGTH ? keyId.slice(0, CUSTOMER_ID_LENGTH) : null;

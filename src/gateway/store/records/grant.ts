@@ -22,7 +22,6 @@ export interface Grant extends Extra {
 /** Maximum per key or customer, without expired ones. */
 export const MAX_GRANTS = 16;
 
-/** Grants in force. */
 export function inForce<T extends Pick<Extra, 'untilMs'>>(grants: readonly T[], nowMs: number): readonly T[] {
   return grants.filter(({ untilMs }) => nowMs < untilMs);
 }

@@ -38,6 +38,13 @@ export interface BanNote {
   readonly actor: string;
 }
 
+/** Reads the note of the ban until `untilMs`; null if it is of an earlier one, because automatic bans have none. */
+export function noteIn(json: string, untilMs: number): BanNote | null {
+  if (json === '') return null;
+  const { untilMs: ofBan, ...note } = JSON.parse(json) as BanNote & { readonly untilMs: number };
+  return ofBan === untilMs ? note : null;
+}
+
 /** A ban in force. `note` is null for an automatic ban. */
 export interface Ban {
   readonly keyId: string;

@@ -3,33 +3,28 @@ import { DAY_MS } from '../../admission/bucket.js';
 import type { ArchivedRows, LedgerStore } from '../ledger.js';
 import type { Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
-import type { AdmissionEngine, GatewayNotes, SeenGateway, StoreTrust } from '../port.js';
+import type { AdmissionEngine, StoreTrust } from '../port.js';
 import type { KeyStore, KeyRecord } from '../records/key.js';
 import { knownStoreInMemory, type KnownStore } from '../known-store.js';
 import { admit, editionOf, probeOf } from './admit/admit.js';
 import { confirmUnknown, isUnknown } from './trust/doubt.js';
-import { addressBans } from './records/address-bans.js';
-import { banStore, noteStarted } from './records/bans.js';
-import { changedSince, type ChangedKeys } from './records/changes.js';
+import { bansOf, noteStarted } from './records/bans.js';
 import { customerStore } from './records/customers.js';
 import { connect } from './link/connect.js';
 import { renew } from './admit/renew.js';
 import { settle } from './ledger/settle.js';
 import { PendingEvents } from './outbox/pending.js';
 import { outboxOf } from './outbox/store.js';
-import { beat, dayStore, leave, notesOf, nowMs, report, seen, type Report } from './gateways.js';
+import { dayStore, fleetOf, type Fleet } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
-import { customerName, keyName, subjectName } from './names.js';
+import { accountName, subjectName } from './names.js';
 import type { Probe } from './link/script.js';
-import { CUSTOMER_ID_LENGTH } from '../records/customer-id.js';
 import type { CustomerRecord, CustomerStore } from '../records/customer.js';
 import type { Overtaking } from '../records/record-store.js';
 import { Replicas, type ReplicaOptions } from './link/replicas.js';
 import { sessionSecret } from './records/session-secret.js';
 import { tokenStore } from './records/tokens.js';
-import { takeBan, takeSpool, type SpooledKey } from './spool.js';
-import type { AuditEntry } from '../records/record.js';
 import { Eviction } from './trust/eviction.js';
 import { parseRedisUrl } from './link/url.js';
 import { ledgerStore } from './ledger/moved-days.js';
@@ -90,29 +85,7 @@ export interface RedisEngine extends AdmissionEngine {
   watch(watcher: () => void): void;
   /** Whether there are several nodes, some of which may be unavailable while others decide. */
   readonly cluster: boolean;
-  /** What gateways know about each other. Rejects with StoreUnavailable, like everything else. */
   readonly fleet: Fleet;
-}
-
-export interface Fleet {
-  /** The store's clock. */
-  nowMs(): Promise<number>;
-  /** Keys and customers whose record changed after `sinceMs`, store time. */
-  changedSince(sinceMs: number): Promise<ChangedKeys>;
-  /** Reports that a gateway is alive; returns how many are. */
-  beat(gatewayId: string): Promise<number>;
-  /** Gateways that reported recently. */
-  seen(): Promise<readonly SeenGateway[]>;
-  /** Reports up to which day a gateway has delivered all its counts, and what it runs. */
-  report(report: Report): Promise<void>;
-  /** The notes of a gateway. */
-  notes(gatewayId: string): GatewayNotes;
-  /** Reports that a gateway has delivered all its counts, and deregisters it. */
-  leave(gatewayId: string): Promise<void>;
-  /** Adds to the ledger what a gateway counted on its own; may be repeated. */
-  take(spoolId: string, spooled: SpooledKey): Promise<void>;
-  /** Adds to a key's history a ban that a gateway started on its own; may be repeated. */
-  takeBan(keyId: string, entry: AuditEntry): Promise<void>;
 }
 
 /**
@@ -122,7 +95,6 @@ export interface Fleet {
  */
 export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { url, deadlineMs, usageDays } = options;
-  const keptMs = (usageDays + 1) * DAY_MS;
   const { known = knownStoreInMemory(), environment = null, log } = options;
   const probe = (): Probe => probeOf(edition);
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), { deadlineMs, probe, known, environment, log });
@@ -131,7 +103,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const pending = new PendingEvents(link, replicas, deadlineMs);
   const inForce = (plans: Plans) => editionOf(plans, usageDays, options.events === true, (ids) => pending.add(ids));
   let edition = inForce(options.plans);
-  const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, keptMs);
+  const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, usageDays);
   const raise = raiseOf(link, options);
   const keys = keyStore(link, replicas, pending, raise);
   const customers = customerStore(link, replicas, raise);
@@ -153,7 +125,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     outbox: outboxOf(link, pending),
     tokens: tokenStore(link, replicas),
     sessionSecret: sessionSecret(link, replicas),
-    bans: { ...banStore(link), ...addressBans(link, replicas) },
+    bans: bansOf(link, replicas),
     usage: usageStore(link),
     transfer: ledgerTransferOf(link, ledger, raise, usageDays),
     check: async () => {
@@ -178,19 +150,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     restored: restoredOf(link, options),
     watch: (watcher) => void (link.healths.watcher = watcher),
     cluster: link.cluster,
-    fleet: {
-      nowMs: () => nowMs(link),
-      changedSince: (sinceMs) => changedSince(link, sinceMs),
-      beat: (gatewayId) => beat(link, gatewayId, false),
-      seen: () => seen(link),
-      report: (of) => report(link, of, keptMs),
-      notes: (gatewayId) => notesOf(link, gatewayId),
-      leave: (gatewayId) => leave(link, gatewayId),
-      take: async (spoolId, spooled) => {
-        if (await takeSpool(link, spoolId, spooled, usageDays)) pending.add([spooled.keyId]);
-      },
-      takeBan: (keyId, entry) => takeBan(link, keyId, entry, usageDays),
-    },
+    fleet: fleetOf(link, usageDays, (keyId) => pending.add([keyId])),
     setPlans: (plans) => void (edition = inForce(plans)),
     async refusal(plans) {
       const next = probeOf(inForce(plans));
@@ -202,7 +162,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
 function restoredOf(link: Link, options: RedisEngineOptions): RedisEngine['restored'] {
   return {
     losses: () => link.losses,
-    doubt: (id) => link.doubt(id.length === CUSTOMER_ID_LENGTH ? customerName(id) : keyName(id)),
+    doubt: (id) => link.doubt(accountName(id)),
     writeBackBy: (writeBack) => {
       link.writeBack = async () => {
         const engine = openRedisEngine({ ...options, known: null });

@@ -39,10 +39,10 @@
  * The ID of a customer's key is written `{<8 characters of the customer>}<6 more>`, so that all its keys and the
  * customer itself share a tag.
  *
- * Besides the record (records/keys.ts), the hash of a key has the fields `state` and `windows` (store/state.ts,
- * store/subject-state.ts), `summary` (scripts/admission.lua), `days` (ledger/active-days.ts), `archived-…`
- * (ledger/archived-days.ts), `ban` (an operator's note on a ban), and `told`, `telling` and `tell-…`
- * (outbox/pending.ts). The hash of a customer has the last three, too. Who pays has `leases` (admission/leases.ts).
+ * Besides the record (records/keys.ts), the hash of a key has the fields `state` and `windows` (store/state.ts),
+ * `summary` (scripts/admission.lua), `days` (ledger/active-days.ts), `archived-…` (ledger/archived-days.ts), `ban` (an
+ * operator's note on a ban), and `told`, `telling` and `tell-…` (outbox/pending.ts). The hash of a
+ * customer has the last three, too. Who pays has `leases` (admission/leases.ts).
  *
  * Every script is given all names that it accesses, and as few as possible: while a Cluster moves a slot, Redis runs a
  * script only on a node that has all of its names, and a name that does not exist yet may be on the other node.
@@ -50,7 +50,7 @@
  * `<day>` is the number of the day since 1970-01-01, which a script can compute from the clock.
  */
 import { DAY_MS } from '../../admission/bucket.js';
-import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, customerOf } from '../records/customer-id.js';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, isCustomer, payerOf } from '../records/customer-id.js';
 import type { Subject } from '../../admission/port.js';
 import { slotOf } from './slot.js';
 
@@ -61,8 +61,6 @@ export const CORRECTED_KEYS = 'petgate:keys:corrected';
 export const CORRECTED_CUSTOMERS = 'petgate:customers:corrected';
 export const TOKENS = 'petgate:tokens';
 export const SESSION_SECRET = 'petgate:session-secret';
-
-/** Exists while cookies of a session that was ended could still open it. */
 export const endedSessionName = (sessionId: string): string => `petgate:ended-session:${sessionId}`;
 export const CHANGES = 'petgate:changes';
 export const EVENTS_WAITING = 'petgate:{events}:waiting';
@@ -81,12 +79,10 @@ export const ARCHIVE = 'petgate:archive';
 export const MOVED_DAYS = 'petgate:archive:moved';
 export const NOTED_DAYS = 'petgate:archive:days';
 
-/** Name of one of the marks of a Cluster (link/identity.ts). */
 export function storeMark(n: number): string {
   return `petgate:{${n}}:store`;
 }
 
-/** Returns the ID with its hash tag. */
 function tagged(id: string): string {
   if (id.length !== CUSTOMER_KEY_ID_LENGTH) return `{${id}}`;
   return `{${id.slice(0, CUSTOMER_ID_LENGTH)}}${id.slice(CUSTOMER_ID_LENGTH)}`;
@@ -100,10 +96,14 @@ export function keyName(id: string): string {
   return `petgate:${tagged(id)}:key`;
 }
 
+/** Name of the hash of a key or customer. */
+export function accountName(id: string): string {
+  return isCustomer(id) ? customerName(id) : keyName(id);
+}
+
 /** Name of the hash with the buckets of a key: its customer's, or its own. */
 export function payerName(keyId: string): string {
-  const customerId = customerOf(keyId);
-  return customerId === null ? keyName(keyId) : customerName(customerId);
+  return accountName(payerOf(keyId));
 }
 
 /** Written on the node of `key` before a WAIT; expires immediately. */
@@ -115,7 +115,6 @@ export function historyName(id: string): string {
   return `petgate:${tagged(id)}:history`;
 }
 
-/** Name of the hash with the undelivered events of a key or customer. */
 export function eventsName(id: string): string {
   return `petgate:${tagged(id)}:events`;
 }
@@ -124,7 +123,6 @@ export function ledgerName(id: string, day: number): string {
   return `petgate:${tagged(id)}:usage:${day}`;
 }
 
-/** Name of the hash with the number of each reporter's last counted failure report of a day. */
 export function settlementsName(id: string, day: number): string {
   return `petgate:${tagged(id)}:credits:${day}`;
 }

@@ -1,8 +1,7 @@
 import { MAX_BALANCE } from '../../admission/bucket.js';
 import type { Terms } from '../../admission/plan.js';
 import { refillOf, windowsOf } from '../../admission/windows.js';
-import { noCounts } from '../records/counts.js';
-import type { UsageCounts, UsageRow } from '../records/counts.js';
+import { noCounts, type UsageCounts, type UsageRow } from '../records/counts.js';
 import type { AuditEntry } from '../records/record.js';
 import type { Link } from './link/link.js';
 import { luaLimit } from './admit/plans.js';

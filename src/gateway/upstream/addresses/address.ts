@@ -70,10 +70,9 @@ export function openAddress(
     isKnownOpen = change.open;
   });
   const shares = new Shares(settings.connections);
-  const state = { tunnels: 0, reached: null, healthy: true };
   const address: Address = {
     ...{ url, peer, host, prefix, pool, breaker, underWay, shares },
-    ...state,
+    ...{ tunnels: 0, reached: null, healthy: true },
   };
   return address;
 }

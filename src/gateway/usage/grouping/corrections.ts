@@ -1,7 +1,6 @@
 import { noCounts, type UsageRow } from '../../store/records/counts.js';
 import type { Accounts } from '../../store/ledger.js';
-import { correctionsOf, type CorrectionsAsked } from '../../store/records/corrections.js';
-import type { CorrectionOf } from '../../store/records/correction.js';
+import { correctionsOf, type CorrectionsAsked, type CorrectionOf } from '../../store/records/correction.js';
 import { mergeByKey } from '../archive/merge.js';
 import type { Ledger } from './groups.js';
 

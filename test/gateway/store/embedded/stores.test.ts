@@ -26,6 +26,7 @@ t.test('a file that fails is opened anew, and nothing acknowledged is missing', 
   admitted += await admit(engine, 20);
   t.equal(admitted, 40);
   t.equal(await requestsOf(engine, 'k'), 40);
+  t.same((await engine.outbox.list('waiting', null, 1)).entries, [], 'and the outbox lists from it');
 });
 
 t.test('a file that can be read no more while it is open: what was decided is counted once it can', async (t) => {
@@ -39,6 +40,22 @@ t.test('a file that can be read no more while it is open: what was decided is co
   closeSync(file);
   t.equal(await admit(engine, 20), 20, 'memory decides');
   t.match(await engine.admit([requestOf('k')]), [{ outcome: 'admitted' }]);
+});
+
+t.test('a batch that cannot be written leaves no lease', async (t) => {
+  const plans = new Map([...PLANS, ['single', { ...PLANS.get('open')!, name: 'single', concurrency: 1 }]]);
+  const { engine, stores } = partsOn(t, tempFolder(t), plans, 400);
+  await engine.keys.write(recordOf('k', { plan: 'single' }), ENTRY);
+  const append = stores.journal.append.bind(stores.journal);
+  stores.journal.append = () => {
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC', syscall: 'write' });
+  };
+  await t.rejects(engine.admit([requestOf('k')]), { name: 'StoreUnavailable' });
+  stores.journal.append = append;
+  t.match(await engine.admit([requestOf('k'), requestOf('k')]), [
+    { outcome: 'admitted', lease: Number },
+    { outcome: 'limited', violated: 'concurrency' },
+  ]);
 });
 
 t.test('a batch that cannot be written is not decided: what others spent stays as it was', async (t) => {

@@ -10,7 +10,7 @@ import { Entry } from '../../../../src/gateway/store/embedded/journal/entry.js';
 import { labelFrom } from '../../../../src/gateway/store/embedded/journal/label.js';
 import { nextPending } from '../../../../src/gateway/store/embedded/journal/pending.js';
 import { packRecord, recordsIn } from '../../../../src/gateway/store/embedded/journal/record.js';
-import { packState } from '../../../../src/gateway/store/subject-state.js';
+import { packState } from '../../../../src/gateway/store/state.js';
 import { createLog } from '../../../../src/shared/log.js';
 import { tempFolder } from './fixture.js';
 
@@ -76,7 +76,7 @@ function eventsIn({ durable }: Stores): readonly unknown[] {
   return durable.transactionSync(() => [...(nextPending(durable) ?? []), ...(nextPending(durable) ?? [])]);
 }
 
-const levelOf = ({ memory }: Stores, id: string): number => memory.stateOf(id).minute.level;
+const levelOf = ({ memory }: Stores, id: string): number => memory.stateOf('s', id).minute.level;
 const requestsOf = ({ durable }: Stores): number | undefined =>
   durable.getBinary('u2026-11-21\u001fk\u001ffree\u001flistPets')?.readDoubleLE();
 

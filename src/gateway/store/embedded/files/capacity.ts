@@ -26,18 +26,18 @@ export class Capacity {
 
   /** Call it before anything that may grow the files. Throws StoreUnavailable if they must not grow. */
   claim(): void {
-    if (this.#everyClaim || this.#claims % CLAIMS_PER_CHECK === 0) this.#check();
+    if (this.#everyClaim || this.#claims % CLAIMS_PER_CHECK === 0) this.#measure();
     this.#claims += 1;
     if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
   }
 
   /** Like `claim`, but always checks the disk. */
   check(): void {
-    this.#check();
-    if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
+    this.#claims = 0;
+    this.claim();
   }
 
-  #check(): void {
+  #measure(): void {
     const { bavail, bsize } = diskOf(this.#folder);
     const freeBytes = bavail * bsize;
     this.#everyClaim = freeBytes < NEARLY_FULL_BYTES;

@@ -2,10 +2,11 @@ import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { VersionConflict } from '../../records/conflicts.js';
 import { diskMessage } from './capacity.js';
-import { isDamage } from './damage.js';
 import type { Store } from './store.js';
 import type { Parts } from '../parts.js';
 
+/** What lmdb reports for a file or environment that must be reopened. */
+const DAMAGE = /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)/;
 /** A full disk appears as any of these, depending on the write that failed. */
 const DISK_CODES: readonly unknown[] = [5, 28, 'EIO', 'ENOSPC', 'EDQUOT', 'EROFS'];
 
@@ -58,12 +59,13 @@ function requireWhole({ broken, isGone, folder }: Parts): void {
 async function translated(stores: Parts, error: unknown): Promise<unknown> {
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
   const cause = await commitErrorOf(error);
-  if (isDamage(cause)) stores.reopen(cause.message);
+  const isDamage = DAMAGE.test(cause.message);
+  if (isDamage) stores.reopen(cause.message);
   const code: unknown = 'code' in cause ? cause.code : undefined;
   if (
     typeof code !== 'number' &&
     !('syscall' in cause) &&
-    !isDamage(cause) &&
+    !isDamage &&
     !/MDB_|closed database|database has been closed|Database is closed/i.test(cause.message)
   )
     return cause;

@@ -28,14 +28,11 @@ export const AFTER_ALL = '\uffff';
 /** The end of the ban of a key or address, unix ms, as a double. */
 export const bannedRow = ({ kind, id }: { readonly kind: 's' | 'a'; readonly id: string }): string =>
   `n${kind === 's' ? 'r' : 'a'}${id}`;
-/** Events on their way into the outbox. */
+export const bannedRange = (kind: 's' | 'a'): { start: string; end: string } => rangeOf(bannedRow({ kind, id: '' }));
 export const pendingRow = (number: number, index: number): string =>
   `E${String(number).padStart(16, '0')}${SEPARATOR}${index}`;
-/** An automatic ban in outage mode, until Redis has it. */
 export const awaitedBanRow = (keyId: string, until: string): string => `B${keyId}${SEPARATOR}${until}`;
-/** The crossings of a key or customer that were emitted. */
 export const marksRow = (subjectId: string): string => `T${subjectId}`;
-/** The last journal record whose events, bans and single rows are in the file, as a double. */
 export const TAKEN_MARK = 'j';
 
 export const recordRow = (keyId: string): string => `k${keyId}`;
@@ -48,7 +45,6 @@ export const automaticBanRow = (keyId: string, version: number, atMs: number, un
   listedRow(historyRow(keyId, version) + SEPARATOR, atMs, until);
 /** Exists for each key (`k`) or customer (`K`) whose history may have corrections. */
 export const correctedRow = (type: 'k' | 'K', id: string): string => `w${type}${id}`;
-/** The whole history of a key or customer. */
 export const historyRange = (id: string): { start: string; end: string } => ({
   start: historyRow(id, 0),
   end: `h${id}${SEPARATOR}${AFTER_ALL}`,
@@ -67,7 +63,6 @@ export const listedRow = (list: string, atMs: number, id: string): string =>
 /** Returns the ID of the event in such a row. */
 export const listedIn = (row: string): string => row.slice(row.lastIndexOf(SEPARATOR) + 1);
 
-/** The secret that seals session cookies. */
 export const SESSION_SECRET = 'P';
 /** A session that was signed out: until when it is remembered, unix ms, as a double. */
 export const endedSessionRow = (sessionId: string): string => `G${sessionId}`;

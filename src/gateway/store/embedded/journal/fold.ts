@@ -1,6 +1,6 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { oneAtATime } from '../../../../shared/turns/one-at-a-time.js';
-import { packState } from '../../subject-state.js';
+import { packState } from '../../state.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 import { translating } from '../files/errors.js';
 import { TAKEN_MARK, usageRow } from '../files/rows.js';

@@ -31,7 +31,6 @@ export function labelOf(atMs: number, plan: string, operation: string): Label {
   return label;
 }
 
-/** Returns the label with this text. */
 export function labelFrom(text: string): Label {
   let label = byText.get(text);
   if (label === undefined) {

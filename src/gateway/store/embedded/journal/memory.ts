@@ -1,6 +1,6 @@
 import { noCounts } from '../../records/counts.js';
 import { freshState, type SubjectState } from '../../../admission/decide.js';
-import { copyOfState, unpackState } from '../../subject-state.js';
+import { copyOfState, unpackState } from '../../state.js';
 import { usageRow } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { BanOfKey } from './ban-history.js';
@@ -81,10 +81,10 @@ export class Memory {
     return this.#entries[kind].get(id);
   }
 
-  /** Returns a copy of a key's state. */
-  stateOf(id: string): SubjectState {
-    const entry = this.find('s', id);
-    return entry === undefined ? this.#storedState('s', id) : copyOfState(entry.state);
+  /** Returns a copy of a state. */
+  stateOf(kind: Kind, id: string): SubjectState {
+    const entry = this.find(kind, id);
+    return entry === undefined ? this.#storedState(kind, id) : copyOfState(entry.state);
   }
 
   /** Returns a key's counts under a label. Rereads folded ones of other days: the sweep may have deleted them. */

@@ -36,7 +36,6 @@ export function nextPending(durable: Store): readonly PendingEvent[] | undefined
   return events;
 }
 
-/** Returns whether any event is pending. */
 export function isAnyPending(durable: Store): boolean {
   return [...durable.getKeys({ ...rangeOf('E'), limit: 1 })].length > 0;
 }

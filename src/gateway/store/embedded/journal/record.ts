@@ -1,10 +1,18 @@
 import { crc32 } from 'node:zlib';
 import type { SubjectState } from '../../../admission/decide.js';
-import { readState, STATE_BYTES, viewOf, writeState } from '../../state.js';
-import { packedWindows, unpackWindows } from '../../subject-state.js';
+import { readState, STATE_BYTES, viewOf, writeState, packedWindows, unpackWindows } from '../../state.js';
 import type { BanOfKey } from './ban-history.js';
-import { ALL_COUNTS_BYTES, COUNTS_BYTES, countsBytes, MORE_COUNTS_BYTES, unpackCounts, writeCounts } from './entry.js';
-import type { Entry, Kind, Slot } from './entry.js';
+import {
+  ALL_COUNTS_BYTES,
+  COUNTS_BYTES,
+  countsBytes,
+  MORE_COUNTS_BYTES,
+  unpackCounts,
+  writeCounts,
+  type Entry,
+  type Kind,
+  type Slot,
+} from './entry.js';
 import { labelFrom } from './label.js';
 import type { PendingEvent } from './pending.js';
 
@@ -25,13 +33,6 @@ const MORE = 0x8000;
 const ADDRESS = 0x4000;
 const RETURNED = 0x4000;
 const LENGTH = 0x3fff;
-
-/** Flags of a label's length, by the bytes of its counts. */
-const FLAGS_OF: ReadonlyMap<number, number> = new Map([
-  [COUNTS_BYTES, 0],
-  [MORE_COUNTS_BYTES, MORE],
-  [ALL_COUNTS_BYTES, MORE | RETURNED],
-]);
 
 /** What few batches have. `rows` of the file that are replaced, or removed (null), in base64. */
 export interface Rare {
@@ -76,7 +77,7 @@ function packEntry({ kind, idBytes, state, slots }: Entry, number: number, view:
   for (const { label, counts, changedBy } of slots) {
     if (changedBy !== number) continue;
     count += 1;
-    at = packText(label.bytes, FLAGS_OF.get(countsBytes(counts))!, view, at);
+    at = packText(label.bytes, flagsOf(countsBytes(counts)), view, at);
     at += writeCounts(counts, view, at);
   }
   view.setUint16(countAt, count, true);
@@ -94,6 +95,11 @@ function sizeOf({ idBytes, state, slots }: Entry): number {
   if (state.operationWindows !== null) size += LENGTH_BYTES + packedWindows(state.operationWindows).length;
   for (const { label, counts } of slots) size += LENGTH_BYTES + label.bytes.length + countsBytes(counts);
   return size;
+}
+
+function flagsOf(bytes: number): number {
+  if (bytes === COUNTS_BYTES) return 0;
+  return bytes === MORE_COUNTS_BYTES ? MORE : MORE | RETURNED;
 }
 
 function bytesOf(labelHead: number): number {

@@ -21,6 +21,7 @@ export function transact<Result>(stores: Stores, work: (transaction: Transaction
     transaction.finish();
     return result;
   } catch (error) {
+    transaction.undo();
     // Memory may have changes that were not written.
     if (transaction.mayHaveChanged) stores.reload();
     throw error;
@@ -37,6 +38,7 @@ export class Transaction {
   #rows: Map<string, Buffer | null> | undefined;
   #events: PendingEvent[] | undefined;
   #bans: BanOfKey[] | undefined;
+  #undos: (() => void)[] | undefined;
 
   constructor(stores: Stores) {
     this.#stores = stores;
@@ -46,6 +48,15 @@ export class Transaction {
 
   get mayHaveChanged(): boolean {
     return this.#hasRoom || this.#changed.length > 0;
+  }
+
+  /** Calls `undo` if the batch is not written. */
+  otherwise(undo: () => void): void {
+    (this.#undos ??= []).push(undo);
+  }
+
+  undo(): void {
+    for (const undo of this.#undos ?? []) undo();
   }
 
   /** Claims room before anything is changed, so that a refusal leaves nothing to undo. Throws StoreUnavailable. */
@@ -92,6 +103,14 @@ export class Transaction {
   /** Adds a banned subject to the index of bans, if needed. @param started whether this refusal began the ban */
   banned(entry: Entry, untilMs: number, started: boolean): void {
     if (started || this.#row(bannedRow(entry)) === undefined) this.noteBan(entry, untilMs);
+  }
+
+  /** Starts a ban at level 1, whatever is in force; 0 lifts it and resets strikes and level. */
+  setBan(entry: Entry, untilMs: number): void {
+    const banLevel = untilMs > 0 ? 1 : 0;
+    Object.assign(entry.state, { bannedUntilMs: untilMs, banLevel, strikes: 0, strikesSinceMs: 0 });
+    this.change(entry);
+    this.noteBan(entry, untilMs);
   }
 
   /** Writes the end of a ban into the index of bans; 0 removes it. */

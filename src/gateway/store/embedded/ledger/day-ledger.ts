@@ -1,9 +1,13 @@
 import type { UsageRow } from '../../records/counts.js';
+import { reading } from '../files/errors.js';
 import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import { unpackCounts } from '../journal/entry.js';
+import type { Stores } from '../stores.js';
 
 const PAGE_ROWS = 64;
+/** Minimum rows per batch, except for the last one. */
+const BATCH_ROWS = 64;
 /** Positions of the parts of a row's name: `u2026-11-21`, a separator, the key, the rest of the label. */
 const DAY_AT = 1;
 const KEY_AT = 12;
@@ -11,55 +15,70 @@ const KEY_AT = 12;
 const MAX_LABELS = 1_000;
 
 /** Reads one day's rows in the order of their keys, a page at a time. */
-export class DayLedger {
-  readonly #day: string;
-  readonly #end: string;
-  #after: string;
-  #page: UsageRow[] = [];
-  #at = 0;
-  #ended = false;
+interface DayReader {
+  readonly day: string;
+  /** Where the next page begins, exclusive, and where the day ends. */
+  after: string;
+  readonly end: string;
+  page: readonly UsageRow[];
+  /** Place of the next row in the page. */
+  at: number;
+  isLastPage: boolean;
+}
 
-  /** @param after reads only keys after this one */
-  constructor(day: string, after: string | null) {
-    this.#day = day;
+/**
+ * Yields the ledger's rows of these days for keys after `after`, by key, day, plan and operation. The file has them day
+ * by day, so they are merged from one reader per day.
+ * @param giveWay called after each page
+ */
+export async function* mergeDays(
+  stores: Stores,
+  names: readonly string[],
+  after: string | null,
+  giveWay: () => Promise<void>,
+): AsyncGenerator<readonly UsageRow[]> {
+  const readers = names.map((day): DayReader => {
     const start = `u${day}${SEPARATOR}`;
-    this.#after = after === null ? start : start + after + SEPARATOR + AFTER_ALL;
-    this.#end = start + AFTER_ALL;
-  }
-
-  /** Key of the next row; null at the end. Valid only after `fill`. */
-  get nextKey(): string | null {
-    return this.#page[this.#at]?.key ?? null;
-  }
-
-  /** Whether `fill` must be called before `nextKey` is known. */
-  get drained(): boolean {
-    return this.#at === this.#page.length && !this.#ended;
-  }
-
-  /** Moves the next row into `rows`. */
-  take(rows: UsageRow[]): void {
-    rows.push(this.#page[this.#at]!);
-    this.#at += 1;
-  }
-
-  /** Reads the next page. */
-  fill(durable: Store): void {
-    this.#page = [];
-    this.#at = 0;
-    // Keeps no snapshot between calls: an old one would keep freed pages of the file from being reused.
-    durable.resetReadTxn();
-    for (const { key, value } of durable.getRange({
-      start: this.#after,
-      end: this.#end,
-      exclusiveStart: true,
-      limit: PAGE_ROWS,
-    })) {
-      this.#page.push(rowOf(key, value, this.#day));
-      this.#after = key;
+    const from = after === null ? start : start + after + SEPARATOR + AFTER_ALL;
+    return { day, after: from, end: start + AFTER_ALL, page: [], at: 0, isLastPage: false };
+  });
+  const fill = async (reader: DayReader): Promise<void> => {
+    // Keeps no snapshot between pages: an old one would keep freed pages of the file from being reused.
+    await reading(stores, (durable) => {
+      const { day, after: start, end } = reader;
+      const rows: UsageRow[] = [];
+      for (const { key, value } of durable.getRange({ start, end, exclusiveStart: true, limit: PAGE_ROWS })) {
+        rows.push(rowOf(key, value, day));
+        reader.after = key;
+      }
+      Object.assign(reader, { page: rows, at: 0, isLastPage: rows.length < PAGE_ROWS });
+    });
+    await giveWay();
+  };
+  for (const reader of readers) await fill(reader);
+  let batch: UsageRow[] = [];
+  for (let key = leastKey(readers); key !== null; key = leastKey(readers)) {
+    for (const reader of readers) {
+      while (reader.page[reader.at]?.key === key) {
+        batch.push(reader.page[reader.at]!);
+        reader.at += 1;
+        if (reader.at === reader.page.length && !reader.isLastPage) await fill(reader);
+      }
     }
-    this.#ended = this.#page.length < PAGE_ROWS;
+    if (batch.length < BATCH_ROWS) continue;
+    yield batch;
+    batch = [];
   }
+  if (batch.length > 0) yield batch;
+}
+
+function leastKey(readers: readonly DayReader[]): string | null {
+  let least: string | null = null;
+  for (const { page, at } of readers) {
+    const key = page[at]?.key;
+    if (key !== undefined && (least === null || key < least)) least = key;
+  }
+  return least;
 }
 
 /**
@@ -68,13 +87,7 @@ export class DayLedger {
 export function rowOf(name: string, counts: Buffer, day = name.slice(DAY_AT, KEY_AT - 1)): UsageRow {
   const keyEnd = name.indexOf(SEPARATOR, KEY_AT);
   const { plan, operation } = labelParts(name.slice(keyEnd + 1));
-  return {
-    key: name.slice(KEY_AT, keyEnd),
-    plan,
-    operation,
-    day,
-    ...unpackCounts(counts),
-  };
+  return { key: name.slice(KEY_AT, keyEnd), plan, operation, day, ...unpackCounts(counts) };
 }
 
 const partsOf = new Map<string, Pick<UsageRow, 'plan' | 'operation'>>();

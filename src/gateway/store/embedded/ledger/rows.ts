@@ -1,7 +1,6 @@
 import type { UsageStore } from '../../port.js';
 import type { UsageRow } from '../../records/counts.js';
-import { rowOf, storedDays } from './day-ledger.js';
-import { mergeDays } from './merge-days.js';
+import { mergeDays, rowOf, storedDays } from './day-ledger.js';
 import { packCounts } from '../journal/entry.js';
 import { AFTER_ALL, SEPARATOR, usageRow } from '../files/rows.js';
 import type { Stores } from '../stores.js';

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../../admission/bucket.js';
-import { COUNTS } from '../../records/counts.js';
+import { COUNTS, type UsageRow } from '../../records/counts.js';
 import type { UsageStore } from '../../port.js';
-import type { UsageRow } from '../../records/counts.js';
 import type { LedgerTransfer } from '../../ledger.js';
 import { attempt, translating } from '../files/errors.js';
 import type { Stores } from '../stores.js';

@@ -1,5 +1,5 @@
 import { happened, type Outbox, type OutboxEntry, type OutboxState } from '../../outbox/event.js';
-import { attempt, inTransaction } from '../files/errors.js';
+import { inTransaction, reading } from '../files/errors.js';
 import { countRows } from '../files/count-rows.js';
 import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
 import type { Store } from '../files/store.js';
@@ -23,11 +23,6 @@ export function outboxOf(stores: Stores): Outbox {
       put(stores.durable, entry);
       return shown(entry);
     });
-  const readLatest = <Result>(work: () => Result): Promise<Result> =>
-    attempt(stores, () => {
-      stores.durable.resetReadTxn();
-      return work();
-    });
   /** Moves pending events into the outbox, a few per transaction, in at most `transactions`. */
   const enterPending = async (transactions: number): Promise<void> => {
     await stores.fold.takeOver();
@@ -42,7 +37,7 @@ export function outboxOf(stores: Stores): Outbox {
       }
       return true;
     };
-    if (!(await readLatest(() => isAnyPending(stores.durable)))) return;
+    if (!(await reading(stores, isAnyPending))) return;
     for (let made = 0; made < transactions && (await inTransaction(stores, enterSome)); made += 1);
   };
   return {
@@ -50,7 +45,7 @@ export function outboxOf(stores: Stores): Outbox {
       // Only part of a burst, so that older events are sent meanwhile.
       await enterPending(1);
       // A transaction syncs the disk, and nearly always nothing is due.
-      if ((await readLatest(() => dueIn(stores.durable, 1))).length === 0) return [];
+      if ((await reading(stores, (durable) => dueIn(durable, 1))).length === 0) return [];
       return inTransaction(stores, () =>
         dueIn(stores.durable, count).map((entry) => {
           remove(stores.durable, entry);
@@ -71,7 +66,7 @@ export function outboxOf(stores: Stores): Outbox {
       await enterPending(Infinity);
       return replace(id, ({ event, queued = false }) => ({ ...fresh(happened(event, Date.now())), queued }));
     },
-    ...listingOf(stores, readLatest, enterPending),
+    ...listingOf(stores, enterPending),
     forgetDead: (keptMs) =>
       inTransaction(stores, () => {
         const end = listedRow('z', Date.now() - keptMs, '');
@@ -86,21 +81,20 @@ export function outboxOf(stores: Stores): Outbox {
 
 /** Returns what operators see; each call moves pending events into the outbox first. */
 function listingOf(
-  { durable }: Stores,
-  readLatest: <Result>(work: () => Result) => Promise<Result>,
+  stores: Stores,
   enterPending: (transactions: number) => Promise<void>,
 ): Pick<Outbox, 'read' | 'list' | 'figures'> {
   return {
     async read(id) {
       await enterPending(Infinity);
-      return readLatest(() => {
+      return reading(stores, (durable) => {
         const there = readEntry(durable, id);
         return there && shown(there);
       });
     },
     async list(state, cursor, count) {
       await enterPending(Infinity);
-      return readLatest(() => {
+      return reading(stores, (durable) => {
         const page = pageOf(durable, state === 'dead' ? 'z' : 'y', state, cursor, count);
         const entries = page.map((index) => readEntry(durable, listedIn(index))).filter((entry) => entry !== undefined);
         return { entries: entries.map(shown), cursor: page.length < count ? null : page.at(-1)! };
@@ -108,10 +102,11 @@ function listingOf(
     },
     async figures() {
       await enterPending(1);
-      const [oldest] = await readLatest(() => [...durable.getKeys({ ...rangeOfList('y', 'waiting'), limit: 1 })]);
-      const waiting = await countRows(durable, rangeOfList('y', 'waiting'));
+      const ofWaiting = rangeOfList('y', 'waiting');
+      const [oldest] = await reading(stores, (durable) => [...durable.getKeys({ ...ofWaiting, limit: 1 })]);
+      const waiting = await countRows(stores.durable, ofWaiting);
       const oldestMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Number(oldest.slice(1, 17)));
-      return { waiting, dead: await countRows(durable, rangeOf('z')), oldestMs };
+      return { waiting, dead: await countRows(stores.durable, rangeOf('z')), oldestMs };
     },
   };
 }

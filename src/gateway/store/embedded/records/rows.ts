@@ -1,15 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NO_CHANGE } from '../../outbox/event.js';
 import { Overdrawn, VersionConflict } from '../../records/conflicts.js';
-import type { KeyChange } from '../../records/key.js';
+import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
+import type { KeyChange, KeyRecord, KeyStore } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
-import { isAutomaticBan } from '../../records/record.js';
-import type { AuditEntry, Snapshot, StoredRecord } from '../../records/record.js';
-import type { Commit, Decide, Rows } from '../../records/rows.js';
+import { isAutomaticBan, type AuditEntry, type Snapshot, type StoredRecord } from '../../records/record.js';
+import { recordStoreOn, type Commit, type Decide, type Rows } from '../../records/record-store.js';
 import { untilUncontested } from '../../records/retry.js';
-import { copyOfState } from '../../subject-state.js';
+import { copyOfState } from '../../state.js';
 import { attempt, changingRecords, inTransaction, reading } from '../files/errors.js';
-import { AFTER_ALL, automaticBanRow, banNoteRow, historyRange, historyRow } from '../files/rows.js';
+import {
+  AFTER_ALL,
+  automaticBanRow,
+  banNoteRow,
+  correctedRow,
+  customerRow,
+  historyRange,
+  historyRow,
+  recordRow,
+  webhookRow,
+} from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import type { Stores } from '../stores.js';
 import { appendPending } from '../journal/pending.js';
@@ -18,7 +28,6 @@ import { dayOf } from '../../../../shared/utc-day.js';
 import { storedDays } from '../ledger/day-ledger.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
-import { NO_BAN } from './ban-index.js';
 
 /** Names of the rows of a key or customer. */
 interface RecordType {
@@ -28,11 +37,14 @@ interface RecordType {
   readonly noteRow: (id: string) => string;
 }
 
+const KEYS = { row: recordRow, correctedRow: (id: string) => correctedRow('k', id), noteRow: banNoteRow };
+const CUSTOMERS = { row: customerRow, correctedRow: (id: string) => correctedRow('K', id), noteRow: webhookRow };
+
 /** Writes a row, or removes it (null). */
 type Put = (row: string, value: object | null) => void;
 
 /** Keys or customers in the file. A change is on disk before it is acknowledged. */
-export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
+class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
   readonly #stores: Stores;
   readonly #type: RecordType;
 
@@ -76,7 +88,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
         const { id } = record;
         const banNote = jsonIn(durable, this.#type.noteRow(id)) ?? null;
         const usage = rowsOfKey(this.#stores, id, fromDay, today, days);
-        return { record, history: historyIn(durable, id), state: memory.stateOf(id), banNote, usage };
+        return { record, history: historyIn(durable, id), state: memory.stateOf('s', id), banNote, usage };
       });
     });
   };
@@ -97,13 +109,9 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     return this.#inJournal(async (write) => {
       await write((transaction, put) => {
         this.#check(commit);
-        const subject = transaction.key(record.id);
-        const untilMs = ban?.untilMs ?? 0;
-        Object.assign(subject.state, NO_BAN, ban && { bannedUntilMs: untilMs, banLevel: 1 });
-        transaction.change(subject);
-        transaction.noteBan(subject, untilMs);
+        transaction.setBan(transaction.key(record.id), ban?.untilMs ?? 0);
         this.#put(put, commit);
-        put(banNoteRow(record.id), ban?.note ? { untilMs, ...ban.note } : null);
+        put(banNoteRow(record.id), ban?.note ? { untilMs: ban.untilMs, ...ban.note } : null);
         for (const event of events) transaction.emit(event);
       });
     });
@@ -186,7 +194,7 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     if (version !== over) throw new VersionConflict(`${id} is at version ${version}`);
     if (replaces && historyIn(this.#stores.durable, id).length !== entries.length - 1)
       throw new VersionConflict(`the history of ${id} has changed`);
-    const spent = this.#stores.memory.stateOf(id).operationWindows?.get('balance')?.level ?? 0;
+    const spent = this.#stores.memory.stateOf('s', id).operationWindows?.get('balance')?.level ?? 0;
     if (spent > maxSpent) throw new Overdrawn(`more than ${maxSpent} is spent of the balance of ${id}`);
   }
 
@@ -214,6 +222,18 @@ export class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     }
     if (history.some(isCorrection)) put(this.#type.correctedRow(id), {});
   }
+}
+
+export function keysOf(stores: Stores): KeyStore {
+  return recordStoreOn(new EmbeddedRows<KeyRecord>(stores, KEYS));
+}
+
+export function customersOf(stores: Stores): CustomerStore {
+  return {
+    ...recordStoreOn(new EmbeddedRows<CustomerRecord>(stores, CUSTOMERS)),
+    keyCount: (id) =>
+      reading(stores, (durable) => durable.getKeysCount({ start: recordRow(id), end: recordRow(id + AFTER_ALL) })),
+  };
 }
 
 function filePut(durable: Store): Put {

@@ -8,15 +8,6 @@ import type { UnknownReason } from '../../../admission/verdict.js';
 import { customerRow, recordRow } from '../files/rows.js';
 import type { Stores } from '../stores.js';
 
-/** A decoded key record. */
-interface Decoded {
-  readonly bytes: Buffer;
-  readonly record: KeyRecord;
-  /** The key with its own terms, without grants; undefined if it has no terms of its own. */
-  readonly valid: ValidKey | undefined;
-  /** The version of all records at the last comparison with the store. */
-  version: number;
-}
 /** A valid key and the terms that apply to it. */
 export interface ValidKey {
   readonly record: KeyRecord;
@@ -24,115 +15,63 @@ export interface ValidKey {
   /** The customer whose buckets it spends from; null if it has its own. */
   readonly customerId: string | null;
 }
-/** A decoded customer record. */
-interface DecodedCustomer {
-  readonly bytes: Buffer;
-  readonly record: CustomerRecord;
-  readonly terms: Terms | undefined;
-  version: number;
-}
 
 /** Decides which keys are valid under the current plans. */
 export interface KeyVerifier {
   plans: Plans;
-  /** Must be called in each transaction before `verify`. */
-  begin(): void;
   verify(id: string, secretHash: string, nowMs: number, request: AdmissionRequest): ValidKey | UnknownReason;
+}
+
+interface Decoded<R> {
+  readonly bytes: Buffer;
+  readonly record: R;
+  /** Its own terms, without grants; undefined if it has none. */
+  readonly terms: Terms | undefined;
+  readonly customerId: null;
+  /** The version of all records at the last comparison with the store. */
+  version: number;
 }
 
 const MAX_DECODED = 131_072;
 
 /**
- * Checks keys against the stored records. A record is read again once any record has changed since, and decoded again
- * only if its bytes have changed: the cache holds decoded records, never permissions.
+ * Decoded records of one type. One is read again once any record has changed since, and decoded again only if its bytes
+ * have changed: the cache holds decoded records, never permissions.
  */
-export class StoredKeyVerifier implements KeyVerifier {
+class DecodedRecords<R extends KeyRecord | CustomerRecord> {
   readonly #stores: Stores;
-  readonly #decoded = new Map<string, Decoded>();
-  readonly #customers = new Map<string, DecodedCustomer>();
-  #plans: Plans;
-  #version = 0;
+  readonly #rowOf: (id: string) => string;
+  readonly #termsOf: (record: R) => Terms | undefined;
+  readonly #all = new Map<string, Decoded<R>>();
 
-  constructor(stores: Stores, plans: Plans) {
+  constructor(stores: Stores, rowOf: (id: string) => string, termsOf: (record: R) => Terms | undefined) {
     this.#stores = stores;
-    this.#plans = plans;
+    this.#rowOf = rowOf;
+    this.#termsOf = termsOf;
   }
 
-  get plans(): Plans {
-    return this.#plans;
+  get(id: string): Decoded<R> | undefined {
+    const known = this.#all.get(id);
+    return known?.version === this.#stores.recordsVersion ? known : this.#read(id, known);
   }
 
-  set plans(plans: Plans) {
-    this.#plans = plans;
-    this.#decoded.clear();
-    this.#customers.clear();
+  clear(): void {
+    this.#all.clear();
   }
 
-  begin(): void {
-    this.#version = this.#stores.recordsVersion;
-  }
-
-  /** Returns the valid key, or why it is invalid. Status comes first, so that a revoked key is called revoked. */
-  verify(id: string, secretHash: string, nowMs: number): ValidKey | UnknownReason {
-    const known = this.#decoded.get(id);
-    const decoded = known?.version === this.#version ? known : this.#read(id);
-    if (decoded === undefined) return 'unknown';
-    const { record, valid } = decoded;
-    const reason = whyInvalid(record, secretHash, nowMs);
-    if (reason !== undefined) return reason;
-    if (valid === undefined) return this.#ofCustomer(record, nowMs);
-    // A grant ends without a change of the record, so the cached terms exclude grants.
-    return record.grants === undefined ? valid : { ...valid, terms: withGrants(valid.terms, record.grants, nowMs) };
-  }
-
-  /** Verifies a key without terms of its own. */
-  #ofCustomer(record: KeyRecord, nowMs: number): ValidKey | UnknownReason {
-    const customerId = customerOf(record.id);
-    if (customerId === null) return 'no_plan';
-    const customer = this.#customer(customerId);
-    const terms = customer?.terms && withGrants(customer.terms, customer.record.grants, nowMs);
-    return validKeyOf(record, customer?.record, terms);
-  }
-
-  #customer(id: string): DecodedCustomer | undefined {
-    const known = this.#customers.get(id);
-    return known?.version === this.#version ? known : this.#readCustomer(id);
-  }
-
-  #readCustomer(id: string): DecodedCustomer | undefined {
-    const stored = this.#stores.durable.getBinaryFast(customerRow(id));
-    return this.#decode(this.#customers, id, stored, (bytes, version) => {
-      const record = JSON.parse(bytes.toString()) as CustomerRecord;
-      const terms = termsOf(this.#plans, record.plan, record.limits, record.credited);
-      return { bytes, record, terms, version };
-    });
-  }
-
-  #read(id: string): Decoded | undefined {
-    const stored = this.#stores.durable.getBinaryFast(recordRow(id));
-    return this.#decode(this.#decoded, id, stored, (bytes, version) => {
-      const record = JSON.parse(bytes.toString()) as KeyRecord;
-      const { plan, limits, credited } = record;
-      const terms = customerOf(id) === null ? termsOf(this.#plans, plan, limits, credited) : undefined;
-      return { bytes, record, valid: terms && { record, terms, customerId: null }, version };
-    });
-  }
-
-  /** Returns the cached decoded record if its bytes are these, otherwise decodes it again. */
-  #decode<D extends { readonly bytes: Buffer; version: number }>(
-    all: Map<string, D>,
-    id: string,
-    stored: Buffer | undefined,
-    decode: (bytes: Buffer, version: number) => D,
-  ): D | undefined {
+  #read(id: string, known: Decoded<R> | undefined): Decoded<R> | undefined {
+    const { durable, recordsVersion: version } = this.#stores;
+    const stored = durable.getBinaryFast(this.#rowOf(id));
     if (stored === undefined) return undefined;
-    const known = all.get(id);
     if (known !== undefined && isSame(known.bytes, stored)) {
-      known.version = this.#version;
+      known.version = version;
       return known;
     }
-    const decoded = decode(Buffer.from(stored.subarray(0, stored.length)), this.#version);
-    keep(all, id, decoded);
+    const bytes = Buffer.from(stored.subarray(0, stored.length));
+    const record = JSON.parse(bytes.toString()) as R;
+    const decoded = { bytes, record, terms: this.#termsOf(record), customerId: null, version };
+    if (known === undefined && this.#all.size >= MAX_DECODED) this.#all.delete(this.#all.keys().next().value!);
+    this.#all.set(id, decoded);
     return decoded;
   }
 }
@@ -142,12 +81,55 @@ function isSame(kept: Buffer, bytes: Buffer): boolean {
   return kept.length === bytes.length && kept.compare(bytes, 0, bytes.length) === 0;
 }
 
-function keep<T>(all: Map<string, T>, id: string, decoded: T): void {
-  if (all.size >= MAX_DECODED && !all.has(id)) {
-    const oldest = all.keys().next();
-    if (oldest.done !== true) all.delete(oldest.value);
+export class StoredKeyVerifier implements KeyVerifier {
+  readonly #keys: DecodedRecords<KeyRecord>;
+  readonly #customers: DecodedRecords<CustomerRecord>;
+  #plans: Plans;
+
+  constructor(stores: Stores, plans: Plans) {
+    this.#plans = plans;
+    const ownTerms = ({ plan, limits, credited }: KeyRecord | CustomerRecord): Terms | undefined =>
+      termsOf(this.#plans, plan, limits, credited);
+    this.#keys = new DecodedRecords(stores, recordRow, (key) =>
+      customerOf(key.id) === null ? ownTerms(key) : undefined,
+    );
+    this.#customers = new DecodedRecords<CustomerRecord>(stores, customerRow, ownTerms);
   }
-  all.set(id, decoded);
+
+  get plans(): Plans {
+    return this.#plans;
+  }
+
+  set plans(plans: Plans) {
+    this.#plans = plans;
+    this.#keys.clear();
+    this.#customers.clear();
+  }
+
+  /** Returns the valid key, or why it is invalid. Status comes first, so that a revoked key is called revoked. */
+  verify(id: string, secretHash: string, nowMs: number): ValidKey | UnknownReason {
+    const key = this.#keys.get(id);
+    if (key === undefined) return 'unknown';
+    const { record } = key;
+    const reason = whyInvalid(record, secretHash, nowMs);
+    if (reason !== undefined) return reason;
+    if (!hasTerms(key)) return this.#ofCustomer(record, nowMs);
+    // A grant ends without a change of the record, so the cached terms exclude grants.
+    return record.grants === undefined ? key : { ...key, terms: withGrants(key.terms, record.grants, nowMs) };
+  }
+
+  /** Verifies a key without terms of its own. */
+  #ofCustomer(record: KeyRecord, nowMs: number): ValidKey | UnknownReason {
+    const customerId = customerOf(record.id);
+    if (customerId === null) return 'no_plan';
+    const customer = this.#customers.get(customerId);
+    const terms = customer?.terms && withGrants(customer.terms, customer.record.grants, nowMs);
+    return validKeyOf(record, customer?.record, terms);
+  }
+}
+
+function hasTerms(key: Decoded<KeyRecord>): key is Decoded<KeyRecord> & ValidKey {
+  return key.terms !== undefined;
 }
 
 /**

@@ -65,12 +65,10 @@ export async function admit(
     const reason: unknown = runs[n]?.status === 'rejected' ? runs[n].reason : undefined;
     if (reason instanceof Unanswered) listen(edition, requests, call, reason, late);
   });
-  throw withDecided(
-    failed.reason,
-    verdicts,
-    calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? indicesOf(call) : [])),
-    late,
-  );
+  const reason: unknown = failed.reason;
+  if (!(reason instanceof StoreUnavailable)) throw reason;
+  const notSent = calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? indicesOf(call) : []));
+  throw new StoreUnavailable(reason.message, { decided: verdicts, notSent, late });
 }
 
 function read(
@@ -126,17 +124,6 @@ async function ask(link: Link, edition: Edition, requests: readonly AdmissionReq
 
 function hadNoEffect(run: PromiseSettledResult<void> | undefined): boolean {
   return run?.status === 'rejected' && run.reason instanceof StoreUnavailable && run.reason.noEffect;
-}
-
-function withDecided(
-  error: unknown,
-  verdicts: readonly (Verdict | undefined)[],
-  notSent: readonly number[],
-  late: StoreUnavailable['late'],
-): unknown {
-  return error instanceof StoreUnavailable
-    ? new StoreUnavailable(error.message, { decided: verdicts, notSent, late })
-    : error;
 }
 
 function keysOf(requests: readonly AdmissionRequest[], call: Call): readonly string[] {

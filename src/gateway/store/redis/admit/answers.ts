@@ -85,7 +85,10 @@ export class AnswerReader {
 
   /** Reads the terms under a plan whose limits are set on each key. */
   #ownTerms({ name, refill, ban, operations, concurrency }: Plan, at: number, hasMore: boolean): Terms {
-    const limits = { minute: limitAt(this.#answers, at + 19), day: limitAt(this.#answers, at + 27) };
+    const limits = {
+      minute: limitOf(this.#answers.readDoubleLE(at + 19)),
+      day: limitOf(this.#answers.readDoubleLE(at + 27)),
+    };
     const terms = { plan: name, limits, refill, ban, operations, concurrency };
     if (!hasMore) return terms;
     const [month, flights] = [this.#double(), this.#double()];
@@ -117,10 +120,6 @@ export function unknownAnswers(count: number): Buffer {
   const unknown = Buffer.alloc(ANSWER_BYTES);
   unknown.writeUInt8(CODES.indexOf('unknown'));
   return Buffer.concat(new Array<Buffer>(count).fill(unknown));
-}
-
-function limitAt(answers: Buffer, offset: number): Limit {
-  return limitOf(answers.readDoubleLE(offset));
 }
 
 function limitOf(limit: number): Limit {

@@ -4,7 +4,7 @@ import { LEASE_MS } from '../../../admission/leases.js';
 import type { OperationTerms, OperationsTerms } from '../../../admission/windows.js';
 import { STATE_BYTES } from '../../state.js';
 import { MAX_DAYS } from '../ledger/active-days.js';
-import { loadScript, luaString, type Script } from '../link/script.js';
+import { loadAdmission, luaString, type Script } from '../link/script.js';
 import { CODES, GRANTS_FLAG, HEAD_FORMAT, NO_LIMIT, NOTED_FLAG, OUT_OF_SCOPE_FLAG, OWN_LIMITS_FLAG } from './codes.js';
 import { GRANTS_END } from './grants.js';
 
@@ -35,7 +35,7 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
     ...{ LEASE_MS, MAX_BALANCE },
     LEDGER_SECONDS: (usageDays + 1) * 86_400,
   };
-  return loadScript('admission', figures, { plans: `nil\n${branchesOf([...plans.values()], emits)}` });
+  return loadAdmission(figures, `nil\n${branchesOf([...plans.values()], emits)}`);
 }
 
 /** Lua: sets the terms of the plan that the variable `plan` names, if it exists. */

@@ -15,28 +15,11 @@ const DAY_BYTES = 2;
 const READ_ACTIVE_DAYS = loadScript('ledger/read-active-days');
 
 /** The days entered in a key. */
-class ActiveDays {
-  readonly #days: ReadonlySet<number>;
-  /** Nothing is known about earlier days. */
-  readonly #from: number;
-  readonly #archived: ReadonlyMap<string, Buffer>;
-
-  constructor(days: readonly number[], archived: ReadonlyMap<string, Buffer>) {
-    this.#archived = archived;
-    this.#days = new Set(days);
-    this.#from = days.length < MAX_DAYS ? -Infinity : Math.min(...days);
-  }
-
+interface ActiveDays {
   /** Returns whether the key was active on a day; if `unknown`, its ledger may exist. */
-  on(day: number): 'active' | 'idle' | 'unknown' {
-    if (this.#days.has(day)) return 'active';
-    return day < this.#from ? 'unknown' : 'idle';
-  }
-
+  on(day: number): 'active' | 'idle' | 'unknown';
   /** Returns whether the archive has the day, which must be in a requested chunk. */
-  isArchived(day: number): boolean {
-    return isArchived(this.#archived, day);
-  }
+  isArchived(day: number): boolean;
 }
 
 /**
@@ -55,7 +38,7 @@ export async function activeDays(
         const fields = ['days', ...chunks.map(archivedField)];
         const found = (await link.command('hmget', name, ...fields)) as readonly (Buffer | null)[];
         const [days, ...bits] = found.map((each) => each ?? Buffer.alloc(0)) as [Buffer, ...Buffer[]];
-        return new ActiveDays(daysIn(days), new Map(chunks.map((chunk, n) => [chunk, bits[n]!])));
+        return daysOf(days, new Map(chunks.map((chunk, n) => [chunk, bits[n]!])));
       }),
     );
   const answer = await link.run(READ_ACTIVE_DAYS, names, chunks);
@@ -65,9 +48,18 @@ export async function activeDays(
     at += 1 + length;
     return answer.subarray(at - length, at);
   };
-  return ids.map(() => new ActiveDays(daysIn(take(DAY_BYTES)), new Map(chunks.map((chunk) => [chunk, take(1)]))));
+  return ids.map(() => daysOf(take(DAY_BYTES), new Map(chunks.map((chunk) => [chunk, take(1)]))));
 }
 
-function daysIn(bytes: Buffer): readonly number[] {
-  return Array.from({ length: bytes.length / DAY_BYTES }, (_, n) => bytes.readUInt16LE(n * DAY_BYTES));
+/** @param entered two bytes per day */
+function daysOf(entered: Buffer, archived: ReadonlyMap<string, Buffer>): ActiveDays {
+  const days = Array.from({ length: entered.length / DAY_BYTES }, (_, n) => entered.readUInt16LE(n * DAY_BYTES));
+  const active = new Set(days);
+  // Nothing is known about earlier days.
+  const from = days.length < MAX_DAYS ? -Infinity : Math.min(...days);
+  const idle = (day: number): 'idle' | 'unknown' => (day < from ? 'unknown' : 'idle');
+  return {
+    on: (day) => (active.has(day) ? 'active' : idle(day)),
+    isArchived: (day) => isArchived(archived, day),
+  };
 }

@@ -1,7 +1,6 @@
-import { COUNTS, noCounts, type Counts } from '../../records/counts.js';
+import { COUNTS, noCounts, type Counts, type UsageRow } from '../../records/counts.js';
 import type { Accounts, ArchiveNote, LedgerStore } from '../../ledger.js';
 import type { DayStore } from '../../port.js';
-import type { UsageRow } from '../../records/counts.js';
 import { MAX_DAYS } from './active-days.js';
 import { nowMs } from '../gateways.js';
 import type { Link } from '../link/link.js';

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { UsageStore } from '../../port.js';
-import type { UsageCounts, UsageRow } from '../../records/counts.js';
-import { noCounts, type StoredRow } from '../../records/counts.js';
+import { noCounts, type UsageCounts, type UsageRow, type StoredRow } from '../../records/counts.js';
 import type { StoredPart } from '../../ledger.js';
 import { activeDays } from './active-days.js';
 import { chunksOf } from './archived-days.js';

@@ -58,15 +58,11 @@ export function raiseOf(
   const isOnTop = ([first]: Its): boolean => first.isOnTop === true;
   const compare = async (ledgers: readonly Its[]): Promise<(its: Its) => Promise<string>> => {
     if (archived === undefined) throw new StoreUnavailable('days are archived, and the archive is not readable here');
-    const there = byLedger(
-      await archived(
-        await archiveNote(link),
-        ledgers.map(([first]) => first),
-      ),
-    );
+    const days = ledgers.map(([first]) => first);
+    const there = byLedger(await archived(await archiveNote(link), days));
     return (its) => {
       const own = there.get(nameOf(its[0])) ?? [];
-      return send(its, !isOnTop(its), isOnTop(its) ? sumOf(its, own) : excessOf(its, own));
+      return send(its, !isOnTop(its), combined(its, own, isOnTop(its) ? 1 : -1));
     };
   };
   const raiseAll = async (rows: readonly StoredRow[]): Promise<number> => {
@@ -117,31 +113,14 @@ function byLedger(rows: readonly StoredRow[]): ReadonlyMap<string, Its> {
   return ledgers;
 }
 
-/** Returns fields and counts: the archive's plus those on top. */
-function sumOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
-  return combined(rows, archived, (count, there) => count + there);
+/** Returns fields and counts of these rows with the archive's added (1), or without those that it has (-1). */
+function combined(rows: readonly UsageRow[], archived: readonly UsageRow[], sign: 1 | -1): readonly string[] {
+  const counts = countsIn(fieldsOf(rows));
+  for (const [field, count] of countsIn(fieldsOf(archived))) counts.set(field, (counts.get(field) ?? 0) + sign * count);
+  return [...counts].flatMap(([field, count]) => (count > 0 ? [field, count.toString()] : []));
 }
 
-/** Returns the fields and counts that the archive lacks. */
-function excessOf(rows: readonly UsageRow[], archived: readonly UsageRow[]): readonly string[] {
-  return combined(rows, archived, (count, there) => count - there);
-}
-
-function combined(
-  rows: readonly UsageRow[],
-  archived: readonly UsageRow[],
-  how: (count: number, there: number) => number,
-): readonly string[] {
-  const [given, there] = [rows, archived].map((each) => countsIn(fieldsOf(each))) as [Counted, Counted];
-  return [...new Set([...given.keys(), ...there.keys()])].flatMap((field) => {
-    const count = how(given.get(field) ?? 0, there.get(field) ?? 0);
-    return count > 0 ? [field, count.toString()] : [];
-  });
-}
-
-type Counted = ReadonlyMap<string, number>;
-
-function countsIn(fields: readonly string[]): Counted {
+function countsIn(fields: readonly string[]): Map<string, number> {
   return new Map(
     Array.from({ length: fields.length / 2 }, (_, n) => [fields[2 * n]!, Number(fields[2 * n + 1])] as const),
   );

@@ -246,30 +246,34 @@ export class Identity {
 
   async #home(): Promise<Home | null> {
     const fields = ['id', 'also', 'marked', 'format', 'accepted', 'environment'];
-    const found = await this.#command(this.#ownerOf(STORE), 'hmget', STORE, ...fields);
-    const [id, also, marked, format = null, accepted, environment = null] = textsOf(found);
-    if (id === null || id === undefined) return null;
-    if (format === null) throw new NotOurs('version 0.2 wrote its data: start 0.3 on it first, which converts it');
+    const found = await this.#fieldsOf(this.#ownerOf(STORE), STORE, fields);
+    const { id, also = '', marked, format, accepted = 0, environment = null } = found;
+    if (id === undefined) return null;
+    if (format === undefined) throw new NotOurs('version 0.2 wrote its data: start 0.3 on it first, which converts it');
     if (!isKnownFormat(format))
       throw new NotOurs(
         `its data has format ${format}, which this version of Petgate does not know: start the version that ` +
           'wrote it, or a later one',
       );
-    const [others, times] = [(also ?? '').split(' '), Number(accepted ?? 0)];
-    return { id, also: others, isMarked: marked === '1', accepted: times, environment };
+    return { id, also: also.split(' '), isMarked: marked === '1', accepted: Number(accepted), environment };
   }
 
   async #idAt(node: string, mark: string): Promise<string | null> {
-    return ((await this.#command(node, 'hget', mark, 'id')) as Buffer | null)?.toString() ?? null;
+    return (await this.#fieldsOf(node, mark, ['id']))['id'] ?? null;
   }
 
   async #foundAt(node: string, mark: string): Promise<MarkState> {
     const fields = ['id', 'changes', 'restrictions', 'doubt', 'accepted', 'environment'];
-    const [id = null, changes, restrictions, doubt, accepted, environment = null] = textsOf(
-      await this.#command(node, 'hmget', mark, ...fields),
-    );
-    const [counted, taken, times] = [changes, restrictions, accepted].map((count) => Number(count ?? 0));
-    return { id, changes: counted!, restrictions: taken!, doubt: doubt ?? '', accepted: times!, environment };
+    const found = await this.#fieldsOf(node, mark, fields);
+    const { id = null, changes = 0, restrictions = 0, doubt = '', accepted = 0, environment = null } = found;
+    const counted = { changes: Number(changes), restrictions: Number(restrictions), accepted: Number(accepted) };
+    return { id, ...counted, doubt, environment };
+  }
+
+  /** Returns those of the fields that the mark has. */
+  async #fieldsOf(node: string, mark: string, names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    const found = (await this.#command(node, 'hmget', mark, ...names)) as readonly (Buffer | null)[];
+    return Object.fromEntries(names.flatMap((name, n) => (found[n] ? [[name, found[n].toString()]] : [])));
   }
 
   async #mark(mark: string, id: string, also: string): Promise<string> {
@@ -325,8 +329,4 @@ function isInForce(doubt: string, accepted: number): boolean {
 
 function newId(): string {
   return randomBytes(12).toString('hex');
-}
-
-function textsOf(found: unknown): readonly (string | null)[] {
-  return (found as readonly (Buffer | null)[]).map((value) => value?.toString() ?? null);
 }

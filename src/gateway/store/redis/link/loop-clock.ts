@@ -26,7 +26,6 @@ export class LoopClock {
     return this.#tickedAtMs + loopMs - this.#nowMs;
   }
 
-  /** Starts ticking. */
   start(): void {
     if (this.#timer !== undefined || this.#stopped) return;
     this.#tickedAtMs = performance.now();

@@ -35,21 +35,31 @@ export function doneIn(answer: Buffer): Buffer | undefined {
   return answer.length > CLOCK_BYTES ? answer.subarray(CLOCK_BYTES) : undefined;
 }
 
+/** Returns the script `scripts/<name>.lua`. Its response is the clock, then what it returns, or `1`. */
+export function loadScript(name: string, figures: Figures = {}): Script {
+  return scriptOf(`local function run()\n${read(name)}end\nreturn pack('<d', clock) .. (run() or '1')\n`, figures);
+}
+
+/** Returns the admission script, which begins its response itself. @param plans Lua for `include('plans')` */
+export function loadAdmission(figures: Figures, plans: string): Script {
+  return scriptOf(read('admission'), figures, { plans });
+}
+
 /**
- * Returns the script `scripts/<name>.lua`, with names in capitals replaced by `figures`, and each `include('<part>')`
- * by the text of that name, or by the function that `scripts/include/<part>.lua` returns.
+ * Completes a script: replaces names in capitals by `figures`, and each `include('<part>')` by the text of that name,
+ * or by the function that `scripts/include/<part>.lua` returns.
  */
-export function loadScript(name: string, figures: Figures = {}, texts: Readonly<Record<string, string>> = {}): Script {
+function scriptOf(body: string, figures: Figures, texts: Readonly<Record<string, string>> = {}): Script {
   const all = { ...FIGURES, ...figures };
   const fill = (text: string): string =>
     text.replaceAll(/include\('([\w-]+)'\)|'[^'\n]*'|\b(?!KEYS|ARGV)[A-Z][A-Z_]+\b/g, (word, part?: string) => {
       if (part !== undefined) return texts[part] ?? fill(read(`include/${part}`).replace('return ', '').trimEnd());
       if (word.startsWith("'")) return word;
       const value = all[word];
-      if (value === undefined) throw new Error(`scripts/${name}.lua names ${word}: give loadScript its figure`);
+      if (value === undefined) throw new Error(`a script names ${word}: give loadScript its figure`);
       return typeof value === 'string' ? luaString(value) : value.toString();
     });
-  const text = fill(read('include/prelude') + read(name));
+  const text = fill(read('include/prelude') + body);
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 

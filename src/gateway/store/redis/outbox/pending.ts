@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CUSTOMER_ID_LENGTH, payerOf } from '../../records/customer-id.js';
+import { payerOf } from '../../records/customer-id.js';
 import type { GatewayEvent } from '../../outbox/event.js';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { idsIn } from '../link/ids.js';
@@ -7,22 +7,20 @@ import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
 import {
+  accountName,
   CUSTOMER_INDEX,
-  customerName,
   EVENTS_COLLECTING,
   EVENTS_DUE,
   eventsName,
   historyName,
   KEY_INDEX,
-  keyName,
 } from '../names.js';
-import { index, newEntry, readEntry } from './entries.js';
-import { admissionEventOf, isSilent, PENDING } from './fields.js';
+import { admissionEventOf, index, isSilent, newEntry, PENDING, readEntry } from './entries.js';
 import { automaticBan } from '../../records/facts.js';
 
 /**
  * Pending events. The step that causes an event cannot write into the outbox, because in a Cluster the outbox's index
- * is on another node. So it writes the event where it writes anyway, into the hash of the key or customer (fields.ts),
+ * is on another node. So it writes the event where it writes anyway, into the hash of the key or customer (entries.ts),
  * and sets the field `telling` there. The process that ran the step then moves the event: it enters the ID in the
  * index, not due yet, moves the event from the hash to the entries of its subject in one step, and makes it due.
  *
@@ -47,7 +45,6 @@ const MOVE = loadScript('outbox/move');
 
 const COLLECT = loadScript('outbox/collect');
 
-/** Moves pending events to the outbox. */
 export class PendingEvents {
   readonly #link: Link;
   readonly #replicas: Replicas;
@@ -93,7 +90,7 @@ export class PendingEvents {
       for await (const ids of idsIn(link, each, null, COLLECTED_AT_ONCE)) {
         if (this.#closed) return true;
         const startedMs = performance.now();
-        const marks = await Promise.all(ids.map((id) => link.command('hget', nameOf(id), 'telling')));
+        const marks = await Promise.all(ids.map((id) => link.command('hget', accountName(id), 'telling')));
         for (const [n, id] of ids.entries()) if (marks[n] !== null) this.#waiting.add(id);
         this.#begin();
         await this.idle();
@@ -128,7 +125,7 @@ export class PendingEvents {
   /** Moves everything noted in this key or customer to its place. Rejects with StoreUnavailable. */
   async flush(id: string): Promise<void> {
     const link = this.#link;
-    const hash = await link.hash(nameOf(id));
+    const hash = await link.hash(accountName(id));
     if (!hash.has('telling')) return;
     const untilMs = performance.now() + this.#graceMs / 2;
     const [events, args]: [GatewayEvent[], string[]] = [[], []];
@@ -146,7 +143,7 @@ export class PendingEvents {
     }
     await this.#index(events, this.#graceMs);
     if (performance.now() > untilMs) throw new StoreUnavailable('the index took too long', { noEffect: true });
-    await link.run(MOVE, [nameOf(id), eventsName(id), ...(hasBans ? [historyName(id)] : [])], args);
+    await link.run(MOVE, [accountName(id), eventsName(id), ...(hasBans ? [historyName(id)] : [])], args);
     await this.#index(events, 0);
   }
 
@@ -157,9 +154,4 @@ export class PendingEvents {
     };
     if (events.length > 0) await (this.#link.cluster ? this.#replicas.confirmed(EVENTS_DUE, enter) : enter());
   }
-}
-
-/** Where the pending events of a key or customer are. */
-function nameOf(id: string): string {
-  return id.length === CUSTOMER_ID_LENGTH ? customerName(id) : keyName(id);
 }

@@ -1,5 +1,4 @@
-import { happened, subjectOf } from '../../outbox/event.js';
-import type { Outbox, OutboxEntry, OutboxState } from '../../outbox/event.js';
+import { happened, subjectOf, type Outbox, type OutboxEntry, type OutboxState } from '../../outbox/event.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import { newEntry, readEntry, withdraw } from './entries.js';
@@ -11,8 +10,9 @@ import {
   EVENTS_DUE,
   EVENTS_OPERATORS,
   EVENTS_WAITING,
+  customerQueueName,
+  eventsName,
 } from '../names.js';
-import { customerQueueName, eventsName } from '../names.js';
 
 /** Bounds how many arrivals one claim moves into the queue. */
 const ARRIVALS_AT_ONCE = 100;

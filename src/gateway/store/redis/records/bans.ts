@@ -1,14 +1,16 @@
 import type { AdmissionRequest, Subject } from '../../../admission/port.js';
-import type { BanPage, BansInForce, BanStore } from '../../port.js';
-import type { BanNote } from '../../records/key.js';
+import type { AddressBan, BanPage, BanStore } from '../../port.js';
+import { noteIn, type Ban } from '../../records/key.js';
 import type { Verdict } from '../../../admission/verdict.js';
+import { SHARED_ADDRESSES } from '../admit/plans.js';
 import type { Link } from '../link/link.js';
+import type { Replicas } from '../link/replicas.js';
 import { pageOf } from '../outbox/store.js';
-import { keyName } from '../names.js';
+import { keyName, subjectName } from '../names.js';
 import { loadScript } from '../link/script.js';
 import { readState, STATE_BYTES, viewOf } from '../../state.js';
 
-const READ_BAN = loadScript('records/read-ban');
+const LIFT = loadScript('records/lift-address', { ...SHARED_ADDRESSES, STATE_BYTES });
 
 /** Names of the sorted sets of banned subjects, by the end of the ban, ms. */
 const BAN_INDEX: Readonly<Record<Subject['kind'], string>> = {
@@ -18,29 +20,53 @@ const BAN_INDEX: Readonly<Record<Subject['kind'], string>> = {
 
 const NOTE = loadScript('records/note-ban');
 
-const COUNT = loadScript('records/count-bans');
-
-export function banStore(link: Link): Pick<BanStore, 'read' | 'keys' | 'inForce'> {
-  const read: BanStore['read'] = async (keyId) => {
-    const answer = await link.run(READ_BAN, [keyName(keyId)], []);
-    const nowMs = answer.readDoubleLE(0);
-    if (answer.length === 8) return undefined;
-    const { bannedUntilMs, banLevel } = readState(viewOf(answer), answer.byteOffset + 8);
-    const note = noteOf(answer.toString('utf8', 8 + STATE_BYTES), bannedUntilMs);
-    return bannedUntilMs > nowMs ? { keyId, untilMs: bannedUntilMs, level: banLevel, note } : undefined;
+export function bansOf(link: Link, replicas: Replicas): BanStore {
+  const ofKey = async (keyId: string): Promise<Ban | undefined> => {
+    const name = keyName(keyId);
+    const [state = null, note] = (await link.command('hmget', name, 'state', 'ban')) as (Buffer | null)[];
+    const ban = inForce(link, name, state);
+    return ban && { keyId, ...ban, note: noteIn(note?.toString() ?? '', ban.untilMs) };
+  };
+  const ofAddress = async (address: string): Promise<AddressBan | undefined> => {
+    const group = subjectName({ kind: 'address', address });
+    const names = [address, SHARED_ADDRESSES.SHARED_ROW];
+    const [own = null, shared = null] = (await link.command('hmget', group, ...names)) as (Buffer | null)[];
+    const ban = inForce(link, group, own ?? shared);
+    return ban && { address, ...ban };
+  };
+  const count = async (kind: Subject['kind']): Promise<number> => {
+    const name = BAN_INDEX[kind];
+    return Number(await link.command('zcount', name, `(${link.storeMs(name)}`, '+inf'));
   };
   return {
-    read,
-    keys: (cursor, count) => banPage(link, 'key', cursor, count, read),
-    inForce: () => bansInForce(link),
+    read: ofKey,
+    keys: (cursor, limit) => banPage(link, 'key', cursor, limit, ofKey),
+    addresses: (cursor, limit) => banPage(link, 'address', cursor, limit, ofAddress),
+    async liftAddress(address) {
+      const group = subjectName({ kind: 'address', address });
+      const answer = await replicas.confirmed(group, () => link.run(LIFT, [group], [address]));
+      await noteBan(link, 'address', address, 0);
+      return answer.toString() === '1';
+    },
+    async inForce() {
+      const [keys, addresses] = await Promise.all([count('key'), count('address')]);
+      return { keys, addresses };
+    },
   };
+}
+
+/** Returns the ban in a stored state; undefined if none is in force. @param name of the hash that has it */
+function inForce(link: Link, name: string, stored: Buffer | null): Pick<Ban, 'untilMs' | 'level'> | undefined {
+  if (stored === null) return undefined;
+  const { bannedUntilMs: untilMs, banLevel: level } = readState(viewOf(stored), stored.byteOffset);
+  return untilMs > link.storeMs(name) ? { untilMs, level } : undefined;
 }
 
 /**
  * Returns a page of the bans in force. The index says which subjects to read, the earliest end first; `read` returns
  * undefined if the ban is no longer in force.
  */
-export async function banPage<B>(
+async function banPage<B>(
   link: Link,
   kind: Subject['kind'],
   cursor: string | null,
@@ -55,16 +81,6 @@ export async function banPage<B>(
     bans: bans.filter((ban) => ban !== undefined),
     cursor: last === undefined ? null : `${last.score} ${last.id}`,
   };
-}
-
-/**
- * Returns the note of the ban that ends at `untilMs`; null if the stored note is of an earlier ban, because automatic
- * bans have none.
- */
-function noteOf(text: string, untilMs: number): BanNote | null {
-  if (text === '') return null;
-  const { untilMs: ofBan, ...note } = JSON.parse(text) as BanNote & { readonly untilMs: number };
-  return ofBan === untilMs ? note : null;
 }
 
 /**
@@ -87,11 +103,4 @@ export function noteStarted(link: Link, requests: readonly AdmissionRequest[], v
       () => undefined,
     );
   }
-}
-
-async function bansInForce(link: Link): Promise<BansInForce> {
-  const count = async (kind: Subject['kind']): Promise<number> =>
-    Number((await link.run(COUNT, [BAN_INDEX[kind]], [])).toString());
-  const [keys, addresses] = await Promise.all([count('key'), count('address')]);
-  return { keys, addresses };
 }

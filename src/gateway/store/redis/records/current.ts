@@ -1,8 +1,7 @@
 import { freshState } from '../../../admission/decide.js';
-import { unpackWindows } from '../../subject-state.js';
+import { unpackWindows, readState, viewOf } from '../../state.js';
 import type { ArchivedDays, AuditEntry, Snapshot, StoredRecord } from '../../records/record.js';
-import type { Current } from '../../records/rows.js';
-import { readState, viewOf } from '../../state.js';
+import type { Current } from '../../records/record-store.js';
 import { archivedIn } from '../ledger/archived-days.js';
 import { rowsIn } from '../ledger/rows.js';
 import type { Link } from '../link/link.js';

@@ -27,7 +27,7 @@ function admit(stores: Stores, ids: readonly string[]): void {
 }
 
 function levelsIn(stores: Stores): readonly number[] {
-  return IDS.map((id) => stores.memory.stateOf(id).minute.level);
+  return IDS.map((id) => stores.memory.stateOf('s', id).minute.level);
 }
 
 /** Calls `between` after each transaction on the file. */

@@ -8,7 +8,7 @@ import { Link } from '../../../../../src/gateway/store/redis/link/link.js';
 import { Replicas } from '../../../../../src/gateway/store/redis/link/replicas.js';
 import { parseRedisUrl } from '../../../../../src/gateway/store/redis/link/url.js';
 import { PendingEvents } from '../../../../../src/gateway/store/redis/outbox/pending.js';
-import { pendingArgs } from '../../../../../src/gateway/store/redis/outbox/fields.js';
+import { pendingArgs } from '../../../../../src/gateway/store/redis/outbox/entries.js';
 import type { GatewayEvent } from '../../../../../src/gateway/store/outbox/event.js';
 import { customerName, EVENTS_COLLECTING, eventsName, keyName } from '../../../../../src/gateway/store/redis/names.js';
 import {

@@ -3,4 +3,4 @@
 call('ZREMRANGEBYSCORE', KEYS[1], '-inf', clock - ARGV[3])
 if ARGV[4] == '1' then call('ZADD', KEYS[1], clock, ARGV[2]) else call('ZREM', KEYS[1], ARGV[2]) end
 call('PEXPIRE', KEYS[1], ARGV[3])
-return pack('<d', clock) .. string.format('%.0f', call('ZCOUNT', KEYS[1], '-inf', '+inf'))
+return string.format('%.0f', call('ZCOUNT', KEYS[1], '-inf', '+inf'))

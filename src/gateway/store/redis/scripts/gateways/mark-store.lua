@@ -10,4 +10,4 @@ if ARGV[3] ~= '' and ARGV[3] ~= id and not string.find(also, ARGV[3], 1, true) t
   call('HSET', KEYS[1], 'also', also .. ' ' .. ARGV[3])
 end
 if ARGV[4] ~= '' and not environment then call('HSET', KEYS[1], 'environment', ARGV[4]) end
-return pack('<d', clock) .. id
+return id

@@ -6,4 +6,3 @@ local open = tonumber(ARGV[3])
 if open > settled then open = settled end
 call('HSET', KEYS[1], ARGV[2], string.format('%.0f|%.0f|told|', open, clock) .. ARGV[4])
 call('PEXPIRE', KEYS[1], ARGV[5])
-return pack('<d', clock) .. '1'

@@ -6,4 +6,3 @@ if call('EXISTS', KEYS[1]) == 1 then
   for n = 2, #ARGV do leases.ends[tonumber(ARGV[n])] = clock + LEASE_MS end
   call('HSET', KEYS[1], 'leases', writeLeases(leases))
 end
-return pack('<d', clock) .. '1'

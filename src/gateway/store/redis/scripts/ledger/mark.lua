@@ -11,4 +11,3 @@ for k = 1, #KEYS, 2 do
     setArchived(KEYS[k + 1], KEYS[k], true)
   end
 end
-return pack('<d', clock) .. '1'

@@ -8,7 +8,7 @@ local isWholeGiven = ARGV[3] == '0'
 local hasArchived = isArchived(KEYS[2], tonumber(string.match(KEYS[1], '%d+$')))
 local isOnTop = call('HEXISTS', KEYS[1], 'on top') == 1
 local isWhole = not isOnTop and call('EXISTS', KEYS[1]) == 1
-if isWholeGiven and hasArchived or not isWholeGiven and isWhole then return pack('<d', clock) .. '2' end
+if isWholeGiven and hasArchived or not isWholeGiven and isWhole then return '2' end
 local isAdded, grown = isWholeGiven and isOnTop, '0'
 if isAdded then call('HDEL', KEYS[1], 'on top') end
 for n = 4, #ARGV, 2 do
@@ -22,4 +22,4 @@ end
 if not isWholeGiven and #ARGV > 3 then call('HSET', KEYS[1], 'on top', '1') end
 if call('TTL', KEYS[1]) < 0 then call('EXPIRE', KEYS[1], ARGV[2]) end
 enterDay(KEYS[1])
-return pack('<d', clock) .. grown
+return grown

@@ -6,4 +6,4 @@ while k < #KEYS and #lines < FOUND_AT_ONCE do
   local ledger = call('HGETALL', KEYS[k])
   if #ledger > 0 then lines[#lines + 1] = (k - 1) .. '\31' .. table.concat(ledger, '\31') .. '\n' end
 end
-return pack('<d', clock) .. k .. '\n' .. table.concat(lines)
+return k .. '\n' .. table.concat(lines)

@@ -17,4 +17,4 @@ for k = 1, #KEYS, 2 do
     end
   end
 end
-return pack('<d', clock) .. ' ' .. table.concat(more, ' ')
+return ' ' .. table.concat(more, ' ')

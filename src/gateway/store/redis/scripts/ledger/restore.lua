@@ -15,4 +15,3 @@ end
 setArchived(KEYS[2], KEYS[1], false)
 call('EXPIRE', KEYS[1], ARGV[2])
 enterDay(KEYS[1])
-return pack('<d', clock) .. '1'

@@ -65,4 +65,3 @@ if not counted or tonumber(counted) < tonumber(ARGV[4]) then
     if next(levels) then call('HSET', KEYS[4], 'windows', writeWindows(levels, ats)) end
   end
 end
-return pack('<d', clock) .. '1'

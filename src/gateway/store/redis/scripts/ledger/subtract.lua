@@ -11,4 +11,3 @@ if call('HEXISTS', KEYS[1], 'on top') == 0 then
   end
   setArchived(KEYS[2], KEYS[1], true)
 end
-return pack('<d', clock) .. '1'

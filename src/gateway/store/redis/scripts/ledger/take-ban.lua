@@ -5,4 +5,3 @@ if call('EXISTS', KEYS[1]) == 1 and call('HEXISTS', KEYS[3], ARGV[2]) == 0 then
   call('EXPIRE', KEYS[3], ARGV[4])
   call('RPUSH', KEYS[2], ARGV[3])
 end
-return pack('<d', clock) .. '1'

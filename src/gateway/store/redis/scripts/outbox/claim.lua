@@ -7,4 +7,4 @@ for n = 1, #arrived, 2 do
 end
 local ids = call('ZRANGEBYSCORE', KEYS[2], '-inf', clock, 'LIMIT', 0, ARGV[2])
 for _, id in ipairs(ids) do call('ZADD', KEYS[2], clock + ARGV[3], id) end
-return pack('<d', clock) .. ' ' .. table.concat(ids, ' ')
+return ' ' .. table.concat(ids, ' ')

@@ -1,5 +1,4 @@
 -- KEYS[1]: the events of a subject. ARGV: ID and entry. Replaces only an existing entry: another deliverer may have
 -- been faster.
-if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return pack('<d', clock) .. '0' end
+if call('HEXISTS', KEYS[1], ARGV[2]) == 0 then return '0' end
 call('HSET', KEYS[1], ARGV[2], ARGV[3])
-return pack('<d', clock) .. '1'

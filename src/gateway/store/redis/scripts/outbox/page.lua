@@ -15,4 +15,4 @@ while #page < 2 * count do
     end
   end
 end
-return pack('<d', clock) .. ' ' .. table.concat(page, ' ')
+return ' ' .. table.concat(page, ' ')

@@ -2,4 +2,3 @@
 call('ZREMRANGEBYSCORE', KEYS[1], '-inf', clock - ARGV[3])
 call('ZADD', KEYS[1], clock, ARGV[2])
 call('PEXPIRE', KEYS[1], ARGV[3])
-return pack('<d', clock) .. '1'

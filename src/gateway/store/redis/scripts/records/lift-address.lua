@@ -4,7 +4,6 @@ local addressRow = include('address-row')
 local readState = include('read-state')
 local row, raw = addressRow({}, KEYS[1], ARGV[2])
 local minute, minuteAt, day, dayAt, month, monthOf, _, _, _, banned = readState(raw)
-if banned <= clock then return pack('<d', clock) .. '0' end
+if banned <= clock then return '0' end
 local state = pack(STATE_FORMAT, minute, minuteAt, day, dayAt, 0, 0, STATE_MARK, 0, 0, month, monthOf)
 call('HSET', KEYS[1], row, state .. string.sub(raw, STATE_BYTES + 1))
-return pack('<d', clock) .. '1'

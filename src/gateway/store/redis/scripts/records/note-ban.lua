@@ -7,4 +7,3 @@ if untilMs > clock then
 else
   call('ZREM', name, ARGV[2])
 end
-return pack('<d', clock) .. '1'

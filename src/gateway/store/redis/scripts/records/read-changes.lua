@@ -10,4 +10,4 @@ end
 if more then
   for _, id in ipairs(call('ZRANGEBYSCORE', KEYS[1], untilMs, untilMs)) do ids[#ids + 1] = id end
 end
-return pack('<d', clock) .. (more and '1 ' or '0 ') .. untilMs .. ' ' .. table.concat(ids, ' ')
+return (more and '1 ' or '0 ') .. untilMs .. ' ' .. table.concat(ids, ' ')

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { AskedPrimary, AskedWorkers } from '../../../src/gateway/workers/recall.js';
+import { Questions } from '../../../src/gateway/workers/questions.js';
 import { recentOf } from '../../../src/gateway/observe/recent/exchange.js';
 import { makeExchange } from '../exchange.js';
 import { exchangeRaw } from '../../servers/raw.js';
@@ -43,17 +43,19 @@ function workerBut(workers: ReadonlyMap<unknown, number>, first: unknown): unkno
 }
 
 t.test('a question ends when all have answered, or are gone; late answers do no harm', async (t) => {
-  const asked = new AskedWorkers();
-  t.strictSame(await asked.ask([], () => t.fail('nobody is there')), { exchanges: [], refused: [], silent: 0 });
+  const alive = setInterval(() => undefined, 1_000);
+  t.teardown(() => clearInterval(alive));
+  const asked = new Questions<string>();
+  t.strictSame(await asked.ask([], 100, () => t.fail('nobody is there')), { answers: [], silent: 0 });
   let number = 0;
-  const recalled = asked.ask([1, 2, 3], (its) => (number = its));
-  asked.answered(number, 1, { exchanges: [one], refused: [] });
-  asked.answered(number, 1, { exchanges: [one], refused: [] });
+  const answers = asked.ask([1, 2, 3], 60_000, (its) => (number = its));
+  asked.answered(number, 1, 'one');
+  asked.answered(number, 1, 'again');
   asked.forget(3);
-  asked.answered(number, 2, { exchanges: [], refused: [] });
-  t.strictSame(await recalled, { exchanges: [one], refused: [], silent: 0 });
-  asked.answered(number, 2, { exchanges: [one], refused: [] });
-  t.strictSame(await asked.ask([1], () => undefined), { exchanges: [], refused: [], silent: 1 });
+  asked.answered(number, 2, 'two');
+  t.strictSame(await answers, { answers: ['one', 'two'], silent: 0 });
+  asked.answered(number, 2, 'late');
+  t.strictSame(await asked.ask([1], 100, () => undefined), { answers: [], silent: 1 });
 });
 
 t.test('a worker answers its primary, and learns from it what all remember', async (t) => {
@@ -66,10 +68,7 @@ t.test('a worker answers its primary, and learns from it what all remember', asy
   t.match(await next(), { type: 'remembered', number: 7, remembered: { exchanges: [{ id: 'mine', status: 429 }] } });
   child.send({ type: 'recalled', number: 1, recalled: { exchanges: [one], refused: [], silent: 0 } });
   t.match(await next(), { type: 'done', recalled: { exchanges: [{ id: 'one' }], silent: 0 } });
-});
-
-t.test('a primary that is gone keeps no worker waiting', async (t) => {
-  const alive = setInterval(() => undefined, 1_000);
-  t.teardown(() => clearInterval(alive));
-  t.strictSame(await new AskedPrimary().ask(() => undefined), { exchanges: [], refused: [], silent: 1 });
+  t.match(await next(), { type: 'ask', number: 2 });
+  const silence = { type: 'done', recalled: { exchanges: [], refused: [], silent: 1 } };
+  t.strictSame(await next(), silence, 'a primary that does not respond keeps no worker waiting');
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { merged, split } from '../../../src/gateway/store/merged-state.js';
+import { merged, split } from '../../../src/gateway/store/state.js';
 import { decide, freshState } from '../../../src/gateway/admission/decide.js';
 import { NOON_MS } from '../../conformance/cast.js';
 import { NO_BAN } from '../admission/ban.js';

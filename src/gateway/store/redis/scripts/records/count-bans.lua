@@ -1,1 +1,0 @@
-return pack('<d', clock) .. call('ZCOUNT', KEYS[1], '(' .. clock, '+inf')
