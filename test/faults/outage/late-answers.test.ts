@@ -82,10 +82,11 @@ async function reconciled({ gateway }: Scene): Promise<{ readonly code: number |
   const file = join(gateway.dataFolder, 'access.log');
   const lines = gateway.program.lines().map((line) => JSON.stringify(line));
   writeFileSync(file, lines.join('\n'));
-  const { code, stdout } = await petgate(
+  const { code, stdout, stderr } = await petgate(
     ['usage', 'reconcile', '--day', day(Date.now()), '--access-log', file, '--json'],
     surroundings(gateway.dataFolder, { ADMIN_PORT: new URL(gateway.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN }),
   );
+  if (stdout === '') throw new Error(`no proof: ${stderr}`);
   return { code, proof: JSON.parse(stdout) as unknown };
 }
 
