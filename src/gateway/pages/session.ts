@@ -8,10 +8,10 @@ export type Purpose = 'account' | 'console';
 /** A few short texts. */
 type SessionData = Readonly<Record<string, string>>;
 
-interface Session {
+export interface Session {
   readonly data: SessionData;
-  /** The new value of the cookie if it must be set again; null if the received one is recent enough. */
-  readonly renewed: string | null;
+  /** Returns the new value of the cookie if it must be set again; null if the received one is recent enough. */
+  readonly renewed: () => string | null;
   /** The hidden field of each form on its pages; other sites do not know it. */
   readonly formToken: string;
 }
@@ -71,7 +71,8 @@ export class Sessions {
     const sealed = JSON.parse(text) as Sealed;
     const { id, startMs, usedMs, data } = sealed;
     if (nowMs >= startMs + SESSION_MS || nowMs >= usedMs + IDLE_MS || nowMs < usedMs - SKEW_MS) return null;
-    const renewed = nowMs < usedMs + NOTED_EVERY_MS ? null : this.#encrypt({ ...sealed, usedMs: nowMs }, secret);
+    const renewed = (): string | null =>
+      nowMs < usedMs + NOTED_EVERY_MS ? null : this.#encrypt({ ...sealed, usedMs: nowMs }, secret);
     const formToken = this.#formToken(id, secret);
     return (await this.#secret.hasEnded(formToken)) ? null : { data, renewed, formToken };
   }
