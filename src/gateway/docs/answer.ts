@@ -42,8 +42,8 @@ export function createDocsAnswers(...given: Parameters<typeof referenceOf>): Rea
 }
 
 /**
- * Returns the page of each operation by its id, under null the overview, and under undefined what is shown for an id that
- * no operation has; each is rendered when first requested.
+ * Returns the page of each operation by its id, under null the overview, and under undefined what is shown for an
+ * unknown id; each is rendered when first requested.
  */
 function createPages(...given: Parameters<typeof referenceOf>): ReadonlyMap<string | null | undefined, () => Asset> {
   const reference = referenceOf(...given);
