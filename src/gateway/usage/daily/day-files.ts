@@ -71,7 +71,7 @@ export class DayFiles {
   write(day: string, { rows, readAtMs, origin }: CachedDay, names: Names): void {
     const [keys, labels] = [numbered(rows.keys), numbered(rows.labels)];
     const content: Content = {
-      ...{ readAtMs, origin, rows: { ...rows, keys: keys.places, labels: labels.places } },
+      ...{ readAtMs, origin, rows: { ...rows, keys: keys.indexes, labels: labels.indexes } },
       keys: keys.used.map((n) => names.keys[n]!),
       labels: labels.used.map((n) => names.labels[n]!),
     };
@@ -103,9 +103,9 @@ function hashOf(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** Returns the distinct numbers, and the place of each number among them. */
-function numbered(numbers: Uint32Array): { readonly used: readonly number[]; readonly places: Uint32Array } {
+/** Returns the distinct numbers, and the index of each number among them. */
+function numbered(numbers: Uint32Array): { readonly used: readonly number[]; readonly indexes: Uint32Array } {
   const used = [...new Set(numbers)];
-  const places = new Map(used.map((n, place) => [n, place]));
-  return { used, places: numbers.map((n) => places.get(n)!) };
+  const indexes = new Map(used.map((n, index) => [n, index]));
+  return { used, indexes: numbers.map((n) => indexes.get(n)!) };
 }
