@@ -108,10 +108,13 @@ export class DailyUsage {
     const today = dayOf(nowMs);
     const days = [...daysFrom(from, to < today ? to : today)];
     const final = days.filter((day) => day < openFrom);
-    for (const day of final) if (day > this.#floor && !this.#days.has(day)) this.#wanted.add(day);
+    const missing = final.filter((day) => day > this.#floor && !this.#days.has(day));
+    for (const day of missing) this.#wanted.add(day);
+    // A page that lacks nothing does not wait for what others want.
+    const read = missing.length > 0 ? this.#read(asked, nowMs) : undefined;
     const isOpen = final.length < days.length;
     const open = isOpen ? this.#readOpen([...daysFrom(openFrom, today)]) : undefined;
-    await Promise.race([Promise.all([this.#read(asked, nowMs), open]), pause(WAIT_MS)]);
+    await Promise.race([Promise.all([read, open]), pause(WAIT_MS)]);
     const problem = this.#problem;
     this.#problem = null;
     if (problem !== null) throw problem.error;

@@ -201,8 +201,10 @@ t.test('final days survive a restart in files, as long as nothing may have chang
   );
   t.ok(other.read.length > 0, 'days of another Redis are not taken');
 
-  new DayFiles(data).keepFrom(days[2]);
-  await until('earlier days are removed', async () => (await files()).join() === days[2]);
+  await until('earlier days are removed', async () => {
+    new DayFiles(data).keepFrom(days[2]);
+    return (await files()).join() === days[2];
+  });
 });
 
 t.test('what does not fit into memory is left to the ledger, and not read again', async (t) => {
