@@ -273,6 +273,18 @@ export const frontDoor: readonly Row[] = [
         { '{{upstream}} from {{instance}}': 'petgate_upstream_up_ratio' },
       ),
       graph(
+        { title: 'Addresses', unit: 'short', description: 'Addresses of an upstream; those that a name resolves to.' },
+        { '{{upstream}} from {{instance}}': 'petgate_upstream_addresses' },
+      ),
+      graph(
+        {
+          title: '5xx',
+          unit: 'reqps',
+          description: "Requests sent to an upstream that ended in a 5xx, its own or the gateway's.",
+        },
+        { '{{upstream}}': rate('petgate_upstream_errors_total', 'upstream') },
+      ),
+      graph(
         {
           title: 'Failures by kind',
           unit: 'reqps',

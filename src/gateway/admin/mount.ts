@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authorize } from './access/authorize.js';
 import type { AdminTokens } from '../actions/access/tokens.js';
 import type { AdminRefusal } from '../actions/answer.js';
@@ -16,8 +16,8 @@ export interface AdminCore {
 export interface Mount {
   /** Without a trailing slash. */
   readonly path: string;
-  /** @param gone aborted once the client is gone */
-  handle(request: IncomingMessage, body: Buffer, gone: AbortSignal): Promise<MountedAnswer>;
+  /** @param response only to see when the client is gone */
+  handle(request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<MountedAnswer>;
   /** Returns the page for a refusal, made before `handle` or thrown by it. */
   refuse(request: IncomingMessage, refusal: AdminRefusal): Promise<MountedAnswer>;
 }

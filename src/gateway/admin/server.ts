@@ -8,7 +8,7 @@ import { AdminTokens } from '../actions/access/tokens.js';
 import { readActor } from './access/actor.js';
 import { AdminRefusal } from '../actions/answer.js';
 import { send, sendMounted, sendRefusal } from './send.js';
-import { forClient, goneOf } from './gone.js';
+import { forClient } from './gone.js';
 import { readBody } from '../actions/input/body.js';
 import { bytesOf, PATIENCE_MS } from './body.js';
 import type { Mount, MountOf } from './mount.js';
@@ -124,7 +124,7 @@ function serve(app: FastifyInstance, route: Action, parts: AdminParts, tokens: A
     handler: async ({ raw, url, params: { id = '', grant = '' }, body, caller }, reply) => {
       const search = searchOf(url);
       const actor = readActor(raw, caller);
-      const own = forClient(parts, goneOf(reply.raw));
+      const own = forClient(parts, reply.raw);
       const call = { parts: own, tokens, id, grant, search, actor, body: readBody(body), bytes: bytesOf(raw) };
       const { answer, status } = await perform(route, call);
       reply.code(status);
@@ -140,7 +140,7 @@ function serveMount(app: FastifyInstance, mount: Mount, { log }: AdminParts): vo
       // Handling the body may take longer, for example a rehearsal.
       raw.setTimeout(0);
       const bytes: Buffer = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-      await sendMounted(reply, await mount.handle(raw, bytes, goneOf(reply.raw)), log);
+      await sendMounted(reply, await mount.handle(raw, bytes, reply.raw), log);
       return reply;
     });
 }

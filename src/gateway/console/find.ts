@@ -16,8 +16,8 @@ export function createFinder(pages: readonly Page[]): (method: string, path: str
   const known = pages.map((page) => ({ page, pattern: patternOf(page.path) }));
   return (method, path) => {
     const onPath = known.flatMap(({ page, pattern }) => {
-      const { groups } = pattern.exec(path) ?? {};
-      return pattern.test(path) ? [{ page, id: decoded(groups?.['id']), part: decoded(groups?.['part']) }] : [];
+      const match = pattern.exec(path);
+      return match === null ? [] : [{ page, id: decoded(match.groups?.['id']), part: decoded(match.groups?.['part']) }];
     });
     const wanted = method === 'HEAD' ? 'GET' : method;
     const found = onPath.find(({ page }) => page.method === wanted);

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readActor } from '../admin/access/actor.js';
 import { rolesFor } from '../actions/access/roles.js';
 import { AdminRefusal } from '../actions/answer.js';
@@ -12,6 +12,7 @@ import { PAGE_HEADERS } from '../pages/headers.js';
 import { isOwnForm } from '../pages/session.js';
 import { Submissions } from '../pages/submissions.js';
 import { DailyUsage } from '../usage/daily/daily.js';
+import { DayFiles } from '../usage/daily/day-files.js';
 import { AdminApi, notFor } from './api.js';
 import { FILES, LIVE_SCRIPT } from './files.js';
 import { History } from './figures/history.js';
@@ -34,7 +35,9 @@ const MAX_SUBMISSION = 64;
  */
 export function createConsole(folder: string | null, now: () => number = Date.now): MountOf {
   return (core) => {
-    const daily = new DailyUsage(core.parts);
+    // The embedded store is read in seconds, and its revision does not survive a restart.
+    const files = folder === null || core.parts.engine.name === 'embedded' ? undefined : new DayFiles(folder);
+    const daily = new DailyUsage({ ...core.parts, files });
     if (folder !== null) daily.keep();
     const notes = core.parts.engine.failover?.notes;
     return new Console(core, now, new History(folder, notes === undefined ? null : new SharedPoints(notes)), daily);
@@ -71,7 +74,7 @@ class Console implements Mount {
     return metrics();
   }
 
-  async handle(request: IncomingMessage, body: Buffer, gone: AbortSignal): Promise<MountedAnswer> {
+  async handle(request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<MountedAnswer> {
     const { path, search } = partsOf(request);
     if (path === CONSOLE) return redirect(`${CONSOLE}/`);
     const file = FILES.get(path);
@@ -81,7 +84,7 @@ class Console implements Mount {
     if (request.method === 'POST' && !isOwn(request)) throw forged();
     try {
       const form = request.method === 'POST' ? readForm(request.headers['content-type'], body) : NO_FORM;
-      const answer = await this.#answer(request, found, visitor, { form, query: readFields(search), gone });
+      const answer = await this.#answer(request, found, visitor, { form, query: readFields(search), response });
       return this.#written(request, found, visitor, answer);
     } catch (error) {
       throw error instanceof InvalidForm ? new AdminRefusal(400, 'invalid_form', error.message) : error;
@@ -120,7 +123,7 @@ class Console implements Mount {
     request: IncomingMessage,
     { page, id, part }: FoundPage,
     visitor: SignedIn | null,
-    { gone, ...fields }: Pick<Visit, 'form' | 'query'> & { readonly gone: AbortSignal },
+    { response, ...fields }: Pick<Visit, 'form' | 'query'> & { readonly response: ServerResponse },
   ): Promise<PageAnswer> {
     const nowMs = this.#now();
     if (page.role === 'open') {
@@ -130,7 +133,7 @@ class Console implements Mount {
     }
     const { caller, formToken } = visitor!;
     const { tokens } = this.#core;
-    const parts = forClient(this.#core.parts, gone);
+    const parts = forClient(this.#core.parts, response);
     const api = new AdminApi({ parts, tokens }, caller, readActor(request, caller));
     const guard = (): ReturnType<Visit['guard']> => ({ formToken, submission: this.#submissions.newId() });
     const visit: Visit = {
@@ -168,7 +171,7 @@ class Console implements Mount {
   }
 
   #written(request: IncomingMessage, { page }: FoundPage, visitor: SignedIn | null, answer: PageAnswer): MountedAnswer {
-    const renewed = page.unattended === true ? null : (visitor?.renewed ?? null);
+    const renewed = page.unattended === true ? null : (visitor?.renewed() ?? null);
     const session = ('to' in answer ? answer.session : undefined) ?? renewed;
     const cookie = session === null ? {} : { 'Set-Cookie': sessionCookie(request, session) };
     if ('to' in answer) return redirect(answer.to, cookie);

@@ -29,11 +29,13 @@ export function exampleRequest(
     ...forwarded.filter((operation) => operation.method === 'GET' && !isPlain(operation)),
     ...forwarded.filter(({ method }) => method !== 'GET'),
   ];
-  const requests = ranked.flatMap((operation) => requestOf(operation, described));
-  return (
-    requests.find(({ method, target }) => method === 'GET' && !target.includes('?')) ??
-    requests[0] ?? { method: 'GET', target: '/' }
-  );
+  let first: ExampleRequest | undefined;
+  for (const operation of ranked)
+    for (const request of requestOf(operation, described)) {
+      if (request.method === 'GET' && !request.target.includes('?')) return request;
+      first ??= request;
+    }
+  return first ?? { method: 'GET', target: '/' };
 }
 
 /** Returns the operation's request; empty if a required parameter has no example in the document. */

@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { commonHeaders } from '../answer.js';
 import type { Operation } from '../contract/operation.js';
 import { DOCS, DOCS_FILE } from '../contract/own.js';
-import { addVary, lowerName } from '../edge/fields.js';
+import { addVary, lowerName, wantsHtml } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';
 import { REFUSALS, type Refusal } from '../refusal.js';
 import type { OwnResponse } from '../upstream/forward.js';
@@ -41,39 +41,47 @@ export function createDocsAnswers(...given: Parameters<typeof referenceOf>): Rea
   ]);
 }
 
-/** Returns the page of each operation by its id, and under null the overview; each is rendered when first requested. */
-function createPages(...given: Parameters<typeof referenceOf>): ReadonlyMap<string | null, () => Asset> {
+/**
+ * Returns the page of each operation by its id, under null the overview, and under undefined what is shown for an
+ * unknown id; each is rendered when first requested.
+ */
+function createPages(...given: Parameters<typeof referenceOf>): ReadonlyMap<string | null | undefined, () => Asset> {
   const reference = referenceOf(...given);
   // `no-cache`, so that browsers show the plans in force immediately.
-  const pageOf = (operation: Operation | null) =>
+  const pageOf = (operation: Operation | null | undefined) =>
     once(() => asset('text/html; charset=utf-8', renderPage(reference, operation), 'no-cache'));
-  return new Map([null, ...reference.operations].map((operation) => [operation?.id ?? null, pageOf(operation)]));
+  const all = [null, undefined, ...reference.operations];
+  return new Map(all.map((operation) => [operation === null ? null : operation?.id, pageOf(operation)]));
 }
 
 /** Redirects a browser that requested `/`. */
 function page(exchange: Admitted, pages: ReturnType<typeof createPages>): Refusal | undefined {
   const { path, query, operation } = exchange;
-  if (path === operation.path) return send(exchange, pages.get(new URLSearchParams(query).get('operation')));
+  if (path === operation.path) {
+    const id = new URLSearchParams(query).get('operation');
+    if (pages.has(id)) return send(exchange, pages.get(id));
+    return send(exchange, wantsHtml(fieldOf(exchange, 'accept')) ? pages.get(undefined) : undefined, 404);
+  }
   const headers = commonHeaders(exchange);
   addVary(headers, 'Accept');
   exchange.client.send(302, [...headers, 'Location', operation.path, 'Content-Length', '0'], '');
   return undefined;
 }
 
-function send(exchange: Admitted, make: (() => Asset) | undefined): Refusal | undefined {
+function send(exchange: Admitted, make: (() => Asset) | undefined, status = 200): Refusal | undefined {
   if (make === undefined) return REFUSALS.not_found;
   const { type, cache, hash, gzipped } = make();
   const zipped = takesGzip(fieldOf(exchange, 'accept-encoding'));
   // Strong ETags: each coding has its own (RFC 9110 §8.8.1).
   const etag = zipped ? `"${hash}-gzip"` : `"${hash}"`;
-  const isCurrent = isKnown(fieldOf(exchange, 'if-none-match'), etag);
+  const isCurrent = status === 200 && isKnown(fieldOf(exchange, 'if-none-match'), etag);
   const body = isCurrent ? '' : zipped ? gzipped : gunzipSync(gzipped);
   const headers = commonHeaders(exchange);
   headers.push('ETag', etag, 'Cache-Control', cache, 'Content-Security-Policy', POLICY, ...SAFETY);
   addVary(headers, 'Accept-Encoding');
   if (!isCurrent) headers.push('Content-Type', type, 'Content-Length', String(body.length));
   if (!isCurrent && zipped) headers.push('Content-Encoding', 'gzip');
-  exchange.client.send(isCurrent ? 304 : 200, headers, body);
+  exchange.client.send(isCurrent ? 304 : status, headers, body);
   return undefined;
 }
 

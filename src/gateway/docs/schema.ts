@@ -94,7 +94,9 @@ function limitsOf(schema: Mapping): readonly string[] {
   return names.map((name) => {
     const words = name === 'enum' ? 'one of' : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     if (schema[name] === true && name !== 'default') return words;
-    const values = [schema[name]].flat().map((each) => stringifyExact(each));
+    // As JSON, a pattern would have each of its backslashes twice.
+    const write = name === 'pattern' ? textIn : stringifyExact;
+    const values = [schema[name]].flat().map((each) => write(each));
     return `${words} ${values.join(', ').slice(0, 1_000)}`;
   });
 }

@@ -82,7 +82,8 @@ class HolderPages {
     if (refusal !== null || isRefusal(visitor)) return refusal;
     const overview = await readOverview(this.#parts, visitor);
     if (overview === null) return signedOut();
-    const cookie = visitor.renewed === null ? null : visitors.cookie(visitor.renewed, way);
+    const renewed = visitor.renewed();
+    const cookie = renewed === null ? null : visitors.cookie(renewed, way);
     const { formToken, secretHash } = visitor;
     const isNewest = newestOf(overview.record.secrets)?.hash === secretHash;
     const samples = this.#parts.samples(`${exchange.scheme}://${exchange.publicHost ?? ''}`);

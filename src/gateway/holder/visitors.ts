@@ -6,7 +6,7 @@ import { parseToken } from '../accounts/token.js';
 import type { Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
 import { cookiesIn, setCookie } from '../pages/cookie.js';
-import { Sessions, type SessionStore } from '../pages/session.js';
+import { Sessions, type Session, type SessionStore } from '../pages/session.js';
 import { valuesOf, type Way } from './way.js';
 
 const COOKIE = 'petgate-account';
@@ -17,8 +17,7 @@ export interface Visitor {
   readonly secretHash: string;
   readonly verdict: StandingVerdict;
   readonly formToken: string;
-  /** The new value of the cookie if it must be set again. */
-  readonly renewed: string | null;
+  readonly renewed: Session['renewed'];
 }
 
 interface SignedIn {

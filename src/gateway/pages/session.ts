@@ -8,10 +8,10 @@ export type Purpose = 'account' | 'console';
 /** A few short texts. */
 type SessionData = Readonly<Record<string, string>>;
 
-interface Session {
+export interface Session {
   readonly data: SessionData;
-  /** The new value of the cookie if it must be set again; null if the received one is recent enough. */
-  readonly renewed: string | null;
+  /** Returns the new value of the cookie if it must be set again; null if the received one is recent enough. */
+  readonly renewed: () => string | null;
   /** The hidden field of each form on its pages; other sites do not know it. */
   readonly formToken: string;
 }
@@ -24,10 +24,18 @@ interface Sealed {
   readonly data: SessionData;
 }
 
+/** The content of a cookie, and the secret that opened it. */
+interface Opened {
+  readonly sealed: Sealed;
+  readonly secret: Buffer;
+  readonly formToken: string;
+}
+
 export const SESSION_MS = 12 * 3_600_000;
 export const IDLE_MS = 30 * 60_000;
 /** The cookie is renewed if its last recorded use is at least this long ago. */
 const NOTED_EVERY_MS = 60_000;
+const MAX_OPENED = 200;
 /** The maximum difference between the clocks of gateways. */
 const SKEW_MS = 60_000;
 
@@ -41,6 +49,7 @@ export type SessionStore = Pick<SessionSecret, 'read' | 'end' | 'hasEnded'>;
 export class Sessions {
   readonly #purpose: Purpose;
   readonly #secret: SessionStore;
+  readonly #opened = new Map<string, Opened>();
 
   constructor(purpose: Purpose, secret: SessionStore) {
     this.#purpose = purpose;
@@ -66,14 +75,27 @@ export class Sessions {
   /** Returns the session of a cookie; null if it is not valid, has expired or was ended. */
   async resume(cookie: string, nowMs: number): Promise<Session | null> {
     const secret = await this.#secret.read();
+    const opened = this.#open(cookie, secret);
+    if (opened === null) return null;
+    const { sealed, formToken } = opened;
+    const { startMs, usedMs, data } = sealed;
+    if (nowMs >= startMs + SESSION_MS || nowMs >= usedMs + IDLE_MS || nowMs < usedMs - SKEW_MS) return null;
+    const renewed = (): string | null =>
+      nowMs < usedMs + NOTED_EVERY_MS ? null : this.#encrypt({ ...sealed, usedMs: nowMs }, secret);
+    return (await this.#secret.hasEnded(formToken)) ? null : { data, renewed, formToken };
+  }
+
+  /** Remembers the cookies opened last: a page that polls sends the same one again and again. */
+  #open(cookie: string, secret: Buffer): Opened | null {
+    const known = this.#opened.get(cookie);
+    if (known?.secret.equals(secret) === true) return known;
     const text = decrypt(this.#purpose, cookie, secret);
     if (text === null) return null;
     const sealed = JSON.parse(text) as Sealed;
-    const { id, startMs, usedMs, data } = sealed;
-    if (nowMs >= startMs + SESSION_MS || nowMs >= usedMs + IDLE_MS || nowMs < usedMs - SKEW_MS) return null;
-    const renewed = nowMs < usedMs + NOTED_EVERY_MS ? null : this.#encrypt({ ...sealed, usedMs: nowMs }, secret);
-    const formToken = this.#formToken(id, secret);
-    return (await this.#secret.hasEnded(formToken)) ? null : { data, renewed, formToken };
+    const opened = { sealed, secret, formToken: this.#formToken(sealed.id, secret) };
+    if (this.#opened.size >= MAX_OPENED) this.#opened.delete(this.#opened.keys().next().value!);
+    this.#opened.set(cookie, opened);
+    return opened;
   }
 
   /** Ends a session at all gateways, including copies of its cookie. The store keeps this until no copy is valid. */

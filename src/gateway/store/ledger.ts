@@ -88,8 +88,8 @@ export interface LedgerTransfer {
    */
   raise(rows: readonly StoredRow[]): Promise<number>;
   /**
-   * Changes before and after each `raise` of any gateway, and when a restored store is accepted: final days may then
-   * have other counts.
+   * Changes before and after each `raise` of any gateway, and when a restored store or an archive is accepted: final
+   * days may then have other counts. Redis: names the store too. Embedded: only of this process.
    */
   revision(): Promise<string>;
   /** The archive of days; absent if the store has none. */

@@ -40,7 +40,10 @@ export interface DailyReport extends ShownReport {
   readonly plot: { readonly by: Exclude<Dimension, 'day'>; readonly days: readonly PlotDay[] };
 }
 
-/** Makes a report of days in memory. Corrections, plans and prices are read now. The plot includes all rows. */
+/**
+ * Makes a report of days in memory. Corrections, plans and prices are read now. The plot includes all rows. Without all
+ * days it has no amounts: included units may be used up on the others.
+ */
 export async function reportOfDays(
   range: ReportRange,
   days: Days,
@@ -50,8 +53,10 @@ export async function reportOfDays(
   const { key, customer } = range;
   const isWanted = (id: string): boolean =>
     (key === undefined || id === key) && (customer === undefined || customerOf(id) === customer);
-  const by: readonly Dimension[] = range.prices === undefined ? range.by : ['customer', 'plan', 'day'];
-  const { report } = await reportOn(range, summed(days, by, isWanted), accounts);
+  const { prices, ...counts } = range;
+  const hasAmounts = prices !== undefined && days.unread === 0;
+  const by: readonly Dimension[] = hasAmounts ? ['customer', 'plan', 'day'] : range.by;
+  const { report } = await reportOn(hasAmounts ? range : counts, summed(days, by, isWanted), accounts);
   const dimension = range.by.find((each) => each !== 'day') ?? 'plan';
   return {
     ...(await shownOf(range, report, shown)),

@@ -87,6 +87,10 @@ t.test('the page is cheap to fetch again and safe to embed nowhere', async (t) =
   t.equal((await fetch(`${gateway.url}/docs/..%2f..%2fpackage.json`)).status, 404, 'only the files of the page');
   for (const unknown of ['none', 'getDocs', '', '__proto__'])
     t.equal((await fetch(`${gateway.url}/docs?operation=${unknown}`)).status, 404, unknown);
+  const headers = { accept: 'text/html,*/*;q=0.8' };
+  const nowhere = await fetch(`${gateway.url}/docs?operation=none`, { headers });
+  t.equal(nowhere.status, 404, 'a browser gets a page');
+  t.match(await nowhere.text(), /There is no such operation[^]*operation=listPets/);
   t.equal((await fetch(`${gateway.url}/docs`, { method: 'HEAD' })).status, 200, 'HEAD works as GET');
   const figures = first.headers.get('x-ratelimit-remaining');
   t.equal((await fetch(`${gateway.url}/docs`)).headers.get('x-ratelimit-remaining'), figures, 'the page costs nothing');

@@ -20,7 +20,7 @@ t.test('the overview speaks of what the contract has, and of nothing else', (t) 
     servers: [{ url: '/v2' }],
     paths: { '/days/{day}': { get: { ...operation, summary: 'A <day>' } }, '/days': { get: operation } },
   });
-  const page = renderPage(reference);
+  const page = renderPage(reference, null);
   t.match(page, '<title>Sun &#38; Rain</title>');
   t.match(page, '<p>What to wear.</p><p>One.</p><p>Two\nlines.</p><p>- Item</p>');
   t.match(wordsOf(page), '"Authorization: Bearer $API_KEY" "BASE_URL/v2/days"');
@@ -37,7 +37,7 @@ t.test('up to a hundred operations are listed on every page; of more only those 
   const few = manyOf(t, 100);
   t.equal(pageOf(few, 'GET /p0').match(/<li><a/g)?.length, 100);
   const many = manyOf(t, 101);
-  const overview = renderPage(many);
+  const overview = renderPage(many, null);
   t.equal(overview.match(/<li><a/g)?.length, 101);
   t.match(overview, '<p class="hint">&#60;b&#62;First&#60;/b&#62;');
   const page = pageOf(many, 'GET /p7');

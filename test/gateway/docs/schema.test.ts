@@ -21,6 +21,7 @@ t.test('fields are shown with type and constraints, also those of combined schem
         maybe: { anyOf: [{ $ref: '#/components/schemas/Base' }, { type: 'null' }] },
         old: { type: 'string', nullable: true, readOnly: true, deprecated: false, enum: ['x', 1, null] },
         odd: true,
+        plain: { type: 'string', pattern: '^[^\\u0000]+$' },
         __proto__: null,
       },
       additionalProperties: { type: 'boolean' },
@@ -33,6 +34,7 @@ t.test('fields are shown with type and constraints, also those of combined schem
     'maybe Base or null Fields name string or null, max length 9',
     'old string or null, one of "x", 1, null, read only',
     'odd any',
+    'plain string, pattern ^[^\\u0000]+$',
     'name required string or null, max length 9',
     'any other name boolean',
   ])

@@ -23,7 +23,7 @@ t.test('what a session is about comes back, and its cookie shows nothing of it',
   t.not(cookie, await sessions().begin(DATA, NOON_MS));
   const resumed = await sessions().resume(cookie, NOON_MS + 1);
   t.same(resumed?.data, DATA);
-  t.equal(resumed?.renewed, null);
+  t.equal(resumed?.renewed(), null);
 });
 
 t.test('of several cookies the one that opens a session counts; of two sessions none does', async (t) => {
@@ -65,23 +65,23 @@ t.test('a session ends after 30 minutes without use, and after 12 hours of use',
   const step = IDLE_MS / 2;
   for (let ageMs = step; ageMs < SESSION_MS; ageMs += step) {
     const resumed = await own.resume(cookie, NOON_MS + ageMs);
-    t.type(resumed?.renewed, 'string');
-    cookie = resumed!.renewed!;
+    t.type(resumed?.renewed(), 'string');
+    cookie = resumed!.renewed()!;
   }
   t.equal(await own.resume(cookie, NOON_MS + SESSION_MS), null);
 });
 
 t.test('use is noted once a minute, and no more often', async (t) => {
   const cookie = await sessions().begin(DATA, NOON_MS);
-  t.equal((await sessions().resume(cookie, NOON_MS + 59_999))?.renewed, null);
-  t.type((await sessions().resume(cookie, NOON_MS + 60_000))?.renewed, 'string');
+  t.equal((await sessions().resume(cookie, NOON_MS + 59_999))?.renewed(), null);
+  t.type((await sessions().resume(cookie, NOON_MS + 60_000))?.renewed(), 'string');
 });
 
 t.test('a form is of one session, also after it was renewed', async (t) => {
   const own = sessions();
   const cookie = await own.begin(DATA, NOON_MS);
   const session = (await own.resume(cookie, NOON_MS + 60_000))!;
-  const renewed = (await own.resume(session.renewed!, NOON_MS + 60_001))!;
+  const renewed = (await own.resume(session.renewed()!, NOON_MS + 60_001))!;
   const another = (await own.resume(await own.begin(DATA, NOON_MS), NOON_MS))!;
   t.ok(isOwnForm(session, renewed.formToken));
   for (const foreign of [another.formToken, '', null, `${session.formToken}x`]) t.notOk(isOwnForm(session, foreign));
@@ -99,6 +99,6 @@ t.test('a session that was ended opens no more, renewed or not; others stay', as
   const [cookie, other] = [await own.begin(DATA, NOON_MS), await own.begin(DATA, NOON_MS)];
   const session = (await own.resume(cookie, NOON_MS + 60_000))!;
   await own.end(session);
-  for (const copy of [cookie, session.renewed!]) t.equal(await own.resume(copy, NOON_MS + 60_001), null);
+  for (const copy of [cookie, session.renewed()!]) t.equal(await own.resume(copy, NOON_MS + 60_001), null);
   t.not(await own.resume(other, NOON_MS + 60_001), null);
 });

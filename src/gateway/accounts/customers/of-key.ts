@@ -43,7 +43,10 @@ function notItsOwn(body: Body): readonly string[] {
 }
 
 /** Returns the records with their effective plan, limits and grants: the customer's, if a key has one. */
-export async function withTerms(store: CustomerStore, records: readonly KeyRecord[]): Promise<readonly HeldKey[]> {
+export async function withTerms(
+  store: Pick<CustomerStore, 'read'>,
+  records: readonly KeyRecord[],
+): Promise<readonly HeldKey[]> {
   const ids = new Set(records.map(({ id }) => customerOf(id)).filter((id) => id !== null));
   if (ids.size === 0) return records;
   const customers = new Map<string | null, CustomerRecord | undefined>();

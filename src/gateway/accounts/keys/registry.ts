@@ -2,6 +2,7 @@ import type { AdmissionEngine, BanStore } from '../../store/port.js';
 import { ChangeUncertain } from '../../store/records/conflicts.js';
 import type { Ban, KeyRecord } from '../../store/records/key.js';
 import type { Plans } from '../../admission/plan.js';
+import { StoreUnavailable } from '../../admission/port.js';
 import { outboxChange } from '../announce.js';
 import { changed, refuseCustomers, refuseRevoked, revoked } from './change.js';
 import { storeClock, type Clock } from '../../store/store-clock.js';
@@ -213,11 +214,18 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   ): Promise<readonly HeldKey[]> {
     const records = await this.store.page(afterId ?? (customer === '' ? null : customer), count);
     const own = records.filter(({ id }) => id.startsWith(customer));
-    return withTerms(this.#parts.engine.customers, own);
+    return this.allAsTheyHold(own);
   }
 
+  /** One customer that cannot be read must not keep the other keys from a list: its keys are as without it. */
   protected override allAsTheyHold(records: readonly KeyRecord[]): Promise<readonly HeldKey[]> {
-    return withTerms(this.#parts.engine.customers, records);
+    const { customers } = this.#parts.engine;
+    const read = (id: string): ReturnType<typeof customers.read> =>
+      customers.read(id).catch((error: unknown) => {
+        if (error instanceof StoreUnavailable) throw error;
+        return undefined;
+      });
+    return withTerms({ read }, records);
   }
 
   /** A key is found by the name and the reference of its customer, too. */

@@ -27,6 +27,7 @@ export async function showCustomer(visit: Visit, problems: readonly string[]) {
   const { api, id } = visit;
   const customer = await api.ask(Customer, `GET ${API}`, { id });
   const history = await api.ask(History, `GET ${API}/history`, { id });
+  const [money, usage] = await Promise.all([moneyPart(visit, customer), dailyUsage(visit, { customer: id })]);
   return {
     title: `Customer ${customer.name === '' ? customer.id : customer.name}`,
     content: (
@@ -36,8 +37,8 @@ export async function showCustomer(visit: Visit, problems: readonly string[]) {
         <ActionForms on={ON} visit={visit} record={customer} problems={problems} />
         <Sections
           sections={[
-            ['Money', await moneyPart(visit, customer)],
-            ['Usage', await dailyUsage(visit, { customer: id })],
+            ['Money', money],
+            ['Usage', usage],
             ['Keys', await keysPart(visit, customer)],
             [
               'Grants',

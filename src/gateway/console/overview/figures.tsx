@@ -8,6 +8,8 @@ import type { Span } from '../figures/window.js';
 
 interface Figure {
   readonly name: string;
+  /** Whether it is of clients: then no upstream has it. */
+  readonly ofClients?: boolean;
   /** Null where nothing was measured. */
   readonly of: (point: Point, seconds: number) => number | null;
   readonly write: (figure: number | null) => string;
@@ -15,12 +17,13 @@ interface Figure {
 
 const FIGURES: readonly Figure[] = [
   { name: 'Requests per second', of: (point, seconds) => requestsIn(point) / seconds, write: numberText },
-  { name: '429', of: (point) => shareOf(point, point.limited), write: percentText },
+  { name: '429', ofClients: true, of: (point) => shareOf(point, point.limited), write: percentText },
   { name: '5xx', of: (point) => shareOf(point, point.classes['5xx'] ?? 0), write: percentText },
   { name: 'p99 latency', of: ({ latency }) => quantileOf(latency, 0.99), write: duration },
 ];
 
 interface FigureParts {
+  readonly upstream: string | undefined;
   /** At least three of equal length, oldest first. The last one is not over. */
   readonly points: readonly Point[];
   readonly range: Range;
@@ -28,13 +31,13 @@ interface FigureParts {
 }
 
 /** Shows what the last two points have, how it changed since the earlier ones, and its course. */
-export function Figures({ points, range, nowMs }: FigureParts) {
+export function Figures({ points, range, nowMs, upstream }: FigureParts) {
   const [earlier, latest] = [points.slice(0, -2), points.slice(-2)];
   const [first, last] = [earlier[0]!, latest[0]!];
   const stepS = (latest[1]!.atMs - last.atMs) / 1000;
   return (
     <ul class="cards" aria-label={`Figures now, and in the last ${range}`}>
-      {FIGURES.map(({ name, of, write }) => {
+      {FIGURES.filter(({ ofClients }) => upstream === undefined || ofClients !== true).map(({ name, of, write }) => {
         const now = of(latest.reduce(merged), Math.max(1, (nowMs - last.atMs) / 1000));
         const before = of(earlier.reduce(merged), (last.atMs - first.atMs) / 1000);
         return (
@@ -101,8 +104,10 @@ export function percentText(share: number | null): string {
   return share === null ? '–' : `${numberText(share)} %`;
 }
 
+const SMALL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+
 function numberText(figure: number | null): string {
-  return figure === null ? '–' : figure.toLocaleString('en-US', { maximumFractionDigits: figure < 10 ? 2 : 0 });
+  return figure === null ? '–' : figure < 10 ? SMALL.format(figure) : fullNumber(Math.round(figure));
 }
 
 export function duration(seconds: number | null): string {

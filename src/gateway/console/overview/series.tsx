@@ -23,7 +23,7 @@ export function rangeOf(text: string | undefined): Range {
 }
 
 /** Plots traffic, failures and latency over time. */
-export function Series({ points, range }: Pick<SeriesParts, 'points' | 'range'>) {
+export function Series({ points, range, upstream }: Pick<SeriesParts, 'points'> & RangesParts) {
   const label = (atMs: number): string =>
     new Date(atMs)
       .toISOString()
@@ -43,11 +43,11 @@ export function Series({ points, range }: Pick<SeriesParts, 'points' | 'range'>)
       />
       <BarPlot
         lines
-        label="Share of 429 and 5xx, percent"
+        label={`Share of ${upstream === undefined ? '429 and ' : ''}5xx, percent`}
         axis="From (UTC)"
         write={(share) => `${share.toFixed(1)} %`}
         bars={lines((point) => [
-          ['429', shareOf(point, point.limited)],
+          ['429', upstream === undefined ? shareOf(point, point.limited) : null],
           ['5xx', shareOf(point, point.classes['5xx'] ?? 0)],
         ])}
       />

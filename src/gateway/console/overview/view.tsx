@@ -37,8 +37,8 @@ export function Overview({ span, history, points: all, range, upstream, ...parts
       <Troubles {...{ span, history }} />
       <h2>{`The last ${range}${upstream === undefined ? '' : `, upstream “${upstream}”`}`}</h2>
       <Ranges {...{ range, upstream }} />
-      <Figures {...{ points, range, nowMs }} />
-      <Series {...{ points, range }} />
+      <Figures {...{ points, range, nowMs, upstream }} />
+      <Series {...{ points, range, upstream }} />
       {refused !== null && <TopRefused {...refused} />}
       {near !== null && <NearLimitTable {...near} />}
       <Upstreams {...{ history, points: all, range, nowMs }} />

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { PlanRehearsal } from '../../actions/schemas.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
+import { fullNumber } from '../../pages/components/figure.js';
 import { withCurrency } from '../../../shared/currency.js';
 
 type Outcome = z.output<typeof PlanRehearsal>;
@@ -26,7 +27,7 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
         <Notice level="danger">
           <p>
             {'The new plans lack these, which were used and are left out: '}
-            {missing.map(([plan, requests]) => `${plan} (${count(requests)} requests)`).join(', ')}
+            {missing.map(([plan, requests]) => `${plan} (${fullNumber(requests)} requests)`).join(', ')}
           </p>
         </Notice>
       )}
@@ -47,8 +48,8 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
           PLAN,
           { head: 'Window', cell: ({ window }) => window },
           { head: 'Day, or the first of a month', cell: ({ day }) => day },
-          { head: 'Limit', number: true, cell: ({ limit }) => count(limit) },
-          { head: 'Units above', number: true, cell: ({ units }) => count(units) },
+          { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
+          { head: 'Units above', number: true, cell: ({ units }) => fullNumber(units) },
         ]}
       />
       <p class="soft">
@@ -75,11 +76,11 @@ const PLAN = { head: 'Plan', cell: ({ plan }: Pick<Row, 'plan'>) => plan };
 
 function figures({ owed }: Outcome) {
   const counts = [
-    { head: 'Requests', number: true, cell: ({ before }: Row) => count(before.requests) },
-    { head: 'Refused', number: true, cell: ({ before }: Row) => count(before.refused) },
-    { head: 'Units', number: true, cell: ({ before }: Row) => count(before.units) },
-    { head: 'With the new plans', number: true, cell: ({ after }: Row) => count(after.units) },
-    { head: 'Above the limits', number: true, cell: ({ above }: Row) => count(above) },
+    { head: 'Requests', number: true, cell: ({ before }: Row) => fullNumber(before.requests) },
+    { head: 'Refused', number: true, cell: ({ before }: Row) => fullNumber(before.refused) },
+    { head: 'Units', number: true, cell: ({ before }: Row) => fullNumber(before.units) },
+    { head: 'With the new plans', number: true, cell: ({ after }: Row) => fullNumber(after.units) },
+    { head: 'Above the limits', number: true, cell: ({ above }: Row) => fullNumber(above) },
   ];
   if (owed === undefined) return counts;
   return [
@@ -87,10 +88,6 @@ function figures({ owed }: Outcome) {
     { head: 'Owed', number: true, cell: (row: Row) => moneyOf(row.owed?.before) },
     { head: 'With the new plans', number: true, cell: (row: Row) => moneyOf(row.owed?.after) },
   ];
-}
-
-function count(units: number): string {
-  return units.toLocaleString('en-US');
 }
 
 /** Returns the amount, or why it is unknown. */
@@ -105,5 +102,5 @@ function sumOf(sums: readonly Money[] | null): string {
 
 function beyond(rows: readonly unknown[], unlisted: number): string {
   const all = rows.length + unlisted;
-  return all > MAX_ROWS ? ` (${MAX_ROWS} of ${count(all)}; the command line has more)` : '';
+  return all > MAX_ROWS ? ` (${MAX_ROWS} of ${fullNumber(all)}; the command line has more)` : '';
 }

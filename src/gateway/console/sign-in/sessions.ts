@@ -4,15 +4,14 @@ import type { Caller } from '../../admin/access/authorize.js';
 import type { AdminCore } from '../../admin/mount.js';
 import { parseAdminToken } from '../../accounts/token.js';
 import { cookiesIn, setCookie } from '../../pages/cookie.js';
-import { Sessions } from '../../pages/session.js';
+import { Sessions, type Session } from '../../pages/session.js';
 
 const COOKIE = { name: 'petgate-console', path: '/console' };
 
 export interface SignedIn {
   readonly caller: Caller;
   readonly formToken: string;
-  /** The new value of the cookie if it must be set again. */
-  readonly renewed: string | null;
+  readonly renewed: Session['renewed'];
 }
 
 /** Sessions of visitors. Each request looks up the session's token in the store, so revoking it ends the session. */

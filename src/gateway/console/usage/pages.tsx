@@ -35,13 +35,14 @@ async function shown(visit: Visit): Promise<PageAnswer> {
   }
 }
 
-/** Makes the report of the days in memory; reads the ledger if some are not there. */
+/** Makes the report of the days in memory; of the ledger if they do not fit there. */
 async function usageReport(visit: Visit, query: UsageQuery, search: string | undefined): Promise<UsageReport> {
   const { parts, daily } = visit;
   const { engine } = parts;
   const { range, nowMs } = await reportRange(parts, readQuery(searchOf(query), ofReport));
   const matching = { max: MAX_ROWS, isShown: await finderOf(parts.registry, search) };
   const days = await daily.days(range, nowMs);
+  const { unread = 0, readInMs = 0, openAtMs = null } = days ?? {};
   const report: ShownReport & Partial<DailyReport> =
     days === null
       ? await shownOf(range, reportIn(reportOf(parts, 'rows', { ...range, days: true }, nowMs)), matching)
@@ -50,7 +51,7 @@ async function usageReport(visit: Visit, query: UsageQuery, search: string | und
   const isNamed = isByName(arrangement);
   const shown = arrange(isNamed ? await withNames(report.rows, engine) : report.rows, arrangement);
   return {
-    ...{ ...report, openFrom: range.openFrom },
+    ...{ ...report, openFrom: range.openFrom, unread, readInMs, openAtMs },
     plot: report.plot ? await namedPlot(report.plot, engine) : { by: 'plan', days: report.days ?? [] },
     shown: isNamed ? shown : { ...shown, rows: await withNames(shown.rows, engine) },
   };

@@ -4,6 +4,7 @@ import type { ShownReport } from '../../usage/shown-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
+import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice, Problems } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { BarPlot } from '../../pages/components/plot.js';
@@ -28,6 +29,11 @@ export interface UsageReport extends Omit<ShownReport, 'rows' | 'days'> {
   readonly openFrom: string;
   readonly plot: NamedPlot;
   readonly shown: Arranged;
+  /** Number of days that are still being read, and about how long that takes; 0 if not known. */
+  readonly unread: number;
+  readonly readInMs: number;
+  /** When the days that may still grow were read; null if now, or if the range has none. */
+  readonly openAtMs: number | null;
 }
 
 interface UsageParts {
@@ -90,6 +96,7 @@ interface ReportParts extends Pick<UsageParts, 'query' | 'search' | 'arrangement
 
 function Report({ query, search, arrangement, report }: ReportParts) {
   const labels = labelsOf({ by: query.by.split(',') as readonly Dimension[] });
+  const { unread, readInMs, openAtMs } = report;
   const { count, rows, page, pages } = report.shown;
   const found = search === undefined ? 'rows' : 'matches';
   const asked = { ...query, search, sort: arrangement.sort ?? undefined };
@@ -98,8 +105,26 @@ function Report({ query, search, arrangement, report }: ReportParts) {
     <>
       <p>
         {`${query.from} to ${query.to}, days of UTC: `}
-        <Badge level={report.final ? 'good' : 'warn'}>{report.final ? 'final' : 'growing'}</Badge>
+        <Badge level={report.final && unread === 0 ? 'good' : 'warn'}>
+          {unread > 0 ? 'incomplete' : report.final ? 'final' : 'growing'}
+        </Badge>
+        {openAtMs !== null && (
+          <>
+            {' '}
+            Days that still grow are as of <Moment at={openAtMs} />.
+          </>
+        )}
       </p>
+      {unread > 0 && (
+        <Notice level="warn">
+          <p>
+            {`The gateway is still reading ${unread} days of the ledger. All figures below are without them. `}
+            <a href={pageAt(page)}>Reload</a>
+            {readInMs > 0 && ` in about ${Math.ceil(readInMs / 1000)} seconds`}
+            {' to see them. CSV and JSON have every day.'}
+          </p>
+        </Notice>
+      )}
       {report.missing.map(({ gateway, host, from }) => (
         <Notice level="warn">
           <p>{`Counts of gateway ${gateway} on ${host} from ${from} on may be missing (petgate usage gateways).`}</p>

@@ -5,6 +5,8 @@ import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { SearchForm } from '../../pages/components/form.js';
 import { Windows } from '../keys/windows.js';
+import { pathOf } from '../accounts/account.js';
+import { customerNames } from '../accounts/customer-names.js';
 import { OtherGateways } from '../other-gateways.js';
 import { CONSOLE, page, type Page } from '../page.js';
 
@@ -22,7 +24,8 @@ export const WHY_PAGES: readonly Page[] = [
       const id = query.given('id');
       if (id === undefined) return { content: <p>{QUESTION}</p> };
       const answer = await api.ask(ExchangeList, WHY_ROUTE, { id });
-      return { title: `Why ${id}`, content: <Why id={id} answer={answer} /> };
+      const ids = answer.exchanges.map(({ customer }) => customer);
+      return { title: `Why ${id}`, content: <Why {...{ id, answer }} names={await customerNames(api, ids)} /> };
     },
   }),
 ];
@@ -36,7 +39,13 @@ export function WhySearch() {
   );
 }
 
-function Why({ id, answer }: { readonly id: string; readonly answer: Answer }) {
+interface WhyParts {
+  readonly id: string;
+  readonly answer: Answer;
+  readonly names: Awaited<ReturnType<typeof customerNames>>;
+}
+
+function Why({ id, answer, names }: WhyParts) {
   const { exchanges, silentWorkers, gateways } = answer;
   return (
     <>
@@ -50,7 +59,7 @@ function Why({ id, answer }: { readonly id: string; readonly answer: Answer }) {
       )}
       {exchanges.length > 1 && <p>{`${exchanges.length} requests had this id, which a client may choose.`}</p>}
       {exchanges.map((exchange) => (
-        <One exchange={exchange} />
+        <One exchange={exchange} customerName={names.get(exchange.customer) ?? ''} />
       ))}
       {silentWorkers > 0 && (
         <p class="problem">{`${silentWorkers} processes of this gateway did not respond in time.`}</p>
@@ -60,7 +69,7 @@ function Why({ id, answer }: { readonly id: string; readonly answer: Answer }) {
   );
 }
 
-function One({ exchange }: { readonly exchange: Exchange }) {
+function One({ exchange, customerName }: { readonly exchange: Exchange; readonly customerName: string }) {
   const { key, name, customer, windows, status, code, message } = exchange;
   return (
     <section>
@@ -80,7 +89,7 @@ function One({ exchange }: { readonly exchange: Exchange }) {
               </a>
             ),
           ],
-          ['Customer', customer && <a href={`${CONSOLE}/customers/${customer}`}>{customer}</a>],
+          ['Customer', customer && <a href={pathOf('/customers', customer)}>{customerName}</a>],
           ['Plan', exchange.plan],
           ['Address', exchange.address],
           ['Verdict', verdictOf(exchange)],

@@ -1,4 +1,7 @@
+/** Made once: that costs more than writing a number. */
+const WHOLE = new Intl.NumberFormat('en-US');
+
 /** `12,345`. A string, for a figure that a number would round, is returned as it is. */
 export function fullNumber(figure: number | string): string {
-  return figure.toLocaleString('en-US');
+  return typeof figure === 'string' ? figure : WHOLE.format(figure);
 }

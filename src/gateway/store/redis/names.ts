@@ -55,6 +55,8 @@ import type { Subject } from '../../admission/port.js';
 import { slotOf } from './slot.js';
 
 export const STORE = 'petgate:store';
+/** Field of `STORE`: how often counts were about to be raised, or had been, or an archive was accepted. */
+export const RAISED = 'raised';
 export const KEY_INDEX = 'petgate:keys';
 export const CUSTOMER_INDEX = 'petgate:customers';
 export const CORRECTED_KEYS = 'petgate:keys:corrected';

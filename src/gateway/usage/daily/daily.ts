@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AdmissionEngine } from '../../store/port.js';
-import { withoutOn } from '../../store/finality.js';
 import { dayOf, daysFrom, DAY_MS } from '../../../shared/utc-day.js';
 import { monthStartMs } from '../../../shared/utc-month.js';
 import type { Ledger } from '../grouping/groups.js';
 import type { ReportRange } from '../grouping/range.js';
 import { reportIn } from '../grouping/report-rows.js';
+import { originOf, type CachedDay, type DayFiles } from './day-files.js';
 import { DayBuilder, Names, type DayRows } from './day-rows.js';
 import type { Days } from './summed.js';
 
@@ -20,33 +20,43 @@ const CHECK_MS = 600_000;
 /** How long after the first page the days of this month and the two before it are read. */
 const WARM_UP_MS = 5_000;
 /** How long a page waits for days that are being read. */
-const WAIT_MS = 400;
+const WAIT_MS = 500;
+/** How long files may take, before the ledger is read instead. */
+const FILES_MS = 2_000;
 /** Open days are read again after this multiple of the time that reading them took. */
 const REUSE_FACTOR = 20;
 const MAX_REUSE_MS = 60_000;
+/** While open days are being read again, pages show them as they were, up to this age. */
+const MAX_AGE_MS = 600_000;
 
-interface CachedDay {
-  readonly rows: DayRows;
+/** The days that may still grow, as they were read last. */
+interface OpenDays {
+  /** Null if they have too many rows. */
+  readonly rows: ReadonlyMap<string, DayRows> | null;
   readonly readAtMs: number;
-  /** Gateways whose counts were missing then; if one of them is back, the day may have changed. */
-  readonly without: string;
-}
-
-interface Open {
-  readonly days: readonly string[];
-  readonly rows: Promise<readonly DayRows[]>;
-  untilMs: number;
+  /** When to read them again, on the clock of `performance.now()`. */
+  readonly untilMs: number;
 }
 
 interface DailyParts {
   readonly engine: Pick<AdmissionEngine, 'usage' | 'days' | 'transfer'>;
   /** Creates a report from store and archive in another process; if absent, days are read here, from the store. */
   readonly report?: (format: 'rows', range: ReportRange) => AsyncIterable<string | Buffer>;
+  /** Keeps final days across restarts. */
+  readonly files?: DayFiles | undefined;
   /** Tests only. */
   readonly maxRows?: number;
 }
 
 type DayRange = Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>;
+type Finality = Pick<DayRange, 'openFrom' | 'without'>;
+
+interface KnownDays extends Days {
+  /** About how long reading the others takes; 0 if not known. */
+  readonly readInMs: number;
+  /** When the days that may still grow were read; null if the range has none, or they are not read yet. */
+  readonly openAtMs: number | null;
+}
 
 /**
  * The ledger by day, in memory, for pages: never for bills and files. Final days are read once, in the background, and
@@ -62,11 +72,14 @@ export class DailyUsage {
   #rowCount = 0;
   /** The latest day that has no room; those before are not read either. */
   #floor = '';
-  /** Rows of the day that was read last; 0 before the first. */
-  #perDay = 0;
+  /** Of the day that was read last; 0 before the first. */
+  #perDay = { rows: 0, ms: 0 };
   readonly #wanted = new Set<string>();
   #reading: Promise<void> | null = null;
-  #open: Open | null = null;
+  #open: OpenDays | null = null;
+  #readingOpen: Promise<void> | null = null;
+  /** Why days could not be read, until a page has reported it. */
+  #problem: { readonly error: unknown } | null = null;
   #keepOnce: (() => void) | undefined;
 
   constructor(parts: DailyParts) {
@@ -85,31 +98,45 @@ export class DailyUsage {
   }
 
   /**
-   * Returns the days of a range; null if they are not in memory soon, because they are being read or are too many.
-   * Rejects with StoreUnavailable.
+   * Returns the days of a range that are in memory soon, and reads the others; null if they are too many for memory.
+   * Rejects with StoreUnavailable or ArchiveUnavailable, also if the reading that an earlier page began did.
    */
-  async days(asked: DayRange, nowMs: number): Promise<Days | null> {
+  async days(asked: DayRange, nowMs: number): Promise<KnownDays | null> {
     const { from, to, openFrom } = asked;
     this.#keepOnce?.();
     await this.#forgetChanged(asked);
-    const names = this.#names;
-    const final = [...daysFrom(from, to)].filter((day) => day < openFrom);
-    if (final.some((day) => day <= this.#floor)) return null;
-    for (const day of final) if (!this.#days.has(day)) this.#wanted.add(day);
-    if (this.#wanted.size > 0) await Promise.race([this.#read(asked, nowMs), pause(WAIT_MS)]);
-    const open = await this.#openDays(openFrom, from, to < dayOf(nowMs) ? to : dayOf(nowMs));
-    const found = final.map((day) => ({ day, rows: this.#days.get(day)?.rows }));
-    // Rows have numbers in the names that they were read with.
-    if (open === null || names !== this.#names || found.some(({ rows }) => rows === undefined)) return null;
-    return { names, days: [...(found as Days['days']), ...open] };
+    const today = dayOf(nowMs);
+    const days = [...daysFrom(from, to < today ? to : today)];
+    const final = days.filter((day) => day < openFrom);
+    const missing = final.filter((day) => day > this.#floor && !this.#days.has(day));
+    for (const day of missing) this.#wanted.add(day);
+    // A page that lacks nothing does not wait for what others want.
+    const read = missing.length > 0 ? this.#read(asked, nowMs) : undefined;
+    const isOpen = final.length < days.length;
+    const open = isOpen ? this.#readOpen([...daysFrom(openFrom, today)]) : undefined;
+    await Promise.race([Promise.all([read, open]), pause(WAIT_MS)]);
+    const problem = this.#problem;
+    this.#problem = null;
+    if (problem !== null) throw problem.error;
+    const opened = isOpen && Date.now() - (this.#open?.readAtMs ?? 0) < MAX_AGE_MS ? this.#open : null;
+    if (opened?.rows === null || final.some((day) => day <= this.#floor)) return null;
+    const known = days.flatMap((day) => {
+      const rows = day < openFrom ? this.#days.get(day)?.rows : opened?.rows?.get(day);
+      return rows === undefined ? [] : [{ day, rows }];
+    });
+    const unread = days.length - known.length;
+    const readInMs = unread * this.#perDay.ms;
+    return { names: this.#names, days: known, unread, readInMs, openAtMs: opened?.readAtMs ?? null };
   }
 
   async #update(): Promise<void> {
+    this.#problem = null;
     const nowMs = Date.now();
     const { openFrom, without } = await this.#parts.engine.days.finality(nowMs);
-    const twoBefore = monthStartMs(monthStartMs(monthStartMs(nowMs) - 1) - 1);
+    const first = keptFrom(nowMs);
+    this.#parts.files?.keepFrom(first);
     await this.#forgetChanged({ openFrom, without });
-    for (const day of daysFrom(dayOf(twoBefore), dayOf(nowMs)))
+    for (const day of daysFrom(first, dayOf(nowMs)))
       if (day < openFrom && day > this.#floor && !this.#isFresh(day, nowMs)) this.#wanted.add(day);
     await this.#read({ openFrom, without }, nowMs);
   }
@@ -119,59 +146,84 @@ export class DailyUsage {
   }
 
   /** Forgets days that may have changed since they were read. */
-  async #forgetChanged({ openFrom, without = [] }: Pick<DayRange, 'openFrom' | 'without'>): Promise<void> {
+  async #forgetChanged({ openFrom, without = [] }: Finality): Promise<void> {
     const revision = await this.#parts.engine.transfer.revision();
     if (revision !== this.#revision) {
       this.#revision = revision;
       this.#names = new Names();
       this.#days.clear();
       this.#open = null;
-      [this.#rowCount, this.#floor, this.#perDay] = [0, '', 0];
+      [this.#rowCount, this.#floor, this.#perDay] = [0, '', { rows: 0, ms: 0 }];
     }
-    for (const [day, kept] of this.#days)
-      if (day >= openFrom || kept.without !== withoutOn(day, without)) this.#drop(day);
+    for (const [day, { origin }] of this.#days)
+      if (day >= openFrom || origin !== originOf(revision, day, without)) this.#drop(day);
   }
 
   #drop(day: string): void {
     this.#rowCount -= this.#days.get(day)?.rows.keys.length ?? 0;
     this.#days.delete(day);
+    this.#parts.files?.remove(day);
+  }
+
+  #add(day: string, cached: CachedDay): void {
+    this.#rowCount += cached.rows.keys.length - (this.#days.get(day)?.rows.keys.length ?? 0);
+    this.#days.set(day, cached);
+    this.#wanted.delete(day);
   }
 
   /** Reads all wanted days, the latest first. Pages that want more meanwhile share the reading. */
-  #read(asked: Pick<DayRange, 'openFrom' | 'without'>, nowMs: number): Promise<void> {
+  #read(asked: Finality, nowMs: number): Promise<void> {
     this.#reading ??= this.#readWanted(asked, nowMs)
-      // The page that needs the days reads the ledger itself, and reports why that fails.
-      .catch(() => this.#wanted.clear())
+      .catch((error: unknown) => {
+        this.#wanted.clear();
+        this.#problem = { error };
+      })
       .finally(() => (this.#reading = null));
     return this.#reading;
   }
 
-  async #readWanted({ openFrom, without = [] }: Pick<DayRange, 'openFrom' | 'without'>, nowMs: number): Promise<void> {
+  async #readWanted({ openFrom, without = [] }: Finality, nowMs: number): Promise<void> {
     while (this.#wanted.size > 0) {
+      await Promise.race([this.#readFiles(without), pause(FILES_MS, undefined, { ref: false })]);
       const days = this.#nextDays();
-      const names = this.#names;
-      const rows = await this.#readDays(days, openFrom, names).catch((error: unknown) => {
-        if (error instanceof TooMany && names === this.#names) this.#floor = days.at(-1)!;
-        throw error;
-      });
+      if (days.length === 0) return;
+      const [names, revision, beganMs] = [this.#names, this.#revision, performance.now()];
+      const found = await this.#readDays(days, openFrom, names);
       for (const day of days) this.#wanted.delete(day);
       // Forgotten meanwhile: the numbers are those of other names.
       if (names !== this.#names) continue;
-      this.#perDay = rows.at(-1)!.keys.length;
-      for (const [n, day] of days.entries()) {
-        this.#drop(day);
-        this.#days.set(day, { rows: rows[n]!, readAtMs: nowMs, without: withoutOn(day, without) });
-        this.#rowCount += rows[n]!.keys.length;
+      if (found === null) this.#floor = days.at(-1)!;
+      for (const [day, rows] of found ?? []) {
+        const cached = { rows, readAtMs: nowMs, origin: originOf(revision, day, without) };
+        this.#perDay = { rows: rows.keys.length, ms: (performance.now() - beganMs) / days.length };
+        this.#add(day, cached);
+        if (day >= keptFrom(nowMs)) this.#parts.files?.write(day, cached, names);
       }
       this.#makeRoom();
     }
   }
 
+  /** Takes the wanted days that a process before this one has read. */
+  async #readFiles(without: Finality['without'] = []): Promise<void> {
+    const { files } = this.#parts;
+    if (files === undefined) return;
+    const [names, revision] = [this.#names, this.#revision];
+    for (const day of [...this.#wanted].sort().reverse()) {
+      if (this.#days.has(day)) continue;
+      const cached = await files.read(day, originOf(revision, day, without), names);
+      if (names !== this.#names) return;
+      if (cached !== null) this.#add(day, cached);
+    }
+    this.#makeRoom();
+  }
+
   /** Returns the latest wanted days, in order: one at first, then as many as are read at once. */
   #nextDays(): readonly string[] {
     const wanted = [...this.#wanted].sort();
-    const last = wanted.at(-1)!;
-    const count = this.#perDay === 0 ? 1 : Math.max(1, Math.min(DAYS_AT_ONCE, ROWS_AT_ONCE / 2 / this.#perDay));
+    const last = wanted.at(-1);
+    if (last === undefined) return [];
+    const { rows } = this.#perDay;
+    const count = rows === 0 ? 1 : Math.max(1, Math.min(DAYS_AT_ONCE, ROWS_AT_ONCE / 2 / rows));
     const first = dayOf(Date.parse(last) - (Math.floor(count) - 1) * DAY_MS);
     return wanted.filter((day) => day >= first);
   }
@@ -186,32 +238,28 @@ export class DailyUsage {
     for (const day of this.#wanted) if (day <= this.#floor) this.#wanted.delete(day);
   }
 
-  /** Reads the days that may still grow, here: they are certainly in the store. Null if they have too many rows. */
-  async #openDays(openFrom: string, from: string, to: string): Promise<Days['days'] | null> {
-    const days = [...daysFrom(openFrom > from ? openFrom : from, to)];
-    if (days.length === 0) return [];
-    const nowMs = performance.now();
-    if (this.#open === null || nowMs >= this.#open.untilMs || this.#open.days.join() !== days.join()) {
-      const rows = this.#readDays(days, null, this.#names);
-      const open: Open = { days, rows, untilMs: Infinity };
-      this.#open = open;
-      rows.then(
-        () => {
-          const endMs = performance.now();
-          open.untilMs = endMs + Math.min(MAX_REUSE_MS, REUSE_FACTOR * (endMs - nowMs));
-        },
-        (error: unknown) => (open.untilMs = error instanceof TooMany ? performance.now() + MAX_REUSE_MS : 0),
-      );
-    }
-    const rows = await this.#open.rows.catch((error: unknown) => {
-      if (error instanceof TooMany) return null;
-      throw error;
-    });
-    return rows === null ? null : days.map((day, n) => ({ day, rows: rows[n]! }));
+  /** Reads the days that may still grow, here: they are certainly in the store. */
+  #readOpen(days: readonly string[]): Promise<void> {
+    const [names, readAtMs, beganMs] = [this.#names, Date.now(), performance.now()];
+    const { rows, untilMs = 0 } = this.#open ?? {};
+    if (beganMs < untilMs && (rows === null || days.every((day) => rows?.has(day)))) return Promise.resolve();
+    this.#readingOpen ??= this.#readDays(days, null, names)
+      .then((found) => {
+        const endMs = performance.now();
+        const reuseMs = found === null ? MAX_REUSE_MS : Math.min(MAX_REUSE_MS, REUSE_FACTOR * (endMs - beganMs));
+        if (names === this.#names) this.#open = { rows: found, readAtMs, untilMs: endMs + reuseMs };
+      })
+      .catch((error: unknown) => void (this.#problem = { error }))
+      .finally(() => (this.#readingOpen = null));
+    return this.#readingOpen;
   }
 
-  /** @param openFrom null to read in this process */
-  async #readDays(days: readonly string[], openFrom: string | null, names: Names): Promise<readonly DayRows[]> {
+  /** Returns null if there are too many rows. @param openFrom null to read in this process */
+  async #readDays(
+    days: readonly string[],
+    openFrom: string | null,
+    names: Names,
+  ): Promise<ReadonlyMap<string, DayRows> | null> {
     const [from, to] = [days[0]!, days.at(-1)!];
     const { report, engine } = this.#parts;
     const by = ['key', 'plan', 'operation', 'day'] as const;
@@ -224,10 +272,13 @@ export class DailyUsage {
     for await (const batch of ledger) {
       for (const row of batch) builders.get(row.day)?.add(row);
       count += batch.length;
-      if (count > ROWS_AT_ONCE) throw new TooMany(`more than ${ROWS_AT_ONCE} rows`);
+      if (count > ROWS_AT_ONCE) return null;
     }
-    return days.map((day) => builders.get(day)!.done());
+    return new Map([...builders].map(([day, builder]) => [day, builder.done()]));
   }
 }
 
-class TooMany extends Error {}
+/** Returns the first day of the two months before this one. Earlier days are not kept across restarts. */
+function keptFrom(nowMs: number): string {
+  return dayOf(monthStartMs(monthStartMs(monthStartMs(nowMs) - 1) - 1));
+}

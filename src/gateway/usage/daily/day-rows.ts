@@ -11,7 +11,7 @@ export interface DayRows {
   readonly counts: Readonly<Record<keyof Counts, Column>>;
 }
 
-type Label = Pick<UsageRow, 'plan' | 'operation'>;
+export type Label = Pick<UsageRow, 'plan' | 'operation'>;
 
 /** Numbers the keys and labels of all days. */
 export class Names {
@@ -20,14 +20,17 @@ export class Names {
   readonly #keys = new Map<string, number>();
   readonly #labels = new Map<string, number>();
 
-  /** Returns the numbers of a row's key and label. */
-  of({ key, plan, operation }: UsageRow): readonly [key: number, label: number] {
-    let known = this.#keys.get(key);
-    if (known === undefined) this.#keys.set(key, (known = this.keys.push(key) - 1));
+  key(id: string): number {
+    let known = this.#keys.get(id);
+    if (known === undefined) this.#keys.set(id, (known = this.keys.push(id) - 1));
+    return known;
+  }
+
+  label({ plan, operation }: Label): number {
     const text = `${plan}\n${operation}`;
-    let label = this.#labels.get(text);
-    if (label === undefined) this.#labels.set(text, (label = this.labels.push({ plan, operation }) - 1));
-    return [known, label];
+    let known = this.#labels.get(text);
+    if (known === undefined) this.#labels.set(text, (known = this.labels.push({ plan, operation }) - 1));
+    return known;
   }
 }
 
@@ -43,9 +46,8 @@ export class DayBuilder {
   }
 
   add(row: UsageRow): void {
-    const [key, label] = this.#names.of(row);
-    this.#keys.push(key);
-    this.#labels.push(label);
+    this.#keys.push(this.#names.key(row.key));
+    this.#labels.push(this.#names.label(row));
     for (let n = 0; n < COUNTS.length; n += 1) this.#counts[n]!.push(row[COUNTS[n]!]);
   }
 

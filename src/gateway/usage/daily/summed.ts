@@ -4,8 +4,10 @@ import { payerOf } from '../../store/records/customer-id.js';
 import type { Dimension } from '../grouping/range.js';
 import type { DayRows, Names } from './day-rows.js';
 
-/** Days of the ledger in memory, in order. */
+/** The days of a range that are in memory, in order. */
 export interface Days {
+  /** Number of days that are not: they are still being read. */
+  readonly unread: number;
   readonly names: Pick<Names, 'keys' | 'labels'>;
   readonly days: readonly { readonly day: string; readonly rows: DayRows }[];
 }

@@ -1,6 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
+import type { KeyRegistry } from '../../../../src/gateway/accounts/keys/registry.js';
 import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
+import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import { keyRecord } from '../../admission/key-record.js';
 import { free, judge, openRegistry, openStore, refusal } from '../store.js';
 
@@ -330,4 +332,20 @@ t.test('a key of another form is brought in where allowed, once', async (t: Test
   for (const key of ['short', 'ptg_staging_looks_like_ours', makeToken('staging').token, 7]) {
     t.equal((await refusal(registry.create({ plan: 'free', name: 'x', key }))).kind, 'invalid');
   }
+});
+
+t.test('a customer that cannot be read keeps no key from a list; an unavailable store does', async (t: Test) => {
+  const { engine } = openStore(t);
+  const registry = openRegistry(engine);
+  const customer = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
+  const { record } = await registry.create({ customer: customer.id, name: 'app' }, 'test');
+  const lone = await free(registry);
+  const failing = (error: Error): KeyRegistry => {
+    const customers = { ...engine.customers, read: () => Promise.reject(error) };
+    return openRegistry(engine, { engine: { ...engine, customers } });
+  };
+  const damaged = failing(new SyntaxError('damaged'));
+  const { records } = await damaged.list({}, null, 10);
+  t.same(records.map(({ id }) => id).sort(), [record.id, lone.id].sort());
+  await t.rejects(failing(new StoreUnavailable('gone')).list({}, null, 10), StoreUnavailable);
 });

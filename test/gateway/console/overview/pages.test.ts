@@ -157,6 +157,8 @@ t.test('the overview shows each upstream, those with the most errors first, and 
   const one = (await get('/console/?upstream=store')).text;
   t.match(one, '<h2>The last 15 min, upstream “store”</h2>');
   t.match(one, /5xx<\/span><span class="figure">25 %/);
+  t.match(text, '>429</span>');
+  t.notMatch(one, '429', 'an upstream has no refusals of the gateway');
   t.match(one, '<a href="/console/?range=15+min">All requests</a>');
   t.match((await get('/console/live?upstream=store')).text, 'upstream “store”');
   t.notMatch((await get('/console/live')).text, 'upstream “store”', 'not what another saw');

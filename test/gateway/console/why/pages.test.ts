@@ -5,10 +5,11 @@ import { ADMITTED } from '../../../gateway/admission/verdict.js';
 import { makeExchange } from '../../exchange.js';
 import { openConsole } from '../visitor.js';
 
-t.test('why: from any page, by the id of the request, with the name of the key as text', async (t) => {
+t.test('why: from any page, by the id of the request, with the names of key and customer as text', async (t) => {
   const recent = new RecentExchanges();
   const { ask, visitor } = await openConsole(t, { recall: recallHere(recent) });
-  const { json } = await ask('POST', '/admin/v1/keys', { plan: 'free', name: '<script>alert(1)</script>' });
+  const { id: customer } = (await ask('POST', '/admin/v1/customers', { plan: 'free', name: 'Shop <i>' })).json;
+  const { json } = await ask('POST', '/admin/v1/keys', { customer, name: '<script>alert(1)</script>' });
   const { exchange } = makeExchange({ id: `a"b<i>` });
   exchange.logEntry.verdict = { ...ADMITTED, keyId: String(json['id']) };
   recent.note(exchange, 502, 1, false);
@@ -19,6 +20,7 @@ t.test('why: from any page, by the id of the request, with the name of the key a
   t.match(text, `: 502`);
   t.match(text, '&lt;script>alert(1)&lt;/script>');
   t.match(text, `/console/keys/${String(json['id'])}`);
+  t.match(text, `<a href="/console/customers/${String(customer)}">Shop &lt;i></a>`);
   t.notMatch(text, /<i>|<script>/);
   t.match(await get('/console/why?id=never'), { status: 200, text: 'does not remember' });
 });

@@ -1,7 +1,11 @@
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { openEmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
+import { DayFiles } from '../../../../src/gateway/usage/daily/day-files.js';
 import { DailyUsage } from '../../../../src/gateway/usage/daily/daily.js';
 import type { Dimension, ReportRange } from '../../../../src/gateway/usage/grouping/range.js';
 import { ledgerOf, reportOn } from '../../../../src/gateway/usage/report.js';
@@ -53,7 +57,7 @@ async function exactReport(range: ReportRange, engine: AdmissionEngine) {
 
 async function daysOf(daily: DailyUsage, range: ReportRange) {
   let days: Awaited<ReturnType<DailyUsage['days']>> = null;
-  await until('the days are in memory', async () => (days = await daily.days(range, nowMs)) !== null, 60_000);
+  await until('the days are read', async () => (days = await daily.days(range, nowMs))?.unread === 0, 60_000);
   return days!;
 }
 
@@ -116,6 +120,92 @@ for (const name of ['embedded', 'redis'])
     await unitsOf({ ...range, without });
     t.equal(read.length, count + 2, 'counts of a gateway may be missing now: its days are read again');
   });
+
+t.test('a page has the days that are read already, and a later one why the others cannot be', async (t) => {
+  const { engine } = watched(await openSeeded(t, 'embedded', 20, 3));
+  let [goOn, fails] = [(): void => undefined, false];
+  const usage: AdmissionEngine['usage'] = {
+    async *rows(from, to) {
+      await new Promise<void>((resolve) => (goOn = resolve));
+      if (fails) throw new StoreUnavailable('gone');
+      yield* engine.usage.rows(from, to);
+    },
+  };
+  const daily = new DailyUsage({ engine: { ...engine, usage } });
+  const [first, , third] = seedDays(3) as [string, string, string];
+  const range: ReportRange = { from: first, to: third, by: ['day'], openFrom: today };
+  t.match(await daily.days(range, nowMs), { unread: 3, days: [], openAtMs: null }, 'at once, without any');
+  goOn();
+  const some = await daily.days(range, nowMs);
+  t.match(some, { unread: 2, days: [{ day: third }] });
+  t.ok(some!.readInMs > 0, 'says how long the others take');
+  fails = true;
+  goOn();
+  await t.rejects(daily.days(range, nowMs), { message: 'gone' });
+  fails = false;
+  t.match(await daily.days(range, nowMs), { unread: 2 });
+  goOn();
+  t.match(await daily.days(range, nowMs), { unread: 0 });
+  const open = { ...range, to: today };
+  t.match(await daily.days(open, nowMs), { unread: 1, openAtMs: null }, 'today is being read too');
+  goOn();
+  const { openAtMs, unread } = (await daily.days(open, nowMs))!;
+  t.equal(unread, 0);
+  t.ok(Math.abs(Date.now() - openAtMs!) < 5_000, 'and says when it was');
+});
+
+t.test('final days survive a restart in files, as long as nothing may have changed them', async (t) => {
+  const data = temporaryFolder(t);
+  const { engine, read } = watched(await openSeeded(t, 'redis', 20, 3));
+  const folder = join(data, 'usage-days');
+  const days = seedDays(3) as [string, string, string];
+  const range: ReportRange = { from: days[0], to: days[2], by: ['key', 'operation'], openFrom: today };
+  const files = async (): Promise<readonly string[]> => readdir(folder).catch(() => []);
+  const restarted = async (asked = range) => {
+    const { length } = read;
+    const known = await daysOf(new DailyUsage({ engine, files: new DayFiles(data) }), asked);
+    const report = await reportOfDays(asked, known, engine, all);
+    return { report, read: read.slice(length) };
+  };
+  const first = await restarted();
+  await until('the files are written', async () => (await files()).length === 3);
+  const again = await restarted();
+  t.same(again.read, [], 'the ledger is not read');
+  t.same(again.report, first.report);
+  t.same(again.report.totals, (await exactReport(range, engine)).totals);
+
+  const file = join(folder, days[1]);
+  const bytes = await readFile(file);
+  bytes[bytes.length - 9]! ^= 1;
+  await writeFile(file, bytes);
+  t.match((await restarted()).read, [`${days[1]} ${days[1]}`], 'a damaged one is read again');
+  await rename(join(folder, days[0]), file);
+  t.equal((await restarted()).read.length > 0, true, 'so are one of another day and a missing one');
+  await until('the files are written', async () => (await files()).length === 3);
+
+  const without = [{ gateway: 'g', host: 'h', from: days[2], to: today, seenMs: 1, finalAtMs: null }];
+  t.same((await restarted({ ...range, without })).read, [`${days[2]} ${days[2]}`], 'counts of a gateway are missing');
+  const later = [{ ...without[0]!, seenMs: 2 }];
+  t.same((await restarted({ ...range, without: later })).read.length, 1, 'it was there meanwhile');
+
+  const counts = { requests: 5_000, units: 5_000, returned: 0, limited: 0, banned: 0, failed: 0 };
+  await engine.transfer.raise([{ key: seedIds(20)[3]!, day: days[0], plan: 'free', operation: 'late', ...counts }]);
+  const raised = await restarted();
+  t.equal(raised.report.totals.units, first.report.totals.units + 5_000, 'raised counts are there');
+
+  const other = watched(await openSeeded(t, 'redis', 20, 3));
+  const foreign = new DailyUsage({ engine: other.engine, files: new DayFiles(data) });
+  t.equal(
+    (await reportOfDays(range, await daysOf(foreign, range), engine, all)).totals.units,
+    first.report.totals.units,
+  );
+  t.ok(other.read.length > 0, 'days of another Redis are not taken');
+
+  await until('earlier days are removed', async () => {
+    new DayFiles(data).keepFrom(days[2]);
+    return (await files()).join() === days[2];
+  });
+});
 
 t.test('what does not fit into memory is left to the ledger, and not read again', async (t) => {
   const { engine, read } = watched(await openSeeded(t, 'embedded', 20, 3));

@@ -13,6 +13,7 @@ import {
   ledgerName,
   MOVED_DAYS,
   NOTED_DAYS,
+  RAISED,
   STORE,
   usageField,
 } from '../names.js';
@@ -90,6 +91,7 @@ export function ledgerStore(
       await link.command('set', ARCHIVE, archiveId);
       for (const [day, has] of days) if (has === null) await forget(link, day);
       await note(link, new Map([...days].filter(([, has]) => has !== null)));
+      await link.command('hincrby', STORE, RAISED, '1');
     },
     async unbind(day) {
       await forget(link, day);

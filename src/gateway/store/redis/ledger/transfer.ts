@@ -6,7 +6,7 @@ import { archiveNote, fieldsOf } from './moved-days.js';
 import { storedRows } from './rows.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { dayNumberOf, dayNumbers, keyName, ledgerName, STORE } from '../names.js';
+import { dayNumberOf, dayNumbers, keyName, ledgerName, RAISED, STORE } from '../names.js';
 
 /** Ledgers in flight together. */
 const RAISED_AT_ONCE = 32;
@@ -14,9 +14,6 @@ const RAISED_AT_ONCE = 32;
 const ATTEMPTS = 3;
 /** The script's response if the caller must compare the archive. */
 const UNSURE = '2';
-
-/** Field next to the store's ID: how often counts were about to be raised, or had been. */
-const RAISED = 'raised';
 
 const RAISE = loadScript('ledger/raise', { MAX_DAYS });
 
@@ -36,7 +33,8 @@ export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise,
         yield rows.map((row) => (noted.get(row.day) === null ? { ...row, isOnTop: true } : row));
     },
     raise,
-    revision: async () => ((await link.command('hmget', STORE, RAISED, 'accepted')) as readonly unknown[]).join(' '),
+    revision: async () =>
+      ((await link.command('hmget', STORE, 'id', RAISED, 'accepted')) as readonly unknown[]).join(' '),
   };
 }
 
