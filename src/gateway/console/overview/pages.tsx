@@ -10,7 +10,7 @@ import { Overview } from './view.js';
 
 const CREATE = 'POST /admin/v1/keys';
 /** Refresh interval of a visible page. */
-const EVERY_MS = 5_000;
+const EVERY_MS = 10_000;
 
 /** The overview, and its part that the browser refreshes. */
 export const OVERVIEW_PAGES: readonly Page[] = [
