@@ -69,7 +69,7 @@ export function mapping<T extends z.ZodRawShape>(
 
 /** @param error the message for anything else */
 export function text(error: string, pattern: RegExp) {
-  return z.string({ error }).regex(pattern, error);
+  return z.string({ error }).regex(pattern, { error, abort: true });
 }
 
 export const path = text('must be a path', /^[^\0]+$/);

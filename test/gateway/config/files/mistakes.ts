@@ -202,6 +202,13 @@ export const PLANS_MISTAKES: readonly Mistake[] = [
       'day: 1000 }, ban: { after: 30 }, price: { currency: ERU } }\n',
   ],
   [
+    'price-currency-word',
+    '2:83 free.price.currency',
+    /ISO 4217/,
+    'anonymous: { limits: { minute: 300, day: 10000 }, ban: { after: 150 } }\nfree: { limits: { minute: 60, ' +
+      'day: 1000 }, ban: { after: 30 }, price: { currency: euro } }\n',
+  ],
+  [
     'anonymous-price',
     '1:79 anonymous.price',
     /an address has no payer/,
