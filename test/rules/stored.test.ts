@@ -6,8 +6,8 @@ import { redisEngineFor } from '../conformance/redis-engine.js';
 import { temporaryFolder } from '../servers/program.js';
 
 /**
- * All that stands in a filled store. Whoever adds something says here whether it moves with `petgate store export`
- * (accounts/transfer/stored.ts), what erasing does to it (accounts/keys/erase.ts), and raises the format mark of the store.
+ * All that is in a filled store. Anyone who adds something says here whether it moves with `petgate store export`
+ * (accounts/transfer/stored.ts) and what erasing does to it (accounts/keys/erase.ts), and raises the store's format.
  */
 const MOVES = 'moves';
 const COUNTED_BY_ID = 'moves, erasing leaves it';
