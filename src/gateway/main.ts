@@ -31,6 +31,8 @@ export async function runGateway(environment: NodeJS.ProcessEnv): Promise<void> 
   if (cluster.isWorker) {
     // The whole process group may receive SIGHUP; only the primary acts on it.
     process.on('SIGHUP', () => undefined);
+    // A message of Node's to a primary that was just killed. The end of the channel, which follows, ends this process.
+    cluster.worker!.on('error', () => undefined);
     // New settings may arrive right after the first ones: they wait until `base` exists.
     const base: Promise<Base<ServingEngine>> = askPrimary(async (next) => applyAll(await base, next)).then((inForce) =>
       openBase(environment, inForce, storeOfPrimary),
