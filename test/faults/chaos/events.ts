@@ -49,7 +49,8 @@ export async function stepped(
   seat: Seat,
   steps: readonly (readonly [byMs: number, work: () => Promise<unknown>])[],
 ): Promise<void> {
-  seat.isStepped = seat.wasStepped = true;
+  seat.isStepped = true;
+  seat.steps += steps.length;
   for (const [byMs, work] of steps) {
     seat.clock.step(byMs);
     await sleep(SEEN_MS);

@@ -18,7 +18,7 @@ const KEYS = 6;
 const EACH = 2;
 const ROOMY = { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN };
 /** One key is on it, which asks for more: so that some are refused. */
-const TIGHT = { limits: { minute: 10, day: 1_000_000 }, ban: NO_BAN };
+export const TIGHT = { limits: { minute: 10, day: 1_000_000 }, ban: NO_BAN };
 const TIGHT_EVERY_MS = 20;
 export const PLANS = { roomy: ROOMY, roomier: ROOMY, tight: TIGHT, anonymous: ROOMY };
 /** Answers of a request whose admission nobody knows: Redis may have counted it and not been heard. */
@@ -31,7 +31,8 @@ export interface Seat {
   readonly clock: SteppedClock;
   /** Its clock is not the machine's, or was not a moment ago. */
   isStepped: boolean;
-  wasStepped: boolean;
+  /** How often it was set. */
+  steps: number;
   gateway: Gateway;
   /** null while it starts again. */
   client: Client | null;
@@ -80,7 +81,7 @@ export class Fleet {
         port,
         clock,
         isStepped: false,
-        wasStepped: false,
+        steps: 0,
         gateway,
         client: openClient(this.#t, gateway.url, KEYS * EACH + 1),
         served: 0,
