@@ -46,6 +46,7 @@ interface DailyParts {
   readonly files?: DayFiles | undefined;
   /** Tests only. */
   readonly maxRows?: number;
+  readonly rowsAtOnce?: number;
 }
 
 type DayRange = Pick<ReportRange, 'from' | 'to' | 'openFrom' | 'without'>;
@@ -66,6 +67,7 @@ interface KnownDays extends Days {
 export class DailyUsage {
   readonly #parts: DailyParts;
   readonly #maxRows: number;
+  readonly #rowsAtOnce: number;
   #names = new Names();
   readonly #days = new Map<string, CachedDay>();
   #revision = '';
@@ -85,6 +87,7 @@ export class DailyUsage {
   constructor(parts: DailyParts) {
     this.#parts = parts;
     this.#maxRows = parts.maxRows ?? MAX_ROWS;
+    this.#rowsAtOnce = parts.rowsAtOnce ?? ROWS_AT_ONCE;
   }
 
   /** From the first page on, reads the days of the usual ranges and keeps them up to date. */
@@ -189,6 +192,11 @@ export class DailyUsage {
       if (days.length === 0) return;
       const [names, revision, beganMs] = [this.#names, this.#revision, performance.now()];
       const found = await this.#readDays(days, openFrom, names);
+      if (found === null && days.length > 1) {
+        // More rows than the days before: one by one.
+        this.#perDay.rows = this.#rowsAtOnce;
+        continue;
+      }
       for (const day of days) this.#wanted.delete(day);
       // Forgotten meanwhile: the numbers are those of other names.
       if (names !== this.#names) continue;
@@ -222,8 +230,8 @@ export class DailyUsage {
     const wanted = [...this.#wanted].sort();
     const last = wanted.at(-1);
     if (last === undefined) return [];
-    const { rows } = this.#perDay;
-    const count = rows === 0 ? 1 : Math.max(1, Math.min(DAYS_AT_ONCE, ROWS_AT_ONCE / 2 / rows));
+    const { rows, ms } = this.#perDay;
+    const count = ms === 0 ? 1 : Math.max(1, Math.min(DAYS_AT_ONCE, this.#rowsAtOnce / 2 / rows));
     const first = dayOf(Date.parse(last) - (Math.floor(count) - 1) * DAY_MS);
     return wanted.filter((day) => day >= first);
   }
@@ -272,7 +280,7 @@ export class DailyUsage {
     for await (const batch of ledger) {
       for (const row of batch) builders.get(row.day)?.add(row);
       count += batch.length;
-      if (count > ROWS_AT_ONCE) return null;
+      if (count > this.#rowsAtOnce) return null;
     }
     return new Map([...builders].map(([day, builder]) => [day, builder.done()]));
   }

@@ -207,6 +207,32 @@ t.test('final days survive a restart in files, as long as nothing may have chang
   });
 });
 
+t.test('days without counts are read several at once, and days that are too many for that one by one', async (t) => {
+  const { engine, read } = watched(await openSeeded(t, 'embedded', 20, 12));
+  const days = seedDays(12);
+  // The three latest have no counts.
+  const usage: AdmissionEngine['usage'] = {
+    rows: (from, to) => (from >= days[9]! ? nothing(read, from, to) : engine.usage.rows(from, to)),
+  };
+  const perDay = 20 * 3;
+  const daily = new DailyUsage({ engine: { ...engine, usage }, rowsAtOnce: 2 * perDay });
+  const range: ReportRange = { from: days[0]!, to: days[11]!, by: ['day'], openFrom: today };
+  const { days: known } = await daysOf(daily, range);
+  t.same(
+    known.map(({ rows }) => rows.keys.length),
+    days.map((_, n) => (n < 9 ? perDay : 0)),
+  );
+  const [last, eight, ...single] = read;
+  t.same([last, eight], [`${days[11]!} ${days[11]!}`, `${days[3]!} ${days[10]!}`]);
+  t.same(single[0], `${days[10]!} ${days[10]!}`);
+});
+
+async function* nothing(read: string[], from: string, to: string) {
+  await Promise.resolve();
+  read.push(`${from} ${to}`);
+  yield [];
+}
+
 t.test('what does not fit into memory is left to the ledger, and not read again', async (t) => {
   const { engine, read } = watched(await openSeeded(t, 'embedded', 20, 3));
   const daily = new DailyUsage({ engine, maxRows: 130 });
