@@ -25,8 +25,11 @@ export class Copy {
     for (const name of readdirSync(join(packageRoot, 'dist'))) {
       const [from, to] = [packageRoot, this.#folder].map((root) => join(root, 'dist', name)) as [string, string];
       if (name === 'src' || name === 'test') cpSync(from, to, { recursive: true });
-      else symlinkSync(from, to);
+      else if (name !== 'program') symlinkSync(from, to);
     }
+    // The bundle would run without the mutant.
+    mkdirSync(join(this.#folder, 'dist/program'));
+    writeFileSync(join(this.#folder, 'dist/program/main.js'), "import '../src/cli/main.js';\n");
   }
 
   /** Runs `work` while `module` has this text. @param module below `dist/src`, without ending */

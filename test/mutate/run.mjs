@@ -1,6 +1,7 @@
 /**
- * `npm run mutate [-- part …]`: installs and builds like `npm test`, then changes one thing at a time in the modules of
- * targets.ts and says which changes no test noticed. Takes about half an hour; it is no part of CI.
+ * `npm run mutate [-- part … --every=N --again]`: installs and builds like `npm test`, then changes one thing at a time
+ * in the modules of targets.ts (in every Nth place; only where it survived the last time) and says which changes no
+ * test noticed. Everything takes hours; it is no part of CI.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

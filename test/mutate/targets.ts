@@ -43,7 +43,6 @@ export const TARGETS: readonly Target[] = [
       'conformance/embedded',
       'conformance/redis',
       'answers/every-answer',
-      'answers/cors',
       'conformance/lock-step',
     ],
   },
