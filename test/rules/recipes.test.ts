@@ -93,7 +93,9 @@ t.test('a field that joins the schema of plans is known to editors and to the lo
   t.match(readFileSync(join(copy, 'config/schema/plans.schema.json'), 'utf8'), '"colour"');
   t.doesNotThrow(() => check(copy, copy));
   t.throws(() => check(packageRoot, copy), /unknown key/, 'where it did not join it is refused');
-  t.ok(touched.get(copy)!.every((path) => recipe('A plan field').named.includes(path)));
+  // That a plan has it is its use.
+  const own = touched.get(copy)!.filter((path) => path !== 'config/plans.yaml');
+  t.ok(own.every((path) => recipe('A plan field').named.includes(path)));
   t.end();
 });
 
