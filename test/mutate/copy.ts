@@ -48,7 +48,7 @@ export class Copy {
       cwd: this.#folder,
       stdio: 'ignore',
       detached: true,
-      env: { ...process.env, TAP_BAIL: '1' },
+      env: { ...process.env, TAP_BAIL: '1', TAP_TIMEOUT: '600' },
     });
     // With all processes that it started.
     const end = (): void => {
