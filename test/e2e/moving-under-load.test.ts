@@ -13,8 +13,8 @@ import { petgate, surroundings } from '../cli/programs.js';
 import { startLoad } from '../faults/load.js';
 import { openClient } from './client.js';
 
-const KEYS = 6;
-const EXPORTS = 5;
+const KEYS = 3;
+const EXPORTS = 3;
 const LIMITS = { minute: 10_000_000, day: 20_000_000 };
 const PLANS = { roomy: { limits: LIMITS, ban: NO_BAN }, anonymous: { limits: LIMITS, ban: NO_BAN } };
 
