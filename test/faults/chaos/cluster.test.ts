@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { slotOf } from '../../../src/gateway/store/redis/slot.js';
+import { slotOf } from '../../../src/gateway/store/redis/keyspace/slot.js';
 import { startCluster, type RedisCluster, type RedisServer } from '../../servers/redis.js';
 import { moveSlot } from '../../servers/slots.js';
 import { startUpstream } from '../../servers/upstream.js';

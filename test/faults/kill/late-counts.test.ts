@@ -1,5 +1,5 @@
 import t from 'tap';
-import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
+import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { DAY_MS, HOUR_MS, startStage } from '../outage/final-stage.js';
 import { bringHome, pushFrom, reportOf, sameSums } from '../outage/late.js';
 import { day } from '../../e2e/ledger.js';

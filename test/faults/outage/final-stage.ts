@@ -3,7 +3,7 @@ import { open } from 'lmdb';
 import type { Test } from 'tap';
 import { openStores } from '../../../src/gateway/store/embedded/stores.js';
 import { transact } from '../../../src/gateway/store/embedded/journal/transaction.js';
-import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
+import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { startRedis, type RedisServer } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/names.js';
+import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { startGateway } from '../../servers/gateway.js';
 import { until } from '../../servers/until.js';
 import { HOUR_MS, lastTold, startStage, type Stage } from './final-stage.js';

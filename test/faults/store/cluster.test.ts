@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { slotOf } from '../../../src/gateway/store/redis/slot.js';
+import { slotOf } from '../../../src/gateway/store/redis/keyspace/slot.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { ask, newKey, PLANS, rowsOf, standing, type Actor } from '../../conformance/cast.js';

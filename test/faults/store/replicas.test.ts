@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { slotOf } from '../../../src/gateway/store/redis/slot.js';
+import { slotOf } from '../../../src/gateway/store/redis/keyspace/slot.js';
 import { PLANS } from '../../conformance/cast.js';
 import { incoming } from '../../conformance/keys.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openFailoverEngine } from '../../../src/gateway/store/outage/engine.js';
 import { openRedisEngine, type RedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { slotOf } from '../../../src/gateway/store/redis/slot.js';
+import { slotOf } from '../../../src/gateway/store/redis/keyspace/slot.js';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import {
   ask,

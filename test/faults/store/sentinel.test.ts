@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { keyName } from '../../../src/gateway/store/redis/names.js';
+import { keyName } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { startSentinel } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { ask, newKey, NOON_MS, PLANS, standing } from '../../conformance/cast.js';

@@ -5,7 +5,7 @@ import { StoredKeyVerifier } from '../../../src/gateway/store/embedded/records/v
 import { openStores } from '../../../src/gateway/store/embedded/stores.js';
 import { Sweep } from '../../../src/gateway/store/embedded/sweep.js';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/names.js';
+import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';

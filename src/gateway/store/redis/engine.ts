@@ -18,7 +18,7 @@ import { outboxOf } from './outbox/store.js';
 import { dayStore, fleetOf, type Fleet } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
-import { accountName, subjectName } from './names.js';
+import { accountName, subjectName } from './keyspace/names.js';
 import type { Probe } from './link/script.js';
 import type { CustomerRecord, CustomerStore } from '../records/customer.js';
 import type { Overtaking } from '../records/record-store.js';

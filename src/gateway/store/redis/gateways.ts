@@ -3,8 +3,9 @@ import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
 import { finalityOf, type GatewayReport } from '../finality.js';
 import type { DayStore, GatewayNotes, Running, SeenGateway } from '../port.js';
 import type { Link } from './link/link.js';
-import { GATEWAY_DAYS, GATEWAYS, notesName } from './names.js';
+import { GATEWAY_DAYS, GATEWAYS, notesName } from './keyspace/names.js';
 import { loadScript } from './link/script.js';
+import { nowMs } from './ledger/moved-days.js';
 import { changedSince, type ChangedKeys } from './records/changes.js';
 import { takeBan, takeSpool, type SpooledKey } from './spool.js';
 import type { AuditEntry } from '../records/record.js';
@@ -95,13 +96,6 @@ const NOTHING: Running = { version: '', settings: '', plans: '', contract: '' };
 /** How long reports are kept; older ones are ignored. */
 function keptMs(usageDays: number): number {
   return (usageDays + 1) * DAY_MS;
-}
-
-/** The clock of the node that has the reports. Rejects with StoreUnavailable. */
-export async function nowMs(link: Link): Promise<number> {
-  // A response includes the clock.
-  await link.command('exists', GATEWAY_DAYS);
-  return link.storeMs(GATEWAY_DAYS);
 }
 
 /** Derives from the gateways' reports which days are final. */

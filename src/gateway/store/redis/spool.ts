@@ -6,7 +6,7 @@ import type { AuditEntry } from '../records/record.js';
 import type { Link } from './link/link.js';
 import { luaLimit } from './admit/plans.js';
 import { MAX_DAYS } from './ledger/active-days.js';
-import { dayNumber, dayNumberOf, historyName, keyName, ledgerName, payerName, spoolName } from './names.js';
+import { dayNumber, dayNumberOf, historyName, keyName, ledgerName, payerName, spoolName } from './keyspace/names.js';
 import { loadScript } from './link/script.js';
 
 const TAKE = loadScript('ledger/take-spool', { MAX_BALANCE, MAX_DAYS });

@@ -4,7 +4,7 @@ import { Sample } from '../../../../src/gateway/console/figures/sample.js';
 import { SharedPoints } from '../../../../src/gateway/console/figures/shared.js';
 import { Span } from '../../../../src/gateway/console/figures/window.js';
 import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
-import { notesName } from '../../../../src/gateway/store/redis/names.js';
+import { notesName } from '../../../../src/gateway/store/redis/keyspace/names.js';
 import { PLANS } from '../../../conformance/cast.js';
 import { redisEngineFor } from '../../../conformance/redis-engine.js';
 import { startRedis } from '../../../servers/redis.js';

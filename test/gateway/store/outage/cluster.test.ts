@@ -1,5 +1,5 @@
 import t from 'tap';
-import { slotOf } from '../../../../src/gateway/store/redis/slot.js';
+import { slotOf } from '../../../../src/gateway/store/redis/keyspace/slot.js';
 import { ask, newKey, standing, type Actor } from '../../../conformance/cast.js';
 import { startCluster } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';

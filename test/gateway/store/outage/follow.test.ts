@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CHANGES } from '../../../../src/gateway/store/redis/names.js';
+import { CHANGES } from '../../../../src/gateway/store/redis/keyspace/names.js';
 import { ask, change, newKey, type Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { durableRedis, learnt, openGateway } from './fixture.js';

@@ -1,4 +1,4 @@
-import { subjectName } from '../../../../src/gateway/store/redis/names.js';
+import { subjectName } from '../../../../src/gateway/store/redis/keyspace/names.js';
 import type { RedisServer } from '../../../servers/redis.js';
 
 const READ = "return struct.unpack('<d', redis.call('HGET', KEYS[1], ARGV[1]), 65) .. ''";

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import t from 'tap';
-import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/names.js';
+import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/keyspace/names.js';
 import { newKey } from '../../../conformance/cast.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { ago, agoMs } from './stage.js';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import t from 'tap';
 import type { Test } from 'tap';
-import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/names.js';
+import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/keyspace/names.js';
 import type { RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { customerOf } from '../../../../src/gateway/store/records/customer-id.js';

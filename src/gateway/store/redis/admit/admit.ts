@@ -7,7 +7,7 @@ import { admissionScript } from './plans.js';
 import { AnswerReader, planTable, unknownAnswers, type PlanTable } from './answers.js';
 import { Unanswered } from '../link/errors.js';
 import type { Link } from '../link/link.js';
-import { dayNumber, subjectName } from '../names.js';
+import { dayNumber, subjectName } from '../keyspace/names.js';
 import type { Probe, Script } from '../link/script.js';
 
 /** Size of the response that names another day: shorter than any other. */

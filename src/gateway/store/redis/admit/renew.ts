@@ -1,7 +1,7 @@
 import { LEASE_MS, type Lease } from '../../../admission/leases.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { payerName } from '../names.js';
+import { payerName } from '../keyspace/names.js';
 
 const RENEW = loadScript('leases/renew', { LEASE_MS });
 

@@ -1,7 +1,7 @@
 import type { Link } from '../link/link.js';
 import { archivedField, isArchived } from './archived-days.js';
 import { loadScript } from '../link/script.js';
-import { keyName } from '../names.js';
+import { keyName } from '../keyspace/names.js';
 
 /**
  * Maximum number of active days that a key remembers. They are in the field `days` next to its record: numbers of UTC

@@ -1,5 +1,5 @@
 import type { ArchivedDays } from '../../records/record.js';
-import { ARCHIVED_CHUNK } from '../names.js';
+import { ARCHIVED_CHUNK } from '../keyspace/names.js';
 
 /**
  * Prefix of the fields next to a key's record that say which of its days the archive has: a field `archived-<n>` per

@@ -2,13 +2,13 @@ import { COUNTS, noCounts, type Counts, type UsageRow } from '../../records/coun
 import type { Accounts, ArchiveNote, LedgerStore } from '../../ledger.js';
 import type { DayStore } from '../../port.js';
 import { MAX_DAYS } from './active-days.js';
-import { nowMs } from '../gateways.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import {
   ARCHIVE,
   dayNumberOf,
   EXCESS,
+  GATEWAY_DAYS,
   keyName,
   ledgerName,
   MOVED_DAYS,
@@ -16,7 +16,7 @@ import {
   RAISED,
   STORE,
   usageField,
-} from '../names.js';
+} from '../keyspace/names.js';
 import { dayRows, storedRows } from './rows.js';
 
 /** Calls in flight together: few enough that each meets its deadline. */
@@ -29,6 +29,13 @@ const SUBTRACT = loadScript('ledger/subtract');
 const MARK = loadScript('ledger/mark');
 
 const RESTORE = loadScript('ledger/restore', { MAX_DAYS });
+
+/** Returns the clock of the node that has the gateways' reports. Rejects with StoreUnavailable. */
+export async function nowMs(link: Link): Promise<number> {
+  // A response includes the clock.
+  await link.command('exists', GATEWAY_DAYS);
+  return link.storeMs(GATEWAY_DAYS);
+}
 
 export function ledgerStore(
   link: Link,

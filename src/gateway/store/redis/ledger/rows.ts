@@ -6,7 +6,7 @@ import { activeDays } from './active-days.js';
 import { chunksOf } from './archived-days.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
-import { dayName, dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../names.js';
+import { dayName, dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../keyspace/names.js';
 import { loadScript } from '../link/script.js';
 
 /** Existing ledgers and names per script run, which keep Redis busy for about 0.1 ms. */

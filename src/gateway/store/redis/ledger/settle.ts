@@ -4,7 +4,7 @@ import { changesOf } from '../../../admission/settlement.js';
 import type { EndedRequest, SettlementReport } from '../../port.js';
 import type { Link } from '../link/link.js';
 import { MAX_DAYS } from './active-days.js';
-import { EXCESS, keyName, ledgerName, payerName, settlementsName, usageField } from '../names.js';
+import { EXCESS, keyName, ledgerName, payerName, settlementsName, usageField } from '../keyspace/names.js';
 import { loadScript } from '../link/script.js';
 
 /**

@@ -6,7 +6,7 @@ import { archiveNote, fieldsOf } from './moved-days.js';
 import { storedRows } from './rows.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { dayNumberOf, dayNumbers, keyName, ledgerName, RAISED, STORE } from '../names.js';
+import { dayNumberOf, dayNumbers, keyName, ledgerName, RAISED, STORE } from '../keyspace/names.js';
 
 /** Ledgers in flight together. */
 const RAISED_AT_ONCE = 32;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { FORMAT, isKnownFormat } from '../../format.js';
 import type { KnownStore } from '../../known-store.js';
-import { STORE } from '../names.js';
+import { STORE } from '../keyspace/names.js';
 import { NotOurs, redirectionOf, wordOf } from './errors.js';
-import { ALL_MARKS } from './marks.js';
+import { ALL_MARKS } from '../keyspace/marks.js';
 import type { Nodes } from './nodes.js';
 import { StoreProgress } from './progress.js';
 import { ANY_TIME, CLOCK_BYTES, loadScript } from './script.js';

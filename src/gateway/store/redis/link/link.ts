@@ -20,9 +20,9 @@ import {
 import { Overdue, type NodeHealth } from './health.js';
 import { Healths } from './healths.js';
 import { Identity } from './identity.js';
-import { markNear } from './marks.js';
+import { markNear } from '../keyspace/marks.js';
 import { Nodes, type Argument, type Node } from './nodes.js';
-import { STORE } from '../names.js';
+import { STORE } from '../keyspace/names.js';
 import { ANY_TIME, doneIn, type Probe, type Script } from './script.js';
 
 /** Pause before a call that had no effect is repeated. */

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { dialNode, isCluster, type Client } from './connect.js';
 import { LATE_MS, Unsent, wordOf, type Redirection } from './errors.js';
 import type { Script } from './script.js';
-import { slotOf } from '../slot.js';
+import { slotOf } from '../keyspace/slot.js';
 
 /** The connection to a Cluster node that has had no slots for this long is dropped. */
 const IDLE_MS = 10_000;

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { ChangeUncertain } from '../../records/conflicts.js';
 import type { Link } from './link.js';
-import { waitName } from '../names.js';
+import { waitName } from '../keyspace/names.js';
 
 export interface ReplicaOptions {
   /** How many replicas must have a change before it is acknowledged; `auto`: all that are connected. */

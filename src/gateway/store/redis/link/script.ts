@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../../../shared/package-root.js';
 import { DAY_MS, MAX_LIMIT } from '../../../admission/bucket.js';
 import { STATE_MARK } from '../../state.js';
-import { ARCHIVED_CHUNK } from '../names.js';
+import { ARCHIVED_CHUNK } from '../keyspace/names.js';
 
 /** A Lua script and its name in Redis. */
 export interface Script {

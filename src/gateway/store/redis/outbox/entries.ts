@@ -2,7 +2,7 @@ import { isCopy, subjectOf, type GatewayEvent, type OutboxEntry } from '../../ou
 import { banEvent, crossedEvent } from '../../records/facts.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { EVENTS_DUE, EVENTS_OPERATORS, EVENTS_WAITING, eventsName } from '../names.js';
+import { EVENTS_DUE, EVENTS_OPERATORS, EVENTS_WAITING, eventsName } from '../keyspace/names.js';
 
 const INDEX = loadScript('outbox/index');
 

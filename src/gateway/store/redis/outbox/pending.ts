@@ -14,7 +14,7 @@ import {
   eventsName,
   historyName,
   KEY_INDEX,
-} from '../names.js';
+} from '../keyspace/names.js';
 import { admissionEventOf, index, isSilent, newEntry, PENDING, readEntry } from './entries.js';
 import { automaticBan } from '../../records/facts.js';
 

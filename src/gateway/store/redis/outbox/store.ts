@@ -12,7 +12,7 @@ import {
   EVENTS_WAITING,
   customerQueueName,
   eventsName,
-} from '../names.js';
+} from '../keyspace/names.js';
 
 /** Bounds how many arrivals one claim moves into the queue. */
 const ARRIVALS_AT_ONCE = 100;

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../admission/bucket.js';
 import type { AuditEntry } from '../../records/record.js';
 import type { Link } from '../link/link.js';
-import { CHANGES } from '../names.js';
+import { CHANGES } from '../keyspace/names.js';
 import { loadScript } from '../link/script.js';
 import type { RecordType } from './current.js';
 

@@ -6,7 +6,7 @@ import { archivedIn } from '../ledger/archived-days.js';
 import { rowsIn } from '../ledger/rows.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
-import { historyName, ledgerName } from '../names.js';
+import { historyName, ledgerName } from '../keyspace/names.js';
 
 const READ = loadScript('records/read-snapshot');
 const NOTHING = Buffer.alloc(0);

@@ -4,7 +4,7 @@ import type { Raise } from '../ledger/transfer.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { CORRECTED_CUSTOMERS, CUSTOMER_INDEX, customerName, KEY_INDEX } from '../names.js';
+import { CORRECTED_CUSTOMERS, CUSTOMER_INDEX, customerName, KEY_INDEX } from '../keyspace/names.js';
 import { grantsText } from '../admit/grants.js';
 import { NO_LIMIT } from '../admit/codes.js';
 import { recordStoreOn, type Overtaking } from '../../records/record-store.js';

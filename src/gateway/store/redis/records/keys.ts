@@ -4,7 +4,7 @@ import type { Grant } from '../../records/grant.js';
 import type { Raise } from '../ledger/transfer.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { CORRECTED_KEYS, KEY_INDEX, keyName } from '../names.js';
+import { CORRECTED_KEYS, KEY_INDEX, keyName } from '../keyspace/names.js';
 import type { PendingEvents } from '../outbox/pending.js';
 import { grantsText } from '../admit/grants.js';
 import { recordStoreOn, type Overtaking } from '../../records/record-store.js';

@@ -14,7 +14,7 @@ import { idsAfter, pageOf } from '../link/ids.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
-import { dayNumber, dayNumberOf, dayNumbers, eventsName, historyName, STORE } from '../names.js';
+import { dayNumber, dayNumberOf, dayNumbers, eventsName, historyName, STORE } from '../keyspace/names.js';
 import { pendingArgs, pendingField } from '../outbox/entries.js';
 import { noteBan } from './bans.js';
 import { announceChange, isRestricting } from './changes.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SESSION_SECRET_BYTES, type SessionSecret } from '../../records/session-secret.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { endedSessionName, SESSION_SECRET } from '../names.js';
+import { endedSessionName, SESSION_SECRET } from '../keyspace/names.js';
 
 export function sessionSecret(link: Link, replicas: Replicas): SessionSecret {
   return {

@@ -1,7 +1,7 @@
 import type { AdminToken, TokenStore } from '../../records/admin-token.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { TOKENS } from '../names.js';
+import { TOKENS } from '../keyspace/names.js';
 
 export function tokenStore(link: Link, replicas: Replicas): TokenStore {
   return {

@@ -1,7 +1,7 @@
 import { StoreUnavailable, type AdmissionRequest } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
 import type { Link } from '../link/link.js';
-import { subjectName } from '../names.js';
+import { subjectName } from '../keyspace/names.js';
 import type { Eviction } from './eviction.js';
 
 /** Whether the store says that it has no such key or secret. A store that lost its data says the same. */

@@ -5,7 +5,7 @@ import { connect, isCluster } from '../link/connect.js';
 import { codeOf, reasonOf } from '../link/errors.js';
 import type { Link } from '../link/link.js';
 import { parseRedisUrl } from '../link/url.js';
-import { STORE } from '../names.js';
+import { STORE } from '../keyspace/names.js';
 
 /** Interval between checks of Redis. */
 const CHECK_EVERY_MS = 2_000;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { keyName } from '../../../../../src/gateway/store/redis/names.js';
+import { keyName } from '../../../../../src/gateway/store/redis/keyspace/names.js';
 import { ask, change, newKey, NOON_MS, type Actor } from '../../../../conformance/cast.js';
 import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 import type { RedisServer } from '../../../../servers/redis.js';

@@ -3,7 +3,7 @@ import { createReporter } from '../../../../../src/gateway/store/settlements.js'
 import { DAY_MS } from '../../../../../src/shared/utc-day.js';
 import { newKey, rowsOf } from '../../../../conformance/cast.js';
 import { redisEngineFor } from '../../../../conformance/redis-engine.js';
-import { dayName } from '../../../../../src/gateway/store/redis/names.js';
+import { dayName } from '../../../../../src/gateway/store/redis/keyspace/names.js';
 
 const DAYS = 30;
 const STARTS = 4;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { exportStore } from '../../../../../src/gateway/accounts/transfer/store-export.js';
 import { importStore } from '../../../../../src/gateway/accounts/transfer/store-import.js';
 import { readLines, STORED_LINE_BYTES } from '../../../../../src/gateway/actions/input/lines.js';
-import { customerName, eventsName } from '../../../../../src/gateway/store/redis/names.js';
+import { customerName, eventsName } from '../../../../../src/gateway/store/redis/keyspace/names.js';
 import { keyOf, newCustomer } from '../../../../conformance/cast.js';
 import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 

@@ -10,7 +10,12 @@ import { parseRedisUrl } from '../../../../../src/gateway/store/redis/link/url.j
 import { PendingEvents } from '../../../../../src/gateway/store/redis/outbox/pending.js';
 import { pendingArgs } from '../../../../../src/gateway/store/redis/outbox/entries.js';
 import type { GatewayEvent } from '../../../../../src/gateway/store/outbox/event.js';
-import { customerName, EVENTS_COLLECTING, eventsName, keyName } from '../../../../../src/gateway/store/redis/names.js';
+import {
+  customerName,
+  EVENTS_COLLECTING,
+  eventsName,
+  keyName,
+} from '../../../../../src/gateway/store/redis/keyspace/names.js';
 import {
   ask,
   askMany,

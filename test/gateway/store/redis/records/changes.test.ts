@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { RedisEngine } from '../../../../../src/gateway/store/redis/engine.js';
-import { CHANGES } from '../../../../../src/gateway/store/redis/names.js';
+import { CHANGES } from '../../../../../src/gateway/store/redis/keyspace/names.js';
 import { redisEngineFor } from '../../../../conformance/redis-engine.js';
 import type { RedisServer } from '../../../../servers/redis.js';
 

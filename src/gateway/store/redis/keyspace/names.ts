@@ -49,9 +49,9 @@
  *
  * `<day>` is the number of the day since 1970-01-01, which a script can compute from the clock.
  */
-import { DAY_MS } from '../../admission/bucket.js';
-import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, isCustomer, payerOf } from '../records/customer-id.js';
-import type { Subject } from '../../admission/port.js';
+import { DAY_MS } from '../../../admission/bucket.js';
+import { CUSTOMER_ID_LENGTH, CUSTOMER_KEY_ID_LENGTH, isCustomer, payerOf } from '../../records/customer-id.js';
+import type { Subject } from '../../../admission/port.js';
 import { slotOf } from './slot.js';
 
 export const STORE = 'petgate:store';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { slotOf } from '../../../../src/gateway/store/redis/slot.js';
-import { startRedis } from '../../../servers/redis.js';
+import { slotOf } from '../../../../../src/gateway/store/redis/keyspace/slot.js';
+import { startRedis } from '../../../../servers/redis.js';
 
 t.test('slots are those that Redis itself works out', async (t) => {
   const server = await startRedis({ cluster: true });

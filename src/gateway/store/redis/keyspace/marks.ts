@@ -1,5 +1,5 @@
-import { STORE, storeMark } from '../names.js';
-import { slotOf } from '../slot.js';
+import { STORE, storeMark } from './names.js';
+import { slotOf } from './slot.js';
 
 const PARTS = 64;
 const SLOTS = 16_384;
