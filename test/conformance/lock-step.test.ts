@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { engineOn } from '../../src/gateway/store/embedded/engine.js';
 import { StoredKeyVerifier } from '../../src/gateway/store/embedded/records/verifier.js';
-import { openStores } from '../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../src/gateway/store/embedded/owner/stores.js';
 import { Sweep } from '../../src/gateway/store/embedded/sweep.js';
 import { startRedis } from '../servers/redis.js';
 import { tempFolder } from '../gateway/store/embedded/fixture.js';

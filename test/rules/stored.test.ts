@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openStores } from '../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../src/gateway/store/embedded/owner/stores.js';
 import { fill, filledStore, PLANS } from '../e2e/filled-store.js';
 import { redisEngineFor } from '../conformance/redis-engine.js';
 import { temporaryFolder } from '../servers/program.js';

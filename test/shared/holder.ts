@@ -1,4 +1,4 @@
-import { openStores } from '../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../src/gateway/store/embedded/owner/stores.js';
 
 /** Has files of a store open in its folder. */
 openStores({ folder: process.argv[2] ?? '', mapBytes: 64 * 1_048_576 });

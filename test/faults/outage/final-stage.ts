@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import type { Test } from 'tap';
-import { openStores } from '../../../src/gateway/store/embedded/stores.js';
-import { transact } from '../../../src/gateway/store/embedded/journal/transaction.js';
+import { openStores } from '../../../src/gateway/store/embedded/owner/stores.js';
+import { transact } from '../../../src/gateway/store/embedded/owner/transaction.js';
 import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { startRedis, type RedisServer } from '../../servers/redis.js';

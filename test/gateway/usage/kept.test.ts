@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { engineOn } from '../../../src/gateway/store/embedded/engine.js';
 import { StoredKeyVerifier } from '../../../src/gateway/store/embedded/records/verifier.js';
-import { openStores } from '../../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../../src/gateway/store/embedded/owner/stores.js';
 import { Sweep } from '../../../src/gateway/store/embedded/sweep.js';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/keyspace/names.js';

@@ -1,6 +1,6 @@
-import type { Addresses } from './addresses.js';
+import type { Addresses } from './records/addresses.js';
 import { packRecord } from './journal/record.js';
-import type { Stores } from './stores.js';
+import type { Stores } from './owner/stores.js';
 import type { Sweep } from './sweep.js';
 import { attempt, translating } from './files/errors.js';
 

@@ -1,7 +1,7 @@
 import type { Log } from '../../../shared/log.js';
 import { repeat } from '../../../shared/turns/repeat.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
-import { openStores } from '../embedded/stores.js';
+import { openStores } from '../embedded/owner/stores.js';
 import type { RedisEngine } from '../redis/engine.js';
 import type { AuditEntry, RecordStore, Snapshot, StoredRecord } from '../records/record.js';
 import { WARN_AT, type Plans } from '../../admission/plan.js';

@@ -2,7 +2,7 @@ import { customerOf, isCustomer, payerOf } from '../records/customer-id.js';
 import type { CustomerRecord } from '../records/customer.js';
 import type { KeyRecord } from '../records/key.js';
 import { rangeOf } from '../embedded/files/rows.js';
-import type { Stores } from '../embedded/stores.js';
+import type { Stores } from '../embedded/owner/stores.js';
 import { removeSome } from '../embedded/sweep.js';
 import { inTransaction } from '../embedded/files/errors.js';
 import type { RedisEngine } from '../redis/engine.js';

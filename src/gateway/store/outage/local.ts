@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { engineOn, type EmbeddedEngine } from '../embedded/engine.js';
-import type { Stores } from '../embedded/stores.js';
-import { transact, type Transaction } from '../embedded/journal/transaction.js';
+import type { Stores } from '../embedded/owner/stores.js';
+import { transact, type Transaction } from '../embedded/owner/transaction.js';
 import { attempt } from '../embedded/files/errors.js';
 import { liftSome } from '../embedded/records/bans.js';
 import { payerOf } from '../records/customer-id.js';

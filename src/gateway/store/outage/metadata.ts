@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Stores } from '../embedded/stores.js';
+import type { Stores } from '../embedded/owner/stores.js';
 import { inTransaction } from '../embedded/files/errors.js';
 
 /**

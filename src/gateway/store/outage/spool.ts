@@ -5,7 +5,7 @@ import { ALL_DAYS, rowOf } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { inTransaction, reading } from '../embedded/files/errors.js';
 import { packCounts } from '../embedded/journal/entry.js';
-import type { Stores } from '../embedded/stores.js';
+import type { Stores } from '../embedded/owner/stores.js';
 import { removeDaysBefore } from '../embedded/sweep.js';
 import { awaitedBans, forgetAwaited } from '../embedded/journal/ban-history.js';
 import type { EmbeddedEngine } from '../embedded/engine.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { engineOn as engineOver, openEmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
 import type { EmbeddedEngine, EmbeddedOptions } from '../../../../src/gateway/store/embedded/engine.js';
-import { openStores, type Stores } from '../../../../src/gateway/store/embedded/stores.js';
+import { openStores, type Stores } from '../../../../src/gateway/store/embedded/owner/stores.js';
 import { StoredKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
 import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
 import type { Plan, Plans } from '../../../../src/gateway/admission/plan.js';

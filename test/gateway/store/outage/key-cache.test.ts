@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ask, change, newKey, type Actor } from '../../../conformance/cast.js';
-import { openStores } from '../../../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../../../src/gateway/store/embedded/owner/stores.js';
 import { KeyCache } from '../../../../src/gateway/store/outage/key-cache.js';
 import { until } from '../../../servers/until.js';
 import { durableRedis, learnt, MAP_BYTES, openGateway, redisOf, snapshotRedis } from './fixture.js';

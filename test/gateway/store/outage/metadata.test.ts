@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openStores } from '../../../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../../../src/gateway/store/embedded/owner/stores.js';
 import { Metadata } from '../../../../src/gateway/store/outage/metadata.js';
 import { tempFolder } from '../embedded/fixture.js';
 

@@ -3,15 +3,28 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import { VersionConflict } from '../../records/conflicts.js';
 import { diskMessage } from './capacity.js';
 import type { Store } from './store.js';
-import type { Parts } from '../parts.js';
 
 /** What lmdb reports for a file or environment that must be reopened. */
 const DAMAGE = /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)/;
 /** A full disk appears as any of these, depending on the write that failed. */
 const DISK_CODES: readonly unknown[] = [5, 28, 'EIO', 'ENOSPC', 'EDQUOT', 'EROFS'];
 
+/** The open file, as work on it sees it (owner/stores.ts). */
+export interface OpenFile {
+  readonly folder: string;
+  readonly durable: Store;
+  /** Why the store cannot decide; null if it works. */
+  readonly broken: string | null;
+  /** Whether that is permanent: the file will not be reopened. */
+  readonly isGone: boolean;
+  recordsVersion: number;
+  write<Result>(work: (durable: Store) => Result): Promise<Result>;
+  checkFolder(): void;
+  reopen(reason: string): void;
+}
+
 /** Runs synchronous store work; rejects with an error that says what to do. */
-export async function attempt<Result>(stores: Parts, work: () => Result): Promise<Result> {
+export async function attempt<Result>(stores: OpenFile, work: () => Result): Promise<Result> {
   try {
     requireWhole(stores);
     return work();
@@ -21,7 +34,7 @@ export async function attempt<Result>(stores: Parts, work: () => Result): Promis
 }
 
 /** Reads the current contents of the file. */
-export function reading<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
+export function reading<Result>(stores: OpenFile, work: (durable: Store) => Result): Promise<Result> {
   return attempt(stores, () => {
     stores.durable.resetReadTxn();
     return work(stores.durable);
@@ -29,7 +42,7 @@ export function reading<Result>(stores: Parts, work: (durable: Store) => Result)
 }
 
 /** Like `attempt`, for asynchronous work. */
-export async function translating<Result>(stores: Parts, work: () => Promise<Result>): Promise<Result> {
+export async function translating<Result>(stores: OpenFile, work: () => Promise<Result>): Promise<Result> {
   try {
     requireWhole(stores);
     return await work();
@@ -39,24 +52,24 @@ export async function translating<Result>(stores: Parts, work: () => Promise<Res
 }
 
 /** Runs work in a transaction on the file, which is on disk when the promise resolves. Rejects like `attempt`. */
-export function inTransaction<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
+export function inTransaction<Result>(stores: OpenFile, work: (durable: Store) => Result): Promise<Result> {
   stores.checkFolder();
   return translating(stores, () => stores.write(work));
 }
 
 /** Like `inTransaction`, for changes of records: invalidates decoded copies. */
-export function changingRecords<Result>(stores: Parts, work: (durable: Store) => Result): Promise<Result> {
+export function changingRecords<Result>(stores: OpenFile, work: (durable: Store) => Result): Promise<Result> {
   return inTransaction(stores, work).finally(() => (stores.recordsVersion += 1));
 }
 
-function requireWhole({ broken, isGone, folder }: Parts): void {
+function requireWhole({ broken, isGone, folder }: OpenFile): void {
   if (broken !== null && isGone) throw new StoreUnavailable(broken);
   if (broken !== null)
     throw new StoreUnavailable(`The embedded store in ${folder} failed and is being reopened: ${broken}`);
 }
 
 /** Turns lmdb and file errors into StoreUnavailable, and reopens a damaged file. Returns others unchanged. */
-async function translated(stores: Parts, error: unknown): Promise<unknown> {
+async function translated(stores: OpenFile, error: unknown): Promise<unknown> {
   if (error instanceof StoreUnavailable || error instanceof VersionConflict || !(error instanceof Error)) return error;
   const cause = await commitErrorOf(error);
   const isDamage = DAMAGE.test(cause.message);
@@ -82,7 +95,7 @@ async function commitErrorOf(error: Error): Promise<Error> {
   return Promise.race([reported, later(200, error)]);
 }
 
-function messageOf(stores: Parts, code: unknown, reason: string): string {
+function messageOf(stores: OpenFile, code: unknown, reason: string): string {
   if (DISK_CODES.includes(code)) return diskMessage(stores.folder, `full or failing (${reason})`);
   return `The embedded store in ${stores.folder} failed: ${reason}`;
 }

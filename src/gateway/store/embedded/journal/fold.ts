@@ -5,7 +5,7 @@ import { dayOf } from '../../../../shared/utc-day.js';
 import { translating } from '../files/errors.js';
 import { TAKEN_MARK, usageRow } from '../files/rows.js';
 import { putDouble, type Store } from '../files/store.js';
-import type { Parts } from '../parts.js';
+import type { Parts } from './parts.js';
 import { putBans } from './ban-history.js';
 import { packCounts, type Entry } from './entry.js';
 import { appendPending } from './pending.js';

@@ -3,7 +3,7 @@ import { reading } from '../files/errors.js';
 import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
 import type { Store } from '../files/store.js';
 import { unpackCounts } from '../journal/entry.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../owner/stores.js';
 
 const PAGE_ROWS = 64;
 /** Minimum rows per batch, except for the last one. */

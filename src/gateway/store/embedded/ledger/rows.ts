@@ -3,7 +3,7 @@ import type { UsageRow } from '../../records/counts.js';
 import { mergeDays, rowOf, storedDays } from './day-ledger.js';
 import { packCounts } from '../journal/entry.js';
 import { AFTER_ALL, SEPARATOR, usageRow } from '../files/rows.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../owner/stores.js';
 import { reading } from '../files/errors.js';
 
 /** How long reading may block this process's admissions at a time. */

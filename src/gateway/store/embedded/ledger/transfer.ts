@@ -3,9 +3,9 @@ import { COUNTS, type UsageRow } from '../../records/counts.js';
 import type { UsageStore } from '../../port.js';
 import type { LedgerTransfer } from '../../ledger.js';
 import { attempt, translating } from '../files/errors.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../owner/stores.js';
 import { labelOf } from '../journal/label.js';
-import { transact, type Transaction } from '../journal/transaction.js';
+import { transact, type Transaction } from '../owner/transaction.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 
 /** Rows of one transaction. */

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AddressBan, BanPage, BanStore } from '../../port.js';
 import { noteIn, type Ban } from '../../records/key.js';
-import type { Addresses } from '../addresses.js';
+import type { Addresses } from './addresses.js';
 import { attempt, reading } from '../files/errors.js';
 import { bannedRange, banNoteRow, rangeOf } from '../files/rows.js';
 import type { Kind } from '../journal/entry.js';
-import { transact } from '../journal/transaction.js';
-import type { Stores } from '../stores.js';
+import { transact } from '../owner/transaction.js';
+import type { Stores } from '../owner/stores.js';
 
 const PAGE_ROWS = 1_000;
 

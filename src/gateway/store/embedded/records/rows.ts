@@ -21,9 +21,9 @@ import {
   webhookRow,
 } from '../files/rows.js';
 import type { Store } from '../files/store.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../owner/stores.js';
 import { appendPending } from '../journal/pending.js';
-import { transact, type Transaction } from '../journal/transaction.js';
+import { transact, type Transaction } from '../owner/transaction.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 import { storedDays } from '../ledger/day-ledger.js';
 import { rowsOfKey } from '../ledger/rows.js';

@@ -3,7 +3,7 @@ import { SESSION_SECRET_BYTES, type SessionSecret } from '../../records/session-
 import { inTransaction, reading } from '../files/errors.js';
 import { AFTER_ALL, endedSessionRow, SESSION_SECRET } from '../files/rows.js';
 import { doubleIn, putDouble } from '../files/store.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../owner/stores.js';
 
 export function sessionSecretOf(stores: Stores): SessionSecret {
   const make = (): Buffer => {

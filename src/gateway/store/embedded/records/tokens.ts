@@ -1,7 +1,7 @@
 import type { AdminToken, TokenStore } from '../../records/admin-token.js';
 import { inTransaction, reading } from '../files/errors.js';
 import { rangeOf, tokenRow } from '../files/rows.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../owner/stores.js';
 
 export function tokensOf(stores: Stores): TokenStore {
   return {

@@ -6,7 +6,7 @@ import { termsOf, type Plans, type Terms } from '../../../admission/plan.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
 import type { UnknownReason } from '../../../admission/verdict.js';
 import { customerRow, recordRow } from '../files/rows.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../owner/stores.js';
 
 /** A valid key and the terms that apply to it. */
 export interface ValidKey {

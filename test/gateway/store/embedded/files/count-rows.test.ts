@@ -1,6 +1,6 @@
 import t from 'tap';
 import { countRows } from '../../../../../src/gateway/store/embedded/files/count-rows.js';
-import { openStores } from '../../../../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../../../../src/gateway/store/embedded/owner/stores.js';
 import { tempFolder } from '../fixture.js';
 
 t.test('rows are counted some at a time, however many there are', async (t) => {

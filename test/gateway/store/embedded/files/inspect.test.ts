@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../../../src/gateway/admission/port.js';
-import { openStores } from '../../../../../src/gateway/store/embedded/stores.js';
+import { openStores } from '../../../../../src/gateway/store/embedded/owner/stores.js';
 import { engineOn, ENTRY, recordOf, requestOf, tempFolder } from '../fixture.js';
 
 const halve = (file: string): void => truncateSync(file, statSync(file).size / 2);

@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openStores, type Stores } from '../../../../../src/gateway/store/embedded/stores.js';
+import { openStores, type Stores } from '../../../../../src/gateway/store/embedded/owner/stores.js';
 import { rangeOf } from '../../../../../src/gateway/store/embedded/files/rows.js';
 import { journalFiles } from '../../../../../src/gateway/store/embedded/journal/journal.js';
-import { transact } from '../../../../../src/gateway/store/embedded/journal/transaction.js';
+import { transact } from '../../../../../src/gateway/store/embedded/owner/transaction.js';
 import { copyOf, NOON_MS, tempFolder } from '../fixture.js';
 
 /** What one turn of the event loop may be held up by. */

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { crossedEvent } from '../../../../../src/gateway/store/records/facts.js';
 import type { GatewayEvent } from '../../../../../src/gateway/store/outbox/event.js';
-import { openStores, type Stores } from '../../../../../src/gateway/store/embedded/stores.js';
+import { openStores, type Stores } from '../../../../../src/gateway/store/embedded/owner/stores.js';
 import { isAnyPending, nextPending } from '../../../../../src/gateway/store/embedded/journal/pending.js';
-import { transact } from '../../../../../src/gateway/store/embedded/journal/transaction.js';
+import { transact } from '../../../../../src/gateway/store/embedded/owner/transaction.js';
 import { copyOf, NOON_MS, tempFolder } from '../fixture.js';
 
 /** More than what any one transaction may enter. */

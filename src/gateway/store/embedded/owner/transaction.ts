@@ -3,12 +3,12 @@ import type { Crossing } from '../../records/facts.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 import { bannedRow, marksRow } from '../files/rows.js';
 import { doubleOf } from '../files/store.js';
-import type { Stores } from '../stores.js';
-import type { BanOfKey } from './ban-history.js';
-import type { Entry, Slot } from './entry.js';
-import { labelOf, type Label } from './label.js';
-import { marked, type PendingEvent } from './pending.js';
-import { packRecord, type Rare } from './record.js';
+import type { Stores } from './stores.js';
+import type { BanOfKey } from '../journal/ban-history.js';
+import type { Entry, Slot } from '../journal/entry.js';
+import { labelOf, type Label } from '../journal/label.js';
+import { marked, type PendingEvent } from '../journal/pending.js';
+import { packRecord, type Rare } from '../journal/record.js';
 
 /**
  * Runs `work` as one batch: appends everything that it changed to the journal, or changes nothing. Throws

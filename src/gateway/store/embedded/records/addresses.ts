@@ -1,6 +1,6 @@
-import { countRows } from './files/count-rows.js';
-import { rangeOf } from './files/rows.js';
-import type { Stores } from './stores.js';
+import { countRows } from '../files/count-rows.js';
+import { rangeOf } from '../files/rows.js';
+import type { Stores } from '../owner/stores.js';
 
 /** One row per this many bytes of the map. */
 const BYTES_PER_ROW = 1_024;

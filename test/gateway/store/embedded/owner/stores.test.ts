@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { createLog } from '../../../../src/shared/log.js';
-import { until } from '../../../servers/until.js';
-import { engineOn, ENTRY, partsOn, PLANS, recordOf, requestOf, requestsOf, tempFolder } from './fixture.js';
-import type { EmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
+import { createLog } from '../../../../../src/shared/log.js';
+import { until } from '../../../../servers/until.js';
+import { engineOn, ENTRY, partsOn, PLANS, recordOf, requestOf, requestsOf, tempFolder } from '../fixture.js';
+import type { EmbeddedEngine } from '../../../../../src/gateway/store/embedded/engine.js';
 
 async function admit(engine: EmbeddedEngine, times: number): Promise<number> {
   let admitted = 0;

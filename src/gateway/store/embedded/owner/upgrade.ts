@@ -1,18 +1,18 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { lmdbFileState } from '../../../shared/files/lmdb-file.js';
-import type { Log } from '../../../shared/log.js';
-import { StoreUnavailable } from '../../admission/port.js';
-import { isKnownFormat } from '../format.js';
-import { putBans, type BanOfKey } from './journal/ban-history.js';
-import { Entry } from './journal/entry.js';
-import { putEntry } from './journal/fold.js';
-import { appendPending } from './journal/pending.js';
-import { unpackSubjects } from './journal/record.js';
-import type { GatewayEvent } from '../outbox/event.js';
-import { FORMAT_ROW, rangeOf } from './files/rows.js';
-import { doubleIn, type Store } from './files/store.js';
+import { lmdbFileState } from '../../../../shared/files/lmdb-file.js';
+import type { Log } from '../../../../shared/log.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { isKnownFormat } from '../../format.js';
+import { putBans, type BanOfKey } from '../journal/ban-history.js';
+import { Entry } from '../journal/entry.js';
+import { putEntry } from '../journal/fold.js';
+import { appendPending } from '../journal/pending.js';
+import { unpackSubjects } from '../journal/record.js';
+import type { GatewayEvent } from '../../outbox/event.js';
+import { FORMAT_ROW, rangeOf } from '../files/rows.js';
+import { doubleIn, type Store } from '../files/store.js';
 
 /** The first format with a journal; versions without one refuse it. */
 const FORMAT = '3';

@@ -2,17 +2,17 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { open } from 'lmdb';
-import { claimFolder, FolderTaken } from '../../../shared/files/claim-folder.js';
-import type { Log } from '../../../shared/log.js';
-import { StoreUnavailable } from '../../admission/port.js';
-import { Fold } from './journal/fold.js';
-import { Journal } from './journal/journal.js';
-import { Memory } from './journal/memory.js';
-import { replay } from './journal/replay.js';
-import { Capacity, usedBytesOf } from './files/capacity.js';
-import { inspectFiles } from './files/inspect.js';
-import type { Parts } from './parts.js';
-import type { Store } from './files/store.js';
+import { claimFolder, FolderTaken } from '../../../../shared/files/claim-folder.js';
+import type { Log } from '../../../../shared/log.js';
+import { StoreUnavailable } from '../../../admission/port.js';
+import { Fold } from '../journal/fold.js';
+import { Journal } from '../journal/journal.js';
+import { Memory } from '../journal/memory.js';
+import { replay } from '../journal/replay.js';
+import { Capacity, usedBytesOf } from '../files/capacity.js';
+import { inspectFiles } from '../files/inspect.js';
+import type { Parts } from '../journal/parts.js';
+import type { Store } from '../files/store.js';
 import { bootIdOf, upgrade } from './upgrade.js';
 
 /** Pause between two attempts to reopen a failed file. */
