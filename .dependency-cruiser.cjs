@@ -58,7 +58,6 @@ const MUTUAL = [
   'gateway/process',
   'gateway/upstream',
   'gateway/usage',
-  'pets/store',
 ];
 
 const foldersOf = (folder) =>

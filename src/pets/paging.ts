@@ -1,4 +1,5 @@
-import { parseInt64, parseStatus, PET_STATUSES, type Pet, type PetStatus } from './pet.js';
+import { parseInt64, parseStatus } from './pet.js';
+import { PET_STATUSES, type Pet, type PetStatus } from './store/port.js';
 import { listed, Refusal, shown } from './refusal.js';
 
 interface ListQuery {

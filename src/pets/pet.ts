@@ -1,22 +1,6 @@
 import { fault, readFlatObject, type Fault, type Scalar } from './json.js';
 import { listed, Refusal, shown } from './refusal.js';
-
-/** PetStatus of the contract, section 2. */
-export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
-export type PetStatus = (typeof PET_STATUSES)[number];
-
-export interface NewPet {
-  /** 1 to 200 characters, none of them a control character. */
-  readonly name: string;
-  /** int64 */
-  readonly categoryId: bigint;
-  readonly status?: PetStatus;
-}
-
-export interface Pet extends NewPet {
-  /** int64, 1 or more */
-  readonly id: bigint;
-}
+import { PET_STATUSES, type NewPet, type Pet, type PetStatus } from './store/port.js';
 
 const FIELDS: readonly string[] = ['name', 'categoryId', 'status'];
 const NAME_CHARACTERS = 200;

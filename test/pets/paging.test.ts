@@ -1,6 +1,6 @@
 import t from 'tap';
 import { nextLink, parseListQuery, refuseQuery } from '../../src/pets/paging.js';
-import { PET_STATUSES } from '../../src/pets/pet.js';
+import { PET_STATUSES } from '../../src/pets/store/port.js';
 import { Refusal } from '../../src/pets/refusal.js';
 
 t.test('a next link leads to the page after the last pet, with the same filter and limit', (t) => {

@@ -4,8 +4,7 @@ import { open, type Database, type RootDatabase } from 'lmdb';
 import { lmdbFileState } from '../../shared/files/lmdb-file.js';
 import { onceATurn } from '../../shared/turns/once-a-turn.js';
 import { claimFolder } from '../../shared/files/claim-folder.js';
-import type { NewPet, Pet, PetStatus } from '../pet.js';
-import { StoreUnavailable, type Page, type PetStore } from './port.js';
+import { StoreUnavailable, type NewPet, type Page, type Pet, type PetStatus, type PetStore } from './port.js';
 
 /** Initial address space; the map grows by itself, so only the disk limits it. */
 const MAP_BYTES = 2 ** 30;

@@ -1,4 +1,19 @@
-import type { NewPet, Pet, PetStatus } from '../pet.js';
+/** PetStatus of the contract, section 2. */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+export interface NewPet {
+  /** 1 to 200 characters, none of them a control character. */
+  readonly name: string;
+  /** int64 */
+  readonly categoryId: bigint;
+  readonly status?: PetStatus;
+}
+
+export interface Pet extends NewPet {
+  /** int64, 1 or more */
+  readonly id: bigint;
+}
 
 /** A range of the catalogue. */
 export interface Page {

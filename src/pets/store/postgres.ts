@@ -1,7 +1,6 @@
 import pg from 'pg';
-import type { NewPet, Pet, PetStatus } from '../pet.js';
 import { migratePets } from './migrations.js';
-import { StoreUnavailable, type Page, type PetStore } from './port.js';
+import { StoreUnavailable, type NewPet, type Page, type Pet, type PetStatus, type PetStore } from './port.js';
 
 /** With QUERY_MS added, any call ends within two seconds, whatever the database does. */
 const CONNECT_MS = 800;

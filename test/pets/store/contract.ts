@@ -1,6 +1,5 @@
 import type { Test } from 'tap';
-import type { NewPet, Pet, PetStatus } from '../../../src/pets/pet.js';
-import type { PetStore } from '../../../src/pets/store/port.js';
+import type { NewPet, Pet, PetStatus, PetStore } from '../../../src/pets/store/port.js';
 
 /** Opens the store once more on the same data; called with a new name, on data of its own. */
 type OpenStore = (data: string) => Promise<PetStore>;
