@@ -53,7 +53,6 @@ const MUTUAL = [
   'gateway/contract',
   'gateway/contract/path',
   'gateway/edge',
-  'gateway/holder/overview',
   'gateway/observe',
   'gateway/process',
   'gateway/upstream',

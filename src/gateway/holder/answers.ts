@@ -14,7 +14,7 @@ import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refus
 import { ChangeUncertain } from '../store/records/conflicts.js';
 import type { OwnResponse } from '../upstream/forward.js';
 import { createOwnAllowance } from '../usage/own.js';
-import { overviewPage } from './overview/page.js';
+import { overviewPage } from './overview.js';
 import { readOverview, type OverviewParts } from './overview/read.js';
 import { readPosted } from './posted.js';
 import { leadTo, sendFile, sendPage, settle } from './respond.js';

@@ -8,7 +8,6 @@ import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import type { BillsSoFar } from '../../usage/so-far.js';
 import { dayOf } from '../../../shared/utc-day.js';
-import type { Visitor } from '../visitors.js';
 
 /** Days of usage shown, including today. */
 export const DAYS = 31;
@@ -51,7 +50,10 @@ export interface HeldCustomer {
 }
 
 /** Reads the overview; null if the key no longer exists. Rejects with StoreUnavailable. */
-export async function readOverview(parts: OverviewParts, { keyId, verdict }: Visitor): Promise<Overview | null> {
+export async function readOverview(
+  parts: OverviewParts,
+  { keyId, verdict }: Pick<Overview, 'verdict'> & { readonly keyId: string },
+): Promise<Overview | null> {
   const { engine, usage, recall, bills } = parts;
   const [record, days, customer, history, refusals, bill] = await Promise.all([
     engine.keys.read(keyId),

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { overviewPage } from '../../../../src/gateway/holder/overview/page.js';
-import { recentOf, type RecentExchange } from '../../../../src/gateway/observe/recent/exchange.js';
-import { makeExchange } from '../../exchange.js';
-import type { Overview } from '../../../../src/gateway/holder/overview/read.js';
+import { overviewPage } from '../../../src/gateway/holder/overview.js';
+import { recentOf, type RecentExchange } from '../../../src/gateway/observe/recent/exchange.js';
+import { makeExchange } from '../exchange.js';
+import type { Overview } from '../../../src/gateway/holder/overview/read.js';
 
 const NOON_MS = Date.parse('2026-11-21T12:00:00Z');
 const ODD = '<script>alert("x")</script>';

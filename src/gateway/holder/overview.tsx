@@ -1,16 +1,16 @@
-import { Notice } from '../../pages/components/notice.js';
-import { framed } from '../frame.js';
-import { lengthOf, Moment } from '../../pages/components/moment.js';
-import { RotateForm } from '../rotate.js';
-import { Bill } from './bill.js';
-import { Customer } from './customer.js';
-import { Events } from './events.js';
-import { KeyFacts } from './facts.js';
-import { Limits } from './limits.js';
-import type { Overview } from './read.js';
-import { Refusals } from './refusals.js';
-import { Samples } from './samples.js';
-import { Usage } from './usage.js';
+import { Notice } from '../pages/components/notice.js';
+import { framed } from './frame.js';
+import { lengthOf, Moment } from '../pages/components/moment.js';
+import { RotateForm } from './rotate.js';
+import { Bill } from './overview/bill.js';
+import { Customer } from './overview/customer.js';
+import { Events } from './overview/events.js';
+import { KeyFacts } from './overview/facts.js';
+import { Limits } from './overview/limits.js';
+import type { Overview } from './overview/read.js';
+import { Refusals } from './overview/refusals.js';
+import { Samples } from './overview/samples.js';
+import { Usage } from './overview/usage.js';
 
 interface OverviewParts {
   readonly path: string;
