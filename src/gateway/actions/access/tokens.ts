@@ -5,8 +5,7 @@ import { ChangeUncertain } from '../../store/records/conflicts.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import type { Clock } from '../../store/store-clock.js';
 import { expiresAfter, name, quote, required, type Body } from '../../accounts/fields.js';
-import { isKeyId, looksLikeToken, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
-import { AdminRefusal } from '../answer.js';
+import { isKeyId, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
 
 const role = z
   .enum(ROLES, {
@@ -45,20 +44,17 @@ export class AdminTokens {
     return { record, token };
   }
 
-  /** Rejects with AdminRefusal 404. */
-  async get(id: string): Promise<AdminToken> {
-    const record = isKeyId(id) ? await this.#store.read(id) : undefined;
-    if (record === undefined) throw notFound(id);
-    return record;
+  async get(id: string): Promise<AdminToken | undefined> {
+    return isKeyId(id) ? this.#store.read(id) : undefined;
   }
 
   list(): Promise<readonly AdminToken[]> {
     return this.#store.list();
   }
 
-  /** Revokes the token immediately, on every gateway. Rejects with AdminRefusal 404. */
-  async revoke(id: string): Promise<void> {
-    if (!isKeyId(id) || !(await this.#store.remove(id))) throw notFound(id);
+  /** Revokes the token immediately, on every gateway. Returns whether there was one. */
+  async revoke(id: string): Promise<boolean> {
+    return isKeyId(id) && this.#store.remove(id);
   }
 
   /** Returns the record of a valid token; undefined for any other. */
@@ -67,18 +63,11 @@ export class AdminTokens {
     return parsed === null ? undefined : this.holderOfHash(parsed.id, parsed.secretHash);
   }
 
-  /** Like `find`, by the hash of the token, which a session stores. @param secretHash 43 characters */
+  /** Like `holderOf`, by the hash of the token, which a session stores. @param secretHash 43 characters */
   async holderOfHash(id: string, secretHash: string): Promise<AdminToken | undefined> {
     const record = await this.#store.read(id);
     if (record === undefined || !timingSafeEqual(Buffer.from(record.hash), Buffer.from(secretHash))) return undefined;
     if (record.expiresAtMs === null) return record;
     return hasExpired(record, await this.#clock()) ? undefined : record;
   }
-}
-
-function notFound(id: string): AdminRefusal {
-  const hint = looksLikeToken(id)
-    ? 'a whole token was given: give its id, the 12 characters after pta_'
-    : 'no admin token has this id';
-  return new AdminRefusal(404, 'token_not_found', hint);
 }

@@ -10,7 +10,7 @@ import { GATEWAY_ACTIONS } from '../service/gateways.js';
 import { KEY_ACTIONS } from '../accounts/keys.js';
 import { PLAN_ACTIONS } from '../usage/plans.js';
 import { SERVICE_ACTIONS } from '../service/health.js';
-import { TOKEN_ACTIONS } from '../access/access.js';
+import { TOKEN_ACTIONS } from '../service/access.js';
 import { USAGE_ACTIONS } from '../usage/reports.js';
 import { WINDOW_ACTIONS } from '../accounts/windows.js';
 import type { Action } from '../action.js';

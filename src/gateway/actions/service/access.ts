@@ -1,3 +1,5 @@
+import { looksLikeToken } from '../../accounts/token.js';
+import { AdminRefusal } from '../answer.js';
 import { isoOrNull } from '../../accounts/edits.js';
 import { hasExpired, type AdminToken } from '../../store/records/admin-token.js';
 import { IssuedToken, NewToken, Token, TokenList } from '../schemas.js';
@@ -52,7 +54,11 @@ export const TOKEN_ACTIONS: readonly Action[] = [
   action(`GET ${TOKENS}/{id}`, 'operator', 'Show one admin token', {
     commands: [{ usage: 'tokens show <id>', example: '3hT9sQ0aZk1B' }],
     gives: Token,
-    handle: async ({ parts, tokens, id }) => ({ json: viewOf(await tokens.get(id), await parts.registry.nowMs()) }),
+    handle: async ({ parts, tokens, id }) => {
+      const record = await tokens.get(id);
+      if (record === undefined) throw notFound(id);
+      return { json: viewOf(record, await parts.registry.nowMs()) };
+    },
   }),
   action(`DELETE ${TOKENS}/{id}`, 'operator', 'Revoke an admin token immediately', {
     commands: [
@@ -83,7 +89,9 @@ export const TOKEN_ACTIONS: readonly Action[] = [
         done: 'The token is revoked.',
       },
     ],
-    handle: ({ tokens, id }) => tokens.revoke(id),
+    handle: async ({ tokens, id }) => {
+      if (!(await tokens.revoke(id))) throw notFound(id);
+    },
   }),
   action('DELETE /admin/v1/sessions', 'operator', 'End all sessions of the console and of account pages', {
     commands: [
@@ -98,6 +106,13 @@ Keys and admin tokens keep working; rotate or revoke one that leaked.`,
     handle: ({ parts }) => parts.engine.sessionSecret.replace(),
   }),
 ];
+
+function notFound(id: string): AdminRefusal {
+  const hint = looksLikeToken(id)
+    ? 'a whole token was given: give its id, the 12 characters after pta_'
+    : 'no admin token has this id';
+  return new AdminRefusal(404, 'token_not_found', hint);
+}
 
 function gone(count: number): string {
   return count === 1 ? '1 expired token is gone.' : `${count} expired tokens are gone.`;
