@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Sources } from '../gateway/config/load.js';
-import type { Operation } from '../gateway/contract/operation.js';
+import type { Operation } from '../gateway/contract/operation/operation.js';
 import { CommandError } from './terminal/command-error.js';
 import { keyValues, say, sayJson, styled, table } from './terminal/output.js';
 import { cell } from '../shared/readable.js';

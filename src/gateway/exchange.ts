@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { Metered } from './contract/cost.js';
-import type { Match, Operation } from './contract/operation.js';
+import type { Metered } from './contract/operation/cost.js';
+import type { Match, Operation } from './contract/operation/operation.js';
 import type { Subject } from './admission/port.js';
 import type { StandingVerdict } from './admission/verdict.js';
 import type { Refusal } from './refusal.js';

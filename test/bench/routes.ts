@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Operation } from '../../src/gateway/contract/operation.js';
+import type { Operation } from '../../src/gateway/contract/operation/operation.js';
 import { buildRoutes } from '../../src/gateway/contract/path/routes.js';
 import { loadContract } from '../../src/gateway/contract/load.js';
 import { quantile } from './figures.js';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadContract } from '../../src/gateway/contract/load.js';
-import type { Operation, RouteTable } from '../../src/gateway/contract/operation.js';
+import type { Operation, RouteTable } from '../../src/gateway/contract/operation/operation.js';
 
 /** What became of one document. */
 interface Result {

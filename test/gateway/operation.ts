@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/gateway/contract/operation.js';
+import type { Operation } from '../../src/gateway/contract/operation/operation.js';
 
 /** A made-up operation: `GET /v1/pets` but for what is given. */
 export function makeOperation(more: Partial<Operation> = {}): Operation {

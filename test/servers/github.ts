@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Operation } from '../../src/gateway/contract/operation.js';
+import type { Operation } from '../../src/gateway/contract/operation/operation.js';
 import { withinBudget } from '../../src/gateway/contract/path/pattern.js';
 import { holdTo } from '../../src/gateway/contract/path/schema.js';
 import { packageRoot } from '../../src/shared/package-root.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { pageFile, STYLE_FILE, type PageFile } from '../pages/files.js';
-import { CONSOLE } from './page.js';
+import { CONSOLE } from './visit/page.js';
 
 const LIVE_FILE = pageFile('live', 'js', readFileSync(new URL('./console-browser.js', import.meta.url), 'utf8'));
 

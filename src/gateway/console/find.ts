@@ -1,5 +1,5 @@
 import { AdminRefusal } from '../actions/answer.js';
-import type { Page } from './page.js';
+import type { Page } from './visit/page.js';
 
 /** A page, and the parameters in its path. */
 export interface FoundPage {

@@ -8,7 +8,7 @@ import { formPages } from './forms/pages.js';
 import { showKey } from './keys/one.js';
 import { KEY_PAGES } from './keys/pages.js';
 import { OVERVIEW_PAGES } from './overview/pages.js';
-import type { Page } from './page.js';
+import type { Page } from './visit/page.js';
 import { PLAN_PAGES } from './plans/pages.js';
 import { RUNBOOK_PAGES } from './runbooks/pages.js';
 import { SETTINGS_PAGES } from './settings/pages.js';

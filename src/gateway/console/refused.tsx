@@ -1,6 +1,6 @@
 import type { AdminRefusal } from '../actions/answer.js';
 import { Notice } from '../pages/components/notice.js';
-import { CONSOLE } from './page.js';
+import { CONSOLE } from './visit/page.js';
 import { TokenForm } from './sign-in/pages.js';
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,7 +1,7 @@
 import { parseExact, unmark } from '../../shared/exact-numbers.js';
 import { follow, isMapping, mapping, parametersIn, type Mapping } from './document/references.js';
 import type { Contract } from './load.js';
-import type { Operation } from './operation.js';
+import type { Operation } from './operation/operation.js';
 
 export interface ExampleRequest {
   readonly method: string;

@@ -12,7 +12,7 @@ import { openDocument } from './document/open.js';
 import { locationsIn } from './document/security.js';
 import { serve } from './served/serve.js';
 import { nameOperations } from './names.js';
-import type { RouteTable } from './operation.js';
+import type { RouteTable } from './operation/operation.js';
 import { ownItems } from './own.js';
 import { buildRoutes, type PathRules } from './path/routes.js';
 import { shapeOf } from './path/segments.js';

@@ -1,7 +1,7 @@
 import type { Path } from '../config/files/yaml-file.js';
 import type { Report } from './document/findings.js';
 import type { Mapping } from './document/references.js';
-import type { Operation } from './operation.js';
+import type { Operation } from './operation/operation.js';
 
 /** Operations that the gateway serves itself. This one shows a key all its windows. */
 export const OWN_USAGE = 'getOwnUsage';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { problemsOf } from '../config/files/issues.js';
 import type { Path } from '../config/files/yaml-file.js';
 import { duration, LARGEST_BODY, LONGEST, mapping, size } from '../config/schema/values.js';
-import { cost } from './cost.js';
+import { cost } from './operation/cost.js';
 import type { Findings } from './document/findings.js';
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {

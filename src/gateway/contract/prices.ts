@@ -4,7 +4,7 @@ import type { Layers } from '../config/files/layers.js';
 import { suggestion } from '../../shared/names/nearest.js';
 import { ConfigError, renderProblem, type Problem } from '../config/files/problem.js';
 import type { Path } from '../config/files/yaml-file.js';
-import type { Operation } from './operation.js';
+import type { Operation } from './operation/operation.js';
 import { UNMATCHED } from './route.js';
 
 /** Limit for problems and for warnings: more help nobody, and a hostile file could cause millions. */

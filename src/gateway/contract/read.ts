@@ -1,11 +1,11 @@
 import type { Path } from '../config/files/yaml-file.js';
-import { readCost, type Metered } from './cost.js';
+import { readCost, type Metered } from './operation/cost.js';
 import type { Findings } from './document/findings.js';
 import { isMethod } from '../edge/method.js';
 import { ADDITIONAL, isSecured, operationsOf } from './document/operations.js';
 import { expand, isMapping, leaveOut, list, parametersIn, textIn, type Mapping } from './document/references.js';
 import { isHostAlone, serverPaths } from './document/servers.js';
-import type { Operation } from './operation.js';
+import type { Operation } from './operation/operation.js';
 import { readParameters } from './path/parameters.js';
 import { fixedHeaders, readLifetime, readPolicy, type Policy } from './policy.js';
 import { normalTemplate } from './document/template.js';

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { ConfigError, type Problem } from '../config/files/problem.js';
 import { changedMs, stampOf } from '../config/files/content.js';
 import { loadContract, type ContractSettings, type LoadedContract } from './load.js';
-import type { Operation } from './operation.js';
+import type { Operation } from './operation/operation.js';
 import { buildRoutes } from './path/routes.js';
 
 type Settings = ContractSettings & { readonly contract: string | null };

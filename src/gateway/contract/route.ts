@@ -2,8 +2,8 @@ import { EVERY_OPERATION } from '../admission/windows.js';
 import { onlyValueOf, wantsHtml } from '../edge/fields.js';
 import { toRouted, type RouteRequirements, type Routed, type Stripped } from '../exchange.js';
 import { REFUSALS, withHeaders, type Refusal } from '../refusal.js';
-import { holdOf } from './cost.js';
-import type { Match, Operation, RouteTable } from './operation.js';
+import { holdOf } from './operation/cost.js';
+import type { Match, Operation, RouteTable } from './operation/operation.js';
 import { DOCS, OWN_USAGE, ownOperation } from './own.js';
 
 /** The name in the ledger for a request that matches no operation of the contract. */

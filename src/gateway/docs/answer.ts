@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { commonHeaders } from '../answer.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { DOCS, DOCS_FILE } from '../contract/own.js';
 import { addVary, lowerName, wantsHtml } from '../edge/fields.js';
 import type { Admitted } from '../exchange.js';

@@ -1,5 +1,5 @@
 import type { Plans } from '../admission/plan.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { fullNumber } from '../pages/components/figure.js';
 
 export const costText = (cost: number): string =>

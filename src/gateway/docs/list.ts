@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { fullNumber } from '../pages/components/figure.js';
 import { markup, type Markup } from './markup.js';
 import type { Reference } from './reference.js';

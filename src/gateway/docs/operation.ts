@@ -1,7 +1,7 @@
 import { ANY_METHOD } from '../contract/document/any-path.js';
 import { mapping, textIn, type Mapping } from '../contract/document/references.js';
 import { exampleTarget, exampleText } from '../contract/example.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { samplesOf } from '../contract/samples.js';
 import { bodyOf, type Body } from './example.js';
 import { costsOf } from './figures.js';

@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { operationList } from './list.js';
 import { markup, type Markup } from './markup.js';
 import { operationDetails } from './operation.js';

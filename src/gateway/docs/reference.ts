@@ -2,7 +2,7 @@ import type { Settings } from '../config/schema/gateway.js';
 import { exampleRequest } from '../contract/example.js';
 import { list, mapping, textIn, type Mapping } from '../contract/document/references.js';
 import type { Contract } from '../contract/load.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { DOCS, DOCS_FILE, OPENAPI, OWN_USAGE, ownOperation } from '../contract/own.js';
 import { CATALOGUE } from '../refusals/catalogue.js';
 import { worded, type CredentialLocations } from '../refusals/credential-location.js';

@@ -2,7 +2,7 @@ import { parseExact } from '../../shared/exact-numbers.js';
 import { operationsOf } from '../contract/document/operations.js';
 import { list, mapping, targetOf, type Mapping } from '../contract/document/references.js';
 import { normalTemplate } from '../contract/document/template.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 
 /** A longer chain of references is treated as a cycle. */
 const MAX_STEPS = 20;

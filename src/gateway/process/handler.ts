@@ -6,7 +6,7 @@ import type { EndedRequest, ServingEngine } from '../store/port.js';
 import type { Settings } from '../config/schema/gateway.js';
 import { createDocumentAnswer, createOptionsAnswer } from '../contract/served/answers.js';
 import type { Contract } from '../contract/load.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { DOCS, OPENAPI, OWN_USAGE, ownOperation } from '../contract/own.js';
 import { createRoute, MALFORMED } from '../contract/route.js';
 import { createDocsAnswers } from '../docs/answer.js';

@@ -1,5 +1,5 @@
 import type { UpstreamSettings } from '../config/schema/upstream.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import type { BodyRest } from '../exchange.js';
 import { REFUSALS, type Refusal, type TimeLimit } from '../refusal.js';
 

@@ -1,4 +1,4 @@
-import type { CostSource } from '../contract/cost.js';
+import type { CostSource } from '../contract/operation/cost.js';
 import { onlyValueOf } from '../edge/fields.js';
 
 /** A larger figure is a mistake, and counts as none. */

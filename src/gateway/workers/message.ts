@@ -1,7 +1,7 @@
 import { Certificate } from '../config/certificate.js';
 import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
-import type { Operation } from '../contract/operation.js';
+import type { Operation } from '../contract/operation/operation.js';
 import { buildRoutes } from '../contract/path/routes.js';
 import type { Question, Remembered } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createFinder } from '../../../src/gateway/console/find.js';
-import { page } from '../../../src/gateway/console/page.js';
+import { page } from '../../../src/gateway/console/visit/page.js';
 
 const serve = (): { readonly to: string } => ({ to: '' });
 const LIST = page('GET /keys', 'GET /admin/v1/keys', 'Keys', { serve });

@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import { ConfigError, loadSources } from '../../../src/gateway/config/load.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
 import { checkPrices } from '../../../src/gateway/contract/prices.js';
-import type { Operation } from '../../../src/gateway/contract/operation.js';
+import type { Operation } from '../../../src/gateway/contract/operation/operation.js';
 
 const { operations } = loadContract().routes;
 /** The contract, in which adding a pet costs seven. */

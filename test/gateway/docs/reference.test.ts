@@ -1,7 +1,7 @@
 import t from 'tap';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { CATALOGUE } from '../../../src/gateway/refusals/catalogue.js';
-import type { Operation } from '../../../src/gateway/contract/operation.js';
+import type { Operation } from '../../../src/gateway/contract/operation/operation.js';
 import { loadContract } from '../../../src/gateway/contract/load.js';
 import { aboutOf, referenceOf, type Reference } from '../../../src/gateway/docs/reference.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { CostSource } from '../../../src/gateway/contract/cost.js';
+import type { CostSource } from '../../../src/gateway/contract/operation/cost.js';
 import { meterOf, unitsOf } from '../../../src/gateway/upstream/meter.js';
 
 const TOKENS: CostSource = { json: ['usage', 'total_tokens'] };

@@ -5,7 +5,7 @@ import { Badge } from '../../pages/components/notice.js';
 import { Table } from '../../pages/components/table.js';
 import { ActionForm } from '../forms/offered.js';
 import { Outcome } from '../forms/pages.js';
-import { CONSOLE, page, type Page, type Visit } from '../page.js';
+import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
 import { SIGN_IN } from '../sign-in/pages.js';
 
 const ON = '/access';

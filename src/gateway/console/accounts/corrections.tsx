@@ -2,7 +2,7 @@ import { CorrectionPage } from '../../actions/schemas.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
-import type { Visit } from '../page.js';
+import type { Visit } from '../visit/page.js';
 import { ActionForm } from '../forms/offered.js';
 
 const LIST = 'GET /admin/v1/usage/corrections';

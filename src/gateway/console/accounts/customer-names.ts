@@ -1,5 +1,5 @@
 import { Customer } from '../../actions/schemas.js';
-import type { AdminApi } from '../api.js';
+import type { AdminApi } from '../visit/api.js';
 
 /** Returns what to call each of these customers: its name, or its ID if it has none or cannot be read. */
 export async function customerNames(

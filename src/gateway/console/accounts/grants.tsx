@@ -3,7 +3,7 @@ import type { Grant } from '../../actions/schemas.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';
 import { fullNumber } from '../../pages/components/figure.js';
-import type { Visit } from '../page.js';
+import type { Visit } from '../visit/page.js';
 import { ActionForm } from '../forms/offered.js';
 
 const WITHDRAW = 'grants/{part}/withdrawn';

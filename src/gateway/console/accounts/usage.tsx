@@ -3,8 +3,8 @@ import type { dayLimit } from '../../pages/components/day-limit.js';
 import { BarPlot } from '../../pages/components/plot.js';
 import { addressOf } from '../../pages/components/pager.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
-import { CONSOLE, type Visit } from '../page.js';
-import { reportFor } from '../report.js';
+import { CONSOLE, type Visit } from '../visit/page.js';
+import { reportFor } from '../visit/report.js';
 
 /** Number of days shown, including today. */
 const DAYS = 31;

@@ -5,8 +5,8 @@ import { Moment } from '../../pages/components/moment.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
-import { OtherGateways } from '../other-gateways.js';
-import { CONSOLE, page, type Page } from '../page.js';
+import { OtherGateways } from '../visit/other-gateways.js';
+import { CONSOLE, page, type Page } from '../visit/page.js';
 
 export const READ_AUDIT = 'GET /admin/v1/audit';
 export const AUDIT = `${CONSOLE}/audit`;

@@ -5,7 +5,7 @@ import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import { ActionForm } from '../forms/offered.js';
 import { Outcome } from '../forms/pages.js';
-import { CONSOLE, page, type Page, type Visit } from '../page.js';
+import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
 
 const ON = '/bans';
 const BANS = CONSOLE + ON;

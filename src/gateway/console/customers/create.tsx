@@ -2,10 +2,10 @@ import { Customer, NewCustomer } from '../../actions/schemas.js';
 import { PostForm, sentWith } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';
-import { problemsOf } from '../api.js';
+import { problemsOf } from '../visit/api.js';
 import { bodyIn, Fields } from '../forms/fields.js';
 import { fieldsOf } from '../forms/table.js';
-import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+import { CONSOLE, type PageAnswer, type Visit } from '../visit/page.js';
 
 const MAIN = fieldsOf(NewCustomer, { fields: ['name', 'plan', 'reference'] });
 const MORE = fieldsOf(NewCustomer, { fields: ['limits', 'note'] });

@@ -6,7 +6,7 @@ import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import { State } from '../accounts/state.js';
-import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+import { CONSOLE, type PageAnswer, type Visit } from '../visit/page.js';
 
 const CUSTOMERS = `${CONSOLE}/customers`;
 const PER_PAGE = 50;

@@ -7,8 +7,8 @@ import { Table } from '../../pages/components/table.js';
 import { netUnits } from '../../store/records/counts.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
 import { pathOf } from '../accounts/account.js';
-import { CONSOLE, type Visit } from '../page.js';
-import { reportFor } from '../report.js';
+import { CONSOLE, type Visit } from '../visit/page.js';
+import { reportFor } from '../visit/report.js';
 
 const REPORT = 'GET /admin/v1/usage';
 const CORRECT = 'POST /admin/v1/usage/corrections';

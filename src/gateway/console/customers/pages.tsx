@@ -1,4 +1,4 @@
-import { page, type Page } from '../page.js';
+import { page, type Page } from '../visit/page.js';
 import { createCustomer, NewCustomerForm } from './create.js';
 import { listCustomers } from './list.js';
 import { showCustomer } from './one.js';

@@ -2,7 +2,7 @@ import { CheckFields, SelectField, TextField, type Submitted } from '../../pages
 import type { Form } from '../../pages/form.js';
 import { LimitFields, limitsIn } from './limits.js';
 import { PlanField } from './plan-field.js';
-import type { Visit } from '../page.js';
+import type { Visit } from '../visit/page.js';
 import type { Offered, Property } from './table.js';
 
 interface FieldsParts extends Pick<Offered, 'fields' | 'required'> {

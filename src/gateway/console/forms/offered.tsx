@@ -1,5 +1,5 @@
 import { PostForm, TextField, type Submitted } from '../../pages/components/form.js';
-import { CONSOLE, type Visit } from '../page.js';
+import { CONSOLE, type Visit } from '../visit/page.js';
 import { Fields } from './fields.js';
 import { FORMS, formOn, type Offered } from './table.js';
 

@@ -1,8 +1,8 @@
 import type { Child } from '#jsx/jsx-runtime';
 import { Notice, Problems } from '../../pages/components/notice.js';
 import { ShownOnce } from './shown-once.js';
-import { problemsOf } from '../api.js';
-import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../page.js';
+import { problemsOf } from '../visit/api.js';
+import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../visit/page.js';
 import { bodyIn } from './fields.js';
 import { FORMS, type Offered } from './table.js';
 

@@ -1,5 +1,5 @@
 import { SelectField, type Submitted } from '../../pages/components/form.js';
-import type { Visit } from '../page.js';
+import type { Visit } from '../visit/page.js';
 
 interface PlanFieldParts {
   readonly visit: Visit;

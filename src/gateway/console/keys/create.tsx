@@ -4,10 +4,10 @@ import { PostForm, sentWith } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { pathOf } from '../accounts/account.js';
 import { ShownOnce } from '../forms/shown-once.js';
-import { problemsOf } from '../api.js';
+import { problemsOf } from '../visit/api.js';
 import { bodyIn, Fields } from '../forms/fields.js';
 import { fieldsOf } from '../forms/table.js';
-import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+import { CONSOLE, type PageAnswer, type Visit } from '../visit/page.js';
 
 const WHOSE = fieldsOf(NewKey, { fields: ['name', 'customer', 'plan'] });
 const MORE = fieldsOf(NewKey, { fields: ['expires', 'scopes', 'limits', 'note'] });

@@ -17,7 +17,7 @@ import { ActionForms } from '../forms/offered.js';
 import { Outcome } from '../forms/pages.js';
 import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
-import { CONSOLE, type Visit } from '../page.js';
+import { CONSOLE, type Visit } from '../visit/page.js';
 import { Windows } from './windows.js';
 
 const API = '/admin/v1/keys/{id}';

@@ -1,4 +1,4 @@
-import { page, type Page } from '../page.js';
+import { page, type Page } from '../visit/page.js';
 import { createKey, NewKeyForm } from './create.js';
 import { listKeys } from './list.js';
 import { showKey } from './one.js';

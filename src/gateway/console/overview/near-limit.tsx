@@ -2,7 +2,7 @@ import { KeyPage } from '../../actions/schemas.js';
 import { Table } from '../../pages/components/table.js';
 import { shareUsed } from '../keys/windows.js';
 import { CUSTOMER, FULLEST, KEY, linesOf, PLAN, type Line } from '../keys/list.js';
-import { CONSOLE, type Visit } from '../page.js';
+import { CONSOLE, type Visit } from '../visit/page.js';
 
 const LIST = 'GET /admin/v1/keys';
 const PERCENT = '80';

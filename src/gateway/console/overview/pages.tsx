@@ -2,7 +2,7 @@ import { renderToString } from '#jsx/render';
 import { addressOf } from '../../pages/components/pager.js';
 import { AuditList } from '../../actions/schemas.js';
 import { READ_AUDIT } from '../audit/pages.js';
-import { CONSOLE, page, type Page, type Visit } from '../page.js';
+import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
 import { mayReadRefused, readRefused } from './top-refused.js';
 import { rangeOf } from './series.js';
 import { readNearLimit } from './near-limit.js';

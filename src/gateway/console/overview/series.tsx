@@ -6,7 +6,7 @@ import { Table } from '../../pages/components/table.js';
 import { quantileOf } from '../figures/buckets.js';
 import { RANGES, type History, type Range } from '../figures/history.js';
 import { merged, type Point, type Upstream } from '../figures/point.js';
-import { CONSOLE } from '../page.js';
+import { CONSOLE } from '../visit/page.js';
 import { duration, percentOf, percentText, shareOf } from './figures.js';
 import { upstreamState } from './upstream-state.js';
 

@@ -3,7 +3,7 @@ import { RefusedList } from '../../actions/schemas.js';
 import { Table } from '../../pages/components/table.js';
 import { pathOf } from '../accounts/account.js';
 import { customerNames } from '../accounts/customer-names.js';
-import type { AdminApi } from '../api.js';
+import type { AdminApi } from '../visit/api.js';
 
 const ROUTE = 'GET /admin/v1/refused';
 const SHOWN = 5;

@@ -6,7 +6,7 @@ import { Badge } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { limitsText } from '../forms/limits.js';
-import { CONSOLE, page, type Page } from '../page.js';
+import { CONSOLE, page, type Page } from '../visit/page.js';
 import { askedForPlans, REHEARSAL, REHEARSE, rehearsed } from './rehearse.js';
 
 const LIST = 'GET /admin/v1/plans';

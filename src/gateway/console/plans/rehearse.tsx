@@ -4,8 +4,8 @@ import { ConfigError, renderProblem } from '../../config/files/problem.js';
 import { PostForm, sentWith, TextAreaField, TextField } from '../../pages/components/form.js';
 import { Problems } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
-import { problemsOf } from '../api.js';
-import { CONSOLE, type PageAnswer, type Visit } from '../page.js';
+import { problemsOf } from '../visit/api.js';
+import { CONSOLE, type PageAnswer, type Visit } from '../visit/page.js';
 import { FigureFields, withFigures, type PlanFigures } from './figures.js';
 import { RehearsalView } from './rehearsal.js';
 

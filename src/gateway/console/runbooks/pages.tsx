@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Child } from '#jsx/jsx-runtime';
 import { packageRoot } from '../../../shared/package-root.js';
 import { AdminRefusal } from '../../actions/answer.js';
-import { CONSOLE, page, type Page } from '../page.js';
+import { CONSOLE, page, type Page } from '../visit/page.js';
 
 const NAME = /^Petgate\w{1,60}$/;
 

@@ -8,7 +8,7 @@ import { Badge, Notice } from '../../pages/components/notice.js';
 import { SearchForm, TextField } from '../../pages/components/form.js';
 import { Sections } from '../../pages/components/sections.js';
 import { Table } from '../../pages/components/table.js';
-import { CONSOLE, page, type Page, type Visit } from '../page.js';
+import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
 import { runbookPath } from '../runbooks/pages.js';
 
 /** Labels of petgate_info, and their names on the page. */

@@ -7,8 +7,8 @@ import { SearchForm } from '../../pages/components/form.js';
 import { Windows } from '../keys/windows.js';
 import { pathOf } from '../accounts/account.js';
 import { customerNames } from '../accounts/customer-names.js';
-import { OtherGateways } from '../other-gateways.js';
-import { CONSOLE, page, type Page } from '../page.js';
+import { OtherGateways } from '../visit/other-gateways.js';
+import { CONSOLE, page, type Page } from '../visit/page.js';
 
 const WHY_ROUTE = 'GET /admin/v1/exchanges/{id}';
 const QUESTION =

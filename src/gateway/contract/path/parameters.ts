@@ -1,4 +1,4 @@
-import type { Operation, PathParameter } from '../operation.js';
+import type { Operation, PathParameter } from '../operation/operation.js';
 import { withinBudget } from './pattern.js';
 import { holdTo } from './schema.js';
 import { fitsSegment, greedyWithin, parseTemplate } from './segments.js';

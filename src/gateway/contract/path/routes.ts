@@ -1,5 +1,5 @@
 import { ANY_METHOD } from '../document/any-path.js';
-import type { Match, Operation, RouteTable } from '../operation.js';
+import type { Match, Operation, RouteTable } from '../operation/operation.js';
 import { createFits } from './parameters.js';
 import { findsSimilar } from './similar.js';
 import { createNode, find, insert, type Node } from './tree.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { loadContract } from '../../../../src/gateway/contract/load.js';
-import type { Match, Operation, RouteTable } from '../../../../src/gateway/contract/operation.js';
+import type { Match, Operation, RouteTable } from '../../../../src/gateway/contract/operation/operation.js';
 import { buildRoutes } from '../../../../src/gateway/contract/path/routes.js';
 import { makeOperation } from '../../operation.js';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Operation } from '../../../../src/gateway/contract/operation.js';
+import type { Operation } from '../../../../src/gateway/contract/operation/operation.js';
 import { buildRoutes, type PathRules } from '../../../../src/gateway/contract/path/routes.js';
 import { loosen } from '../../../../src/gateway/contract/path/similar.js';
 import { makeOperation } from '../../operation.js';

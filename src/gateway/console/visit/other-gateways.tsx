@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { ExchangeList } from '../actions/schemas.js';
-import { Moment } from '../pages/components/moment.js';
-import { Table } from '../pages/components/table.js';
+import type { ExchangeList } from '../../actions/schemas.js';
+import { Moment } from '../../pages/components/moment.js';
+import { Table } from '../../pages/components/table.js';
 
 /** Lists the other gateways: each remembers only its own requests. */
 export function OtherGateways({ gateways }: Pick<z.output<typeof ExchangeList>, 'gateways'>) {

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { AdminTokens } from '../../../src/gateway/actions/access/tokens.js';
-import { AdminRefusal } from '../../../src/gateway/actions/answer.js';
-import { History, IssuedKey, KeyPage } from '../../../src/gateway/actions/schemas.js';
-import type { Role } from '../../../src/gateway/store/records/admin-token.js';
-import { AdminApi, problemsOf } from '../../../src/gateway/console/api.js';
-import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
-import { KeyRefused } from '../../../src/gateway/accounts/refused.js';
-import { openConsole, type Console } from './visitor.js';
+import { AdminTokens } from '../../../../src/gateway/actions/access/tokens.js';
+import { AdminRefusal } from '../../../../src/gateway/actions/answer.js';
+import { History, IssuedKey, KeyPage } from '../../../../src/gateway/actions/schemas.js';
+import type { Role } from '../../../../src/gateway/store/records/admin-token.js';
+import { AdminApi, problemsOf } from '../../../../src/gateway/console/visit/api.js';
+import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
+import { KeyRefused } from '../../../../src/gateway/accounts/refused.js';
+import { openConsole, type Console } from '../visitor.js';
 
 function apiOf({ parts }: Console, role: Role): AdminApi {
   const tokens = new AdminTokens(parts.engine.tokens, () => parts.registry.nowMs());

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
-import { KeyRefused } from '../accounts/refused.js';
-import type { Body } from '../accounts/fields.js';
-import type { Caller } from '../admin/access/authorize.js';
-import { rolesFor } from '../actions/access/roles.js';
-import { AdminRefusal, type Answer } from '../actions/answer.js';
-import type { AdminCore } from '../admin/mount.js';
-import { perform } from '../actions/table/perform.js';
-import type { Action } from '../actions/action.js';
-import { ACTIONS } from '../actions/table/actions.js';
-import { searchOf } from '../pages/components/pager.js';
+import { KeyRefused } from '../../accounts/refused.js';
+import type { Body } from '../../accounts/fields.js';
+import type { Caller } from '../../admin/access/authorize.js';
+import { rolesFor } from '../../actions/access/roles.js';
+import { AdminRefusal, type Answer } from '../../actions/answer.js';
+import type { AdminCore } from '../../admin/mount.js';
+import { perform } from '../../actions/table/perform.js';
+import type { Action } from '../../actions/action.js';
+import { ACTIONS } from '../../actions/table/actions.js';
+import { searchOf } from '../../pages/components/pager.js';
 
 /** The input of an action. */
 interface Question {

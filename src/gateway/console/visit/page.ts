@@ -1,15 +1,15 @@
 import type { Child } from '#jsx/jsx-runtime';
-import type { Access } from '../actions/access/roles.js';
-import type { Caller } from '../admin/access/authorize.js';
-import type { Headers } from '../actions/answer.js';
-import type { AdminParts } from '../actions/action.js';
-import { ACTIONS } from '../actions/table/actions.js';
-import type { Guard } from '../pages/components/form.js';
-import type { Form } from '../pages/form.js';
+import type { Access } from '../../actions/access/roles.js';
+import type { Caller } from '../../admin/access/authorize.js';
+import type { Headers } from '../../actions/answer.js';
+import type { AdminParts } from '../../actions/action.js';
+import { ACTIONS } from '../../actions/table/actions.js';
+import type { Guard } from '../../pages/components/form.js';
+import type { Form } from '../../pages/form.js';
 import type { AdminApi } from './api.js';
-import type { DailyUsage } from '../usage/daily/daily.js';
-import type { Samples } from './figures/samples.js';
-import type { SignIn } from './sign-in/sessions.js';
+import type { DailyUsage } from '../../usage/daily/daily.js';
+import type { Samples } from '../figures/samples.js';
+import type { SignIn } from './sessions.js';
 
 /** The path of the console; all pages are below it. */
 export const CONSOLE = '/console';

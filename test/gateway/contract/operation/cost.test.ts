@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
-import { holdOf } from '../../../src/gateway/contract/cost.js';
-import { loadContract } from '../../../src/gateway/contract/load.js';
+import { holdOf } from '../../../../src/gateway/contract/operation/cost.js';
+import { loadContract } from '../../../../src/gateway/contract/load.js';
 
 function load(t: Test, policy: unknown) {
   const path = join(t.testdir({}), 'openapi.json');

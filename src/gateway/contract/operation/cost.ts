@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_COST } from '../admission/bucket.js';
-import { choice, mapping, whole, wholeError } from '../config/schema/values.js';
-import { onlyValueOf } from '../edge/fields.js';
+import { MAX_COST } from '../../admission/bucket.js';
+import { choice, mapping, whole, wholeError } from '../../config/schema/values.js';
+import { onlyValueOf } from '../../edge/fields.js';
 
 /** Bytes of a unit: more than a response ever has. */
 const MAX_BYTES = 1e12;
