@@ -3,7 +3,7 @@ import type { Sources } from '../gateway/config/load.js';
 import type { Operation } from '../gateway/contract/operation/operation.js';
 import { CommandError } from './terminal/command-error.js';
 import { keyValues, say, sayJson, styled, table } from './terminal/output.js';
-import { cell } from '../shared/readable.js';
+import { cell } from '../shared/text/readable.js';
 
 export function configCommand(): Command {
   const config = new Command('config').description('check and show the configuration').addHelpText('after', EXAMPLES);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { listIn, type Connect, type Json } from './admin/client.js';
 import { CommandError } from './terminal/command-error.js';
 import { keyValues, say, sayJson, styled } from './terminal/output.js';
-import { cell } from '../shared/readable.js';
+import { cell } from '../shared/text/readable.js';
 import { segment } from './actions/segment.js';
 
 export function whyCommand(connect: Connect): Command {

@@ -2,7 +2,7 @@ import { CONCURRENCY } from './admission/leases.js';
 import { CATALOGUE, type CatalogueEntry } from './refusals/catalogue.js';
 import { bytesText, durationText } from './config/schema/quantity.js';
 import { REASON_SETTINGS, type UpstreamReason } from './refusals/reasons.js';
-import { escapeHtml } from '../shared/escape-html.js';
+import { escapeHtml } from '../shared/text/escape-html.js';
 
 /** Every refusal is an entry of the closed catalogue; only `refuse` in `answer.ts` renders it. */
 export type RefusalCode = keyof typeof CATALOGUE;

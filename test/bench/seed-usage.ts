@@ -4,7 +4,13 @@ import { connect } from 'node:net';
 import { recordRow, SEPARATOR, usageRow } from '../../src/gateway/store/embedded/files/rows.js';
 import { openStores } from '../../src/gateway/store/embedded/owner/stores.js';
 import { packCounts } from '../../src/gateway/store/embedded/journal/entry.js';
-import { dayNumberOf, KEY_INDEX, keyName, usageField, ledgerName } from '../../src/gateway/store/redis/keyspace/names.js';
+import {
+  dayNumberOf,
+  KEY_INDEX,
+  keyName,
+  usageField,
+  ledgerName,
+} from '../../src/gateway/store/redis/keyspace/names.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
 
 /**

@@ -28,5 +28,6 @@ export const TESTED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['src/gateway/store/embedded/ledger', 'test/conformance/ledger.ts'],
   ['src/gateway/store/outbox', 'test/conformance/outbox.ts'],
   ['src/gateway/console/accounts', 'test/gateway/console/keys and customers, whose pages have these parts'],
+  ['src/gateway/holder/overview', 'test/gateway/holder/overview.test.ts, which renders all of it'],
   ['src/gateway/usage/grouping', 'test/gateway/usage/report.test.ts'],
 ]);

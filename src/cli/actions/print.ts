@@ -1,6 +1,6 @@
 import { listIn, type Json } from '../admin/client.js';
 import { keyValues, styled, table } from '../terminal/output.js';
-import { cell, readable } from '../../shared/readable.js';
+import { cell, readable } from '../../shared/text/readable.js';
 import type { Column, Values, Prints } from '../../gateway/actions/command.js';
 
 /** Formats a response for people. @param secret name of the field that is shown only once */

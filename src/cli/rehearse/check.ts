@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Connect, Json } from '../admin/client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { say, sayJson, styled } from '../terminal/output.js';
-import { cell } from '../../shared/readable.js';
+import { cell } from '../../shared/text/readable.js';
 
 export function checkCommand(connect: Connect): Command {
   return new Command('check')

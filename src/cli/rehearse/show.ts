@@ -5,7 +5,7 @@ import type { BeforeAndAfter, Figures, Row } from '../../gateway/usage/rehearsal
 import { CommandError } from '../terminal/command-error.js';
 import { styled, table } from '../terminal/output.js';
 import { withCurrency } from '../../shared/currency.js';
-import { cell } from '../../shared/readable.js';
+import { cell } from '../../shared/text/readable.js';
 
 /** Rows shown; --json has all. */
 const MAX_SHOWN = 20;

@@ -1,6 +1,6 @@
 import { type AdminClient, listIn } from '../admin/client.js';
 import { say, styled } from '../terminal/output.js';
-import { cell } from '../../shared/readable.js';
+import { cell } from '../../shared/text/readable.js';
 
 /**
  * Prints how to make the first request. A store without any key gets one on plan free, shown only once.

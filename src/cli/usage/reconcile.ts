@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { CommandError } from '../terminal/command-error.js';
 import type { AdminClient, Connect, Json } from '../admin/client.js';
 import { say, sayJson, styled } from '../terminal/output.js';
-import { cell } from '../../shared/readable.js';
+import { cell } from '../../shared/text/readable.js';
 import { rowsOf } from '../actions/print.js';
 import { readCounter, type Counter } from './counter.js';
 import { readLedger } from './ledger.js';

@@ -4,7 +4,7 @@ import { CommandError } from '../terminal/command-error.js';
 import type { Dimension } from '../../gateway/usage/grouping/range.js';
 import { segment } from '../actions/segment.js';
 import { say, styled } from '../terminal/output.js';
-import { cell } from '../../shared/readable.js';
+import { cell } from '../../shared/text/readable.js';
 import { rowsOf } from '../actions/print.js';
 import { inCurrency } from '../../shared/currency.js';
 import { dayOf } from '../../shared/utc-day.js';

@@ -1,5 +1,5 @@
 import { toIdentified, type Credential, type Identified, type Routed } from '../exchange.js';
-import { ownText } from '../../shared/own-text.js';
+import { ownText } from '../../shared/text/own-text.js';
 import { isOwnForm, parseToken } from './token.js';
 
 /** Scheme and credential of RFC 6750 §2.1; the scheme is case-insensitive, one or more spaces. */

@@ -2,7 +2,7 @@ import { rolesFor } from '../actions/access/roles.js';
 import type { Caller } from '../admin/access/authorize.js';
 import { documentOf, type Frame } from '../pages/document.js';
 import { CONSOLE, type Page } from './visit/page.js';
-import { SIGN_OUT } from './sign-in/pages.js';
+import { SIGN_OUT } from './visit/sign-in.js';
 import { WhySearch } from './why/pages.js';
 
 /** The role for the page `/why`. */

@@ -12,7 +12,7 @@ import type { Page } from './visit/page.js';
 import { PLAN_PAGES } from './plans/pages.js';
 import { RUNBOOK_PAGES } from './runbooks/pages.js';
 import { SETTINGS_PAGES } from './settings/pages.js';
-import { SIGN_IN_PAGES } from './sign-in/pages.js';
+import { SIGN_IN_PAGES } from './visit/sign-in.js';
 import { WHY_PAGES } from './why/pages.js';
 import { USAGE_PAGES } from './usage/pages.js';
 

@@ -1,7 +1,7 @@
 import type { AdminRefusal } from '../actions/answer.js';
 import { Notice } from '../pages/components/notice.js';
 import { CONSOLE } from './visit/page.js';
-import { TokenForm } from './sign-in/pages.js';
+import { TokenForm } from './visit/sign-in.js';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This can’t be read',

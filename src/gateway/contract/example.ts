@@ -1,4 +1,4 @@
-import { parseExact, unmark } from '../../shared/exact-numbers.js';
+import { parseExact, unmark } from '../../shared/text/exact-numbers.js';
 import { follow, isMapping, mapping, parametersIn, type Mapping } from './document/references.js';
 import type { Contract } from './load.js';
 import type { Operation } from './operation/operation.js';

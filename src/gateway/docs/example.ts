@@ -1,4 +1,4 @@
-import { stringifyExact, unmark } from '../../shared/exact-numbers.js';
+import { stringifyExact, unmark } from '../../shared/text/exact-numbers.js';
 import { list, mapping, type Mapping } from '../contract/document/references.js';
 import { variantsOf } from './schema.js';
 import type { Resolve } from './source.js';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../shared/escape-html.js';
+import { escapeHtml } from '../../shared/text/escape-html.js';
 
 /** HTML that is safe to put into a page. */
 export interface Markup {

@@ -1,4 +1,4 @@
-import { stringifyExact } from '../../shared/exact-numbers.js';
+import { stringifyExact } from '../../shared/text/exact-numbers.js';
 import { list, mapping, pointerName, textIn, type Mapping } from '../contract/document/references.js';
 import { markup, paragraphs, type Markup } from './markup.js';
 import type { Resolve } from './source.js';

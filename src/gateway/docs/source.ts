@@ -1,4 +1,4 @@
-import { parseExact } from '../../shared/exact-numbers.js';
+import { parseExact } from '../../shared/text/exact-numbers.js';
 import { operationsOf } from '../contract/document/operations.js';
 import { list, mapping, targetOf, type Mapping } from '../contract/document/references.js';
 import { normalTemplate } from '../contract/document/template.js';

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { createNetworks } from '../../shared/addresses.js';
-import { ownText } from '../../shared/own-text.js';
+import { ownText } from '../../shared/text/own-text.js';
 
 export type AddressReader = ReturnType<typeof createAddressReader>;
 

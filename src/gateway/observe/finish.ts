@@ -1,11 +1,11 @@
 import type { Plans } from '../admission/plan.js';
 import type { EndedRequest } from '../store/port.js';
 import type { Exchange, ExchangeLog } from '../exchange.js';
-import type { AccessLine } from './access-line.js';
+import type { AccessLine } from './log/access-line.js';
 import { endedRequest } from './ended.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics } from './metrics/metrics.js';
 import type { RecentExchanges } from './recent/memory.js';
-import type { TextLine } from './text-line.js';
+import type { TextLine } from './log/text-line.js';
 
 /** Status logged for an exchange whose client left before its response; never sent. */
 const CLIENT_GONE = 499;

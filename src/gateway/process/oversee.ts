@@ -14,7 +14,7 @@ import type { Deliverer } from '../events/deliverer.js';
 import { watchHealth } from '../observe/health.js';
 import { KeyRegistry } from '../accounts/keys/registry.js';
 import { watchArchive, watchUnarchived } from '../usage/tasks/archive-metrics.js';
-import { runningBy, watchInfo } from '../observe/info.js';
+import { runningBy, watchInfo } from '../observe/metrics/info.js';
 import type { Recall } from '../observe/recent/recall.js';
 import { watchGateway, watchProcess } from '../observe/process.js';
 import { listen } from './server.js';

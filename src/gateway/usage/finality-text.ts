@@ -1,4 +1,4 @@
-import { cell } from '../../shared/readable.js';
+import { cell } from '../../shared/text/readable.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { fieldsIn, optionsFor } from '../../../src/cli/actions/options.js';
 import { recordOf } from '../../../src/cli/actions/print.js';
 import { NewKey, NewGrant } from '../../../src/gateway/actions/schemas.js';
-import { readable } from '../../../src/shared/readable.js';
+import { readable } from '../../../src/shared/text/readable.js';
 
 t.test('what is nested reads as words, not as JSON; control characters never reach the terminal', (t) => {
   for (const [value, words] of [

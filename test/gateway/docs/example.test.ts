@@ -1,6 +1,6 @@
 import t from 'tap';
 import { bodyOf } from '../../../src/gateway/docs/example.js';
-import { parseExact } from '../../../src/shared/exact-numbers.js';
+import { parseExact } from '../../../src/shared/text/exact-numbers.js';
 import type { Mapping } from '../../../src/gateway/contract/document/references.js';
 
 const SELF = { type: 'object', properties: { self: { $ref: '#self' } } };

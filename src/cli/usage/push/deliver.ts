@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.js';
-import { cell } from '../../../shared/readable.js';
+import { cell } from '../../../shared/text/readable.js';
 import type { UsageEvent } from './event.js';
 
 /** Where events go. */

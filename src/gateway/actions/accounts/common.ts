@@ -8,7 +8,7 @@ import { action, type AdminParts, type Action } from '../action.js';
 import { dayIn, type Command, type Prints, type Values } from '../command.js';
 import type { Form } from '../form.js';
 import { creditsIn } from '../../store/records/credit.js';
-import { cell, changesText } from '../../../shared/readable.js';
+import { cell, changesText } from '../../../shared/text/readable.js';
 import { creditView, entryView, grantsView, grantView } from './views.js';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import { AdminRefusal } from '../answer.js';
 import { checkOrder, days } from '../input/query.js';
 import { ArchiveStatus } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
-import { cell } from '../../../shared/readable.js';
+import { cell } from '../../../shared/text/readable.js';
 import type { Command } from '../command.js';
 
 const ARCHIVE = '/admin/v1/usage/archive';

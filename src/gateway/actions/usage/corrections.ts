@@ -3,7 +3,7 @@ import { isKeyId } from '../../accounts/token.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import { correctionsOf, type CorrectionOf, type CorrectionsAsked } from '../../store/records/correction.js';
 import { dayIn } from '../command.js';
-import { cell } from '../../../shared/readable.js';
+import { cell } from '../../../shared/text/readable.js';
 import { plansCounted } from './plans-counted.js';
 import type { Answer } from '../answer.js';
 import { checkOrder, days, paging, textCursor, textOf, whose } from '../input/query.js';

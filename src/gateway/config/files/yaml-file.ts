@@ -12,7 +12,7 @@ import {
   visit,
   type Document,
 } from 'yaml';
-import { markLong } from '../../../shared/exact-numbers.js';
+import { markLong } from '../../../shared/text/exact-numbers.js';
 import { ConfigError, type SourceLocation, type Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];

@@ -6,7 +6,7 @@ import { Table } from '../../pages/components/table.js';
 import { ActionForm } from '../forms/offered.js';
 import { Outcome } from '../forms/pages.js';
 import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
-import { SIGN_IN } from '../sign-in/pages.js';
+import { SIGN_IN } from '../visit/sign-in.js';
 
 const ON = '/access';
 const ACCESS = CONSOLE + ON;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { changesText } from '../../../shared/readable.js';
+import { changesText } from '../../../shared/text/readable.js';
 import type { History } from '../../actions/schemas.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Table } from '../../pages/components/table.js';

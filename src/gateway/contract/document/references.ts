@@ -1,5 +1,5 @@
 import { isMapping } from '../../../shared/mapping.js';
-import { unmark } from '../../../shared/exact-numbers.js';
+import { unmark } from '../../../shared/text/exact-numbers.js';
 
 export { isMapping };
 export type Mapping = Record<string, unknown>;

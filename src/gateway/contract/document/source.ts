@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { parseExact, stringifyExact } from '../../../shared/exact-numbers.js';
+import { parseExact, stringifyExact } from '../../../shared/text/exact-numbers.js';
 import { displayName, readText, readYaml, type YamlFile } from '../../config/files/yaml-file.js';
 import { ConfigError } from '../../config/files/problem.js';
 import { createLocate, duplicateName, lineAndColumn } from './json.js';

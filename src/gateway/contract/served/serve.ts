@@ -1,5 +1,5 @@
 import type { CredentialLocations } from '../../refusals/credential-location.js';
-import { stringifyExact } from '../../../shared/exact-numbers.js';
+import { stringifyExact } from '../../../shared/text/exact-numbers.js';
 import { FILES } from '../document/bundle.js';
 import { FullPaths } from '../document/full-paths.js';
 import { isSecured, operationsOf, POLICY } from '../document/operations.js';

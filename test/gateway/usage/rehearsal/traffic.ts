@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../../../../src/gateway/admission/port.js';
 import type { Plans } from '../../../../src/gateway/admission/plan.js';
 import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
-import { AccessLine } from '../../../../src/gateway/observe/access-line.js';
+import { AccessLine } from '../../../../src/gateway/observe/log/access-line.js';
 import { limitReached } from '../../../../src/gateway/refusal.js';
 import { operationTerms } from '../../../../src/gateway/admission/windows.js';
 import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';

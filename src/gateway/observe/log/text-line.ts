@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { Exchange } from '../exchange.js';
-import { REASONS } from '../refusals/reasons.js';
+import type { Exchange } from '../../exchange.js';
+import { REASONS } from '../../refusals/reasons.js';
 
 /** Longer paths are cut. */
 const MAX_PATH = 80;

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { loadContract } from '../../../src/gateway/contract/load.js';
-import { createMetrics } from '../../../src/gateway/observe/metrics.js';
-import { REASONS } from '../../../src/gateway/refusals/reasons.js';
-import { REFUSALS } from '../../../src/gateway/refusal.js';
-import { UPSTREAM_FAILURES } from '../../../src/gateway/upstream/addresses/failure.js';
-import { ADMITTED, STANDING } from '../admission/verdict.js';
+import { loadContract } from '../../../../src/gateway/contract/load.js';
+import { createMetrics } from '../../../../src/gateway/observe/metrics/metrics.js';
+import { REASONS } from '../../../../src/gateway/refusals/reasons.js';
+import { REFUSALS } from '../../../../src/gateway/refusal.js';
+import { UPSTREAM_FAILURES } from '../../../../src/gateway/upstream/addresses/failure.js';
+import { ADMITTED, STANDING } from '../../admission/verdict.js';
 
 t.test('labels come from closed sets: no key, address or path, and no status but its class', async (t) => {
   const operations = [...loadContract().routes.operations.map(({ id }) => id), 'options', 'unmatched', 'malformed'];

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { ANONYMOUS_PLAN } from '../admission/plan.js';
-import { UNMATCHED } from '../contract/route.js';
+import { ANONYMOUS_PLAN } from '../../admission/plan.js';
+import { UNMATCHED } from '../../contract/route.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickCounter } from './counter.js';
 

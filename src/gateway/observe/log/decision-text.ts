@@ -1,4 +1,4 @@
-import type { StandingVerdict } from '../admission/verdict.js';
+import type { StandingVerdict } from '../../admission/verdict.js';
 
 /** A request that reads the windows of every operation may have thousands. */
 const MAX_WINDOWS = 8;

@@ -1,5 +1,5 @@
-import type { Log } from '../../shared/log.js';
-import type { OnReplaced } from '../upstream/attempt.js';
+import type { Log } from '../../../shared/log.js';
+import type { OnReplaced } from '../../upstream/attempt.js';
 
 /** Maximum characters logged of a body, and of its Content-Type. */
 const SHOWN = 256;

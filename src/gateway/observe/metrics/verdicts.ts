@@ -1,8 +1,8 @@
 import { Counter, type Registry } from 'prom-client';
-import type { Per } from '../admission/bucket.js';
-import { ANONYMOUS_PLAN } from '../admission/plan.js';
-import { UNMATCHED } from '../contract/route.js';
-import type { OnVerdict } from '../admission/admit.js';
+import type { Per } from '../../admission/bucket.js';
+import { ANONYMOUS_PLAN } from '../../admission/plan.js';
+import { UNMATCHED } from '../../contract/route.js';
+import type { OnVerdict } from '../../admission/admit.js';
 import { QuickCounter } from './counter.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';

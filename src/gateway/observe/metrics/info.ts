@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Gauge, type Registry } from 'prom-client';
-import { fingerprintOf } from '../config/fingerprint.js';
-import type { Settings } from '../config/schema/gateway.js';
-import type { Running } from '../store/port.js';
-import { packageRoot } from '../../shared/package-root.js';
+import { fingerprintOf } from '../../config/fingerprint.js';
+import type { Settings } from '../../config/schema/gateway.js';
+import type { Running } from '../../store/port.js';
+import { packageRoot } from '../../../shared/package-root.js';
 
 /** Returns a reader of what runs here. It hashes settings and contract only when they change. */
 export function runningBy(settings: () => Settings, contract: () => string): () => Running {

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { TextLine } from '../../../src/gateway/observe/text-line.js';
-import { newLogEntry } from '../../../src/gateway/edge/open.js';
-import type { Exchange, ExchangeLog } from '../../../src/gateway/exchange.js';
-import { limitReached, REFUSALS } from '../../../src/gateway/refusal.js';
-import { makeExchange } from '../exchange.js';
+import { TextLine } from '../../../../src/gateway/observe/log/text-line.js';
+import { newLogEntry } from '../../../../src/gateway/edge/open.js';
+import type { Exchange, ExchangeLog } from '../../../../src/gateway/exchange.js';
+import { limitReached, REFUSALS } from '../../../../src/gateway/refusal.js';
+import { makeExchange } from '../../exchange.js';
 
 /** The line without its time, each run of blanks as two. */
 function lineOf(fields: Partial<Exchange>, status: number, ended: Partial<ExchangeLog> = {}): string {

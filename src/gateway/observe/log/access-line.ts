@@ -1,5 +1,5 @@
-import { customerOf } from '../store/records/customer-id.js';
-import type { Exchange, ExchangeLog } from '../exchange.js';
+import { customerOf } from '../../store/records/customer-id.js';
+import type { Exchange, ExchangeLog } from '../../exchange.js';
 import { decisionText, nameText, UNDECIDED } from './decision-text.js';
 
 const PROGRAM = `","program":"gateway","pid":${process.pid},"request":"`;

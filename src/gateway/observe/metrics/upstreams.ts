@@ -1,8 +1,8 @@
 import { Counter, type Registry } from 'prom-client';
-import { isDown, type Address } from '../upstream/addresses/address.js';
-import type { UpstreamEvents, Upstreams } from '../upstream/pools.js';
-import type { Log } from '../../shared/log.js';
-import { gaugesOf } from '../../shared/metrics/gauge.js';
+import { isDown, type Address } from '../../upstream/addresses/address.js';
+import type { UpstreamEvents, Upstreams } from '../../upstream/pools.js';
+import type { Log } from '../../../shared/log.js';
+import { gaugesOf } from '../../../shared/metrics/gauge.js';
 
 /** Counts breakers that open. Logs breakers, TLS failures, unresolved names and refused internal tokens. */
 export function watchAddresses(registry: Registry, upstreams: Iterable<string>, log: Log): UpstreamEvents {

@@ -1,10 +1,10 @@
 import t from 'tap';
-import type { StandingVerdict } from '../../../src/gateway/admission/verdict.js';
-import { REFUSALS } from '../../../src/gateway/refusal.js';
-import { ADMITTED, DAY, MINUTE } from '../admission/verdict.js';
-import { AccessLine } from '../../../src/gateway/observe/access-line.js';
-import { until } from '../../servers/until.js';
-import { makeExchange } from '../exchange.js';
+import type { StandingVerdict } from '../../../../src/gateway/admission/verdict.js';
+import { REFUSALS } from '../../../../src/gateway/refusal.js';
+import { ADMITTED, DAY, MINUTE } from '../../admission/verdict.js';
+import { AccessLine } from '../../../../src/gateway/observe/log/access-line.js';
+import { until } from '../../../servers/until.js';
+import { makeExchange } from '../../exchange.js';
 
 t.test('a line that is written later says how the exchange stood when it ended', async (t) => {
   const made = makeExchange({}).exchange;

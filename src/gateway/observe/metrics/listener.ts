@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
-import type { Certificate } from '../config/certificate.js';
-import type { EdgeLimits } from '../config/schema/limits.js';
-import type { Listener } from '../edge/server/listener.js';
-import { PROXY_REFUSALS, type ProxyRefusal } from '../edge/proxy-protocol/listener.js';
-import { HANDSHAKE_FAILURES, handshakeFailureOf } from '../edge/tls.js';
-import { gaugeOf } from '../../shared/metrics/gauge.js';
+import type { Certificate } from '../../config/certificate.js';
+import type { EdgeLimits } from '../../config/schema/limits.js';
+import type { Listener } from '../../edge/server/listener.js';
+import { PROXY_REFUSALS, type ProxyRefusal } from '../../edge/proxy-protocol/listener.js';
+import { HANDSHAKE_FAILURES, handshakeFailureOf } from '../../edge/tls.js';
+import { gaugeOf } from '../../../shared/metrics/gauge.js';
 
 export function watchListener(registry: Registry, listener: Listener, limits: () => EdgeLimits): void {
   const { server } = listener;

@@ -1,9 +1,9 @@
 import { Counter, Registry } from 'prom-client';
-import { OTHER } from '../contract/names.js';
-import { MALFORMED, OPTIONS, UNMATCHED } from '../contract/route.js';
-import { REASONS, type UpstreamReason } from '../refusals/reasons.js';
-import { REFUSALS } from '../refusal.js';
-import { UPSTREAM_FAILURES, type UpstreamFailure } from '../upstream/addresses/failure.js';
+import { OTHER } from '../../contract/names.js';
+import { MALFORMED, OPTIONS, UNMATCHED } from '../../contract/route.js';
+import { REASONS, type UpstreamReason } from '../../refusals/reasons.js';
+import { REFUSALS } from '../../refusal.js';
+import { UPSTREAM_FAILURES, type UpstreamFailure } from '../../upstream/addresses/failure.js';
 import { QuickCounter } from './counter.js';
 import { cachedByLabels } from './cached-by-labels.js';
 import { QuickHistogram } from './histogram.js';

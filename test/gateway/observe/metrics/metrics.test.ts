@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { scrape, type Exposition } from '../../servers/exposition.js';
-import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startUpstream } from '../../servers/upstream.js';
+import { scrape, type Exposition } from '../../../servers/exposition.js';
+import { startGateway, type Gateway } from '../../../servers/gateway.js';
+import { startUpstream } from '../../../servers/upstream.js';
 
 /** A plan whose figures are small enough to count by hand. */
 const plan = (minute: number, day: number): object => ({

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Histogram, Registry } from 'prom-client';
 import t from 'tap';
-import { QuickHistogram } from '../../../src/gateway/observe/histogram.js';
+import { QuickHistogram } from '../../../../src/gateway/observe/metrics/histogram.js';
 
 const SHAPE = {
   name: 'petgate_x_seconds',

@@ -1,7 +1,7 @@
 import { AdminRefusal } from '../../actions/answer.js';
 import { SignInForm } from '../../pages/components/sign-in.js';
 import { isOwnForm } from '../../pages/session.js';
-import { CONSOLE, openPage, type OpenVisit, type Page, type PageAnswer } from '../visit/page.js';
+import { CONSOLE, openPage, type OpenVisit, type Page, type PageAnswer } from './page.js';
 
 const FIELD = 'token';
 const HINT = 'From "petgate tokens create", PETGATE_ADMIN_TOKEN, or the file admin-token in the data folder.';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { markLong, parseExact, stringifyExact, unmark } from '../../src/shared/exact-numbers.js';
+import { markLong, parseExact, stringifyExact, unmark } from '../../../src/shared/text/exact-numbers.js';
 
 t.test('long numbers stay as they were written', (t) => {
   for (const json of [

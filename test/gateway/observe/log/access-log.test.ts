@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
-import { ledgerOf } from '../../e2e/ledger.js';
-import { scrape } from '../../servers/exposition.js';
-import { startGateway } from '../../servers/gateway.js';
-import { exchangeRaw } from '../../servers/raw.js';
-import { startRedis } from '../../servers/redis.js';
-import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
+import { ledgerOf } from '../../../e2e/ledger.js';
+import { scrape } from '../../../servers/exposition.js';
+import { startGateway } from '../../../servers/gateway.js';
+import { exchangeRaw } from '../../../servers/raw.js';
+import { startRedis } from '../../../servers/redis.js';
+import { until } from '../../../servers/until.js';
+import { startUpstream } from '../../../servers/upstream.js';
 
 const FIELDS = [
   'level',
