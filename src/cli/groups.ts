@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Connect } from './admin/client.js';
+import type { Connect } from './admin/admin-client.js';
 import { rehearseCommand } from './rehearse/command.js';
 import { checkCommand } from './rehearse/check.js';
 import { exportCommand as exportStore, importCommand as importStore } from './transfer/store.js';
@@ -7,7 +7,7 @@ import { importCommand as importKeys } from './transfer/keys.js';
 import { pushCommand } from './usage/push/command.js';
 import { reconcileCommand } from './usage/reconcile.js';
 import { reportCommand } from './usage/report.js';
-import { commandFor, examplesOf } from './actions/command.js';
+import { commandFor, examplesOf } from './actions/commands.js';
 import { allOffers, type Offer } from './actions/offer.js';
 
 type Make = (connect: Connect) => Command;

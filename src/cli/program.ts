@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { packageRoot } from '../shared/package-root.js';
 import { exitWithParent } from '../shared/exit.js';
 import { findAdmin } from './admin/address.js';
-import { AdminClient } from './admin/client.js';
+import { AdminClient } from './admin/admin-client.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { groupsFor } from './groups.js';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { listIn, type Connect, type Json } from './admin/client.js';
+import { listIn, type Connect, type Json } from './admin/admin-client.js';
 import { CommandError } from './terminal/command-error.js';
 import { keyValues, say, sayJson, styled } from './terminal/output.js';
 import { cell } from '../shared/text/readable.js';

@@ -15,7 +15,7 @@ import { recallHere } from './observe/recent/recall.js';
 import { oversee } from './process/oversee.js';
 import { openEngine } from './config/open-store.js';
 import type { ServingEngine } from './store/port.js';
-import { CUT_MS, drain, listen } from './process/server.js';
+import { CUT_MS, drain, listen } from './process/listen.js';
 import { archivedRows, archivedStore } from './usage/archive/ledger.js';
 import { tuneV8 } from './process/v8.js';
 import { startWorkers } from './workers/primary.js';

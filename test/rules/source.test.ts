@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import t from 'tap';
 import { PROGRAMS, TESTED_ELSEWHERE } from './exceptions.js';
 import { filesIn, isTypesOnly, loadedBy } from './source-files.js';
@@ -40,6 +40,23 @@ t.test('no any, no silenced compiler, no silenced linter', (t) => {
     [],
   );
   t.strictSame(having(/:\s*any\b|\bas any\b|<any[,>]|\bany\[\]/, withoutComments), []);
+  t.end();
+});
+
+/** How many files have the same of what `partOf` returns, if more than `most`. */
+function crowded(partOf: (path: string) => string, most: number): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of sources) counts.set(partOf(path), (counts.get(partOf(path)) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > most).map(([part, count]) => `${count} ${part}`);
+}
+
+t.test('at most three files have the same name, and at most 15 are in a folder', (t) => {
+  // The pages of the console, a folder for each subject.
+  t.strictSame(
+    crowded(basename, 3).filter((name) => !name.endsWith(' pages.tsx')),
+    [],
+  );
+  t.strictSame(crowded(dirname, 15), []);
   t.end();
 });
 

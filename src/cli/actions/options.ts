@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { Json } from '../admin/client.js';
+import type { Json } from '../admin/admin-client.js';
 import { isMapping } from '../../shared/mapping.js';
 import { DAY_MS } from '../../shared/utc-day.js';
 

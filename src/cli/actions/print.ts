@@ -1,4 +1,4 @@
-import { listIn, type Json } from '../admin/client.js';
+import { listIn, type Json } from '../admin/admin-client.js';
 import { keyValues, styled, table } from '../terminal/output.js';
 import { cell, readable } from '../../shared/text/readable.js';
 import type { Column, Values, Prints } from '../../gateway/actions/command.js';

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { linesIn, listIn, type AdminClient, type Connect, type Json, type Method } from '../admin/client.js';
+import { linesIn, listIn, type AdminClient, type Connect, type Json, type Method } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { say, sayJson, styled } from '../terminal/output.js';
 import { pourTo } from '../transfer/files.js';

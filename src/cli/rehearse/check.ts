@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Connect, Json } from '../admin/client.js';
+import type { Connect, Json } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { say, sayJson, styled } from '../terminal/output.js';
 import { cell } from '../../shared/text/readable.js';

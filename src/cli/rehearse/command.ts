@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import type { Connect } from '../admin/client.js';
+import type { Connect } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { logFiles } from '../usage/log-files.js';
 import { say, sayJson } from '../terminal/output.js';
-import { rehearsedLedger } from './ledger.js';
+import { rehearsedLedger } from './rehearsed-ledger.js';
 import { rehearsedLog } from './log.js';
 import { textOfLedger, textOfLog } from './show.js';
 

@@ -8,7 +8,7 @@ import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
 import { exitWithParent } from '../../shared/exit.js';
 import { dialed, findAdmin } from '../admin/address.js';
-import { AdminClient } from '../admin/client.js';
+import { AdminClient } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { say, styled } from '../terminal/output.js';
 import { Child } from './child.js';

@@ -1,4 +1,4 @@
-import { type AdminClient, listIn } from '../admin/client.js';
+import { type AdminClient, listIn } from '../admin/admin-client.js';
 import { say, styled } from '../terminal/output.js';
 import { cell } from '../../shared/text/readable.js';
 

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { Transform, type Readable, type Writable } from 'node:stream';
-import type { AdminClient, Connect, Json } from '../admin/client.js';
+import type { AdminClient, Connect, Json } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { progressOn } from '../terminal/progress.js';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Connect } from '../admin/client.js';
+import type { Connect } from '../admin/admin-client.js';
 import { say, sayJson } from '../terminal/output.js';
 import { upload } from './files.js';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Connect, Json } from '../admin/client.js';
+import type { Connect, Json } from '../admin/admin-client.js';
 import { say, sayJson } from '../terminal/output.js';
 import { pourTo, upload } from './files.js';
 

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import type { AdminClient } from '../admin/client.js';
+import type { AdminClient } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 
 /** `petgate_admitted_total` of one or more gateways, by `plan\toperation`. */

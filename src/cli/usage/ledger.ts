@@ -1,4 +1,4 @@
-import { linesIn, type AdminClient } from '../admin/client.js';
+import { linesIn, type AdminClient } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 
 /** One row of the ledger, by the columns of the admin API's CSV. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { CommandError } from '../terminal/command-error.js';
-import type { AdminClient, Connect, Json } from '../admin/client.js';
+import type { AdminClient, Connect, Json } from '../admin/admin-client.js';
 import { say, sayJson, styled } from '../terminal/output.js';
 import { cell } from '../../shared/text/readable.js';
 import { rowsOf } from '../actions/print.js';

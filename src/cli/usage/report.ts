@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { listIn, type Json, type Connect } from '../admin/client.js';
+import { listIn, type Json, type Connect } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { Dimension } from '../../gateway/usage/grouping/range.js';
 import { segment } from '../actions/segment.js';

@@ -8,7 +8,7 @@ import type { UpstreamSettings } from '../config/schema/upstream.js';
 import type { Path } from '../config/files/yaml-file.js';
 import { ANY_PATH, anyPathDocument } from './document/any-path.js';
 import { Findings } from './document/findings.js';
-import { openDocument } from './document/open.js';
+import { openDocument } from './document/open-document.js';
 import { locationsIn } from './document/security.js';
 import { serve } from './served/serve.js';
 import { nameOperations } from './names.js';

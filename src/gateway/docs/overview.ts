@@ -1,6 +1,6 @@
 import { samplesOf } from '../contract/samples.js';
 import { BASE, markup, paragraphs, sample, type Markup } from './markup.js';
-import { plansSection } from './plans.js';
+import { plansSection } from './plans-section.js';
 import type { Reference } from './reference.js';
 
 /** Returns what a client developer needs before the first request. */

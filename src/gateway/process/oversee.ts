@@ -17,7 +17,7 @@ import { watchArchive, watchUnarchived } from '../usage/tasks/archive-metrics.js
 import { runningBy, watchInfo } from '../observe/metrics/info.js';
 import type { Recall } from '../observe/recent/recall.js';
 import { watchGateway, watchProcess } from '../observe/process.js';
-import { listen } from './server.js';
+import { listen } from './listen.js';
 import type { Upstreams } from '../upstream/pools.js';
 import { runTask } from '../usage/tasks/task.js';
 import { onStopSignal } from '../../shared/exit.js';
@@ -99,7 +99,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
   const { events, environment } = settings;
   if (events === undefined) return undefined;
   // Imported here: loading undici takes a while.
-  const { openEvents } = await import('../events/open.js');
+  const { openEvents } = await import('../events/open-events.js');
   return openEvents({
     ...{ settings: events, keys, environment, outbox: engine.outbox, registry, log },
   });

@@ -4,7 +4,7 @@ import { REFUSALS, type Refusal } from '../refusal.js';
 import type { Address } from './addresses/address.js';
 import type { BreakerChange } from './addresses/breaker.js';
 import type { TokenState } from './attempt.js';
-import { openAddresses, resolve, type Resolve } from './addresses/open.js';
+import { openAddresses, resolve, type Resolve } from './addresses/resolve.js';
 import { withQueue } from './addresses/share.js';
 import { timeLimitsOf } from './deadline.js';
 import type { OnUpstreamFailure } from './addresses/failure.js';

@@ -4,7 +4,7 @@ import type { Accounts } from '../store/ledger.js';
 import { areCorrected } from '../store/records/correction.js';
 import type { UsageStore } from '../store/port.js';
 import { Amounts } from './amounts/payer-rows.js';
-import { withCorrections } from './grouping/corrections.js';
+import { withCorrections } from './grouping/with-corrections.js';
 import { Groups, type Ledger } from './grouping/groups.js';
 import type { ReportRange } from './grouping/range.js';
 import type { Report, ReportEnd } from './grouping/report-rows.js';

@@ -5,7 +5,7 @@ import { netUnits, type UsageRow } from '../store/records/counts.js';
 import { CUSTOMER_ID_LENGTH, payerOf } from '../store/records/customer-id.js';
 import { DAY_MS, dayOf } from '../../shared/utc-day.js';
 import { monthEndMs, monthStartMs } from '../../shared/utc-month.js';
-import { withCorrections } from './grouping/corrections.js';
+import { withCorrections } from './grouping/with-corrections.js';
 import type { Ledger, ReportRow } from './grouping/groups.js';
 import { ledgerOf } from './report.js';
 import type { MoneyView } from './grouping/money-view.js';

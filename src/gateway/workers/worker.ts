@@ -4,7 +4,7 @@ import type { Recall, Recalled } from '../observe/recent/recall.js';
 import type { Settings } from '../config/schema/gateway.js';
 import type { ServingEngine } from '../store/port.js';
 import { Questions } from './questions.js';
-import { storeOfOwner } from './store.js';
+import { storeOfOwner } from './owner-store.js';
 import { deserialize, type Configuration, type PrimaryMessage, type WorkerMessage } from './message.js';
 import { repeat } from '../../shared/turns/repeat.js';
 

@@ -11,7 +11,7 @@ import { loadContract } from '../../../src/gateway/contract/load.js';
 import { createRoute } from '../../../src/gateway/contract/route.js';
 import type { Stripped } from '../../../src/gateway/exchange.js';
 import { makeExchange } from '../exchange.js';
-import { drain, listen } from '../../../src/gateway/process/server.js';
+import { drain, listen } from '../../../src/gateway/process/listen.js';
 import { createLog } from '../../../src/shared/log.js';
 import { checkHonest, codeOf } from '../../answers/honest.js';
 import { temporaryFolder } from '../../servers/program.js';

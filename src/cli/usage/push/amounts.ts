@@ -1,4 +1,4 @@
-import type { AdminClient } from '../../admin/client.js';
+import type { AdminClient } from '../../admin/admin-client.js';
 import { CommandError } from '../../terminal/command-error.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { lastDayOf, monthEndMs } from '../../../shared/utc-month.js';

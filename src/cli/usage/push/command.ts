@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { CommandError } from '../../terminal/command-error.js';
-import type { Connect } from '../../admin/client.js';
+import type { Connect } from '../../admin/admin-client.js';
 import { say, sayJson } from '../../terminal/output.js';
 import { progressOn } from '../../terminal/progress.js';
 import { isDay } from '../../../shared/utc-day.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../admin/client.js';
+import type { Json } from '../../admin/admin-client.js';
 import type { LedgerRow } from '../ledger.js';
 import type { Payers } from './payers.js';
 

@@ -1,4 +1,4 @@
-import { listIn, type AdminClient } from '../../admin/client.js';
+import { listIn, type AdminClient } from '../../admin/admin-client.js';
 
 export interface Payers {
   /** Returns the customer's ID; null for a key without one. */

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
-import { listIn, type AdminClient } from '../../admin/client.js';
+import { listIn, type AdminClient } from '../../admin/admin-client.js';
 import { CommandError } from '../../terminal/command-error.js';
 import type { Progress } from '../../terminal/progress.js';
 import { DAY_MS, dayOf, daysFrom, isDay } from '../../../shared/utc-day.js';
 import { readLedger } from '../ledger.js';
 import { amountsOf, monthsToSend } from './amounts.js';
-import { correctionEvent, monthOf, unsentCorrections } from './corrections.js';
+import { correctionEvent, monthOf, unsentCorrections } from './unsent-corrections.js';
 import { deliver, type Receiver } from './deliver.js';
 import { eventOf, parseEvent, sumsOf, type Sum, type UsageEvent } from './event.js';
 import { appendEvents, readEvents } from './event-file.js';

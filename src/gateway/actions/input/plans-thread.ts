@@ -5,7 +5,7 @@ import { plansFile, toPlans } from '../../config/schema/plans.js';
 import { checkPrices } from '../../contract/prices.js';
 import { AdminRefusal } from '../answer.js';
 import { readBody } from './body.js';
-import type { PlanOrder, PlanOutcome } from './plans.js';
+import type { PlanOrder, PlanOutcome } from './read-plans.js';
 
 /** The name of the file in messages. */
 const IN_BODY: Pick<Layers, 'location' | 'files'> = {

@@ -9,7 +9,7 @@ import { EXCHANGE_ACTIONS } from '../service/exchanges.js';
 import { GATEWAY_ACTIONS } from '../service/gateways.js';
 import { KEY_ACTIONS } from '../accounts/keys.js';
 import { PLAN_ACTIONS } from '../usage/plans.js';
-import { SERVICE_ACTIONS } from '../service/health.js';
+import { SERVICE_ACTIONS } from '../service/service.js';
 import { TOKEN_ACTIONS } from '../service/access.js';
 import { USAGE_ACTIONS } from '../usage/reports.js';
 import { WINDOW_ACTIONS } from '../accounts/windows.js';

@@ -7,7 +7,7 @@ import { monthEndMs } from '../../../shared/utc-month.js';
 import { AdminRefusal } from '../answer.js';
 import type { PlanUse } from '../../accounts/plans/uses.js';
 import type { Column } from '../command.js';
-import { readPlans } from '../input/plans.js';
+import { readPlans } from '../input/read-plans.js';
 import { ofMonth } from '../input/query.js';
 import { PlanCheck, PlanFile, PlanList, PlanRehearsal } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';

@@ -8,7 +8,7 @@ import { connectionOf, faultIn } from '../http1/connection.js';
 import { headOf } from '../open.js';
 import { parseTarget } from '../target.js';
 import type { Traffic } from '../traffic.js';
-import { HandshakeClient } from './client.js';
+import { HandshakeClient } from './handshake-client.js';
 import { asksForWebSocket, handshakeFault, MALFORMED_HANDSHAKE } from './handshake.js';
 
 /** How often the holder of a tunnel is asked about: a revoked key keeps its tunnels at most this long. */

@@ -14,7 +14,7 @@ import { Addresses } from './records/addresses.js';
 import { bansOf } from './records/bans.js';
 import { StoredKeyVerifier, type ValidKey, type KeyVerifier } from './records/verifier.js';
 import { customersOf, keysOf } from './records/rows.js';
-import { outboxOf } from './outbox/store.js';
+import { outboxOf } from './outbox/outbox.js';
 import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';
 import { openStores, type StoreOptions, type Stores } from './owner/stores.js';

@@ -5,7 +5,7 @@ import { isWindowOver } from '../../admission/windows.js';
 import { isBanOver } from './records/bans.js';
 import { dayOf } from '../../../shared/utc-day.js';
 import { AFTER_ALL, rangeOf } from './files/rows.js';
-import type { Store } from './files/store.js';
+import type { Store } from './files/database.js';
 import type { Stores } from './owner/stores.js';
 import { unpackState } from '../state.js';
 import { areMarksOver } from './journal/pending.js';

@@ -14,7 +14,7 @@ import { connect } from './link/connect.js';
 import { renew } from './admit/renew.js';
 import { settle } from './ledger/settle.js';
 import { PendingEvents } from './outbox/pending.js';
-import { outboxOf } from './outbox/store.js';
+import { outboxOf } from './outbox/outbox.js';
 import { dayStore, fleetOf, type Fleet } from './gateways.js';
 import { keyStore } from './records/keys.js';
 import { Link } from './link/link.js';
@@ -29,7 +29,7 @@ import { Eviction } from './trust/eviction.js';
 import { parseRedisUrl } from './link/url.js';
 import { ledgerStore } from './ledger/moved-days.js';
 import { ledgerTransferOf, raiseOf } from './ledger/transfer.js';
-import { usageStore } from './ledger/rows.js';
+import { usageStore } from './ledger/usage.js';
 
 const FINAL_AFTER_MS = 7 * DAY_MS;
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { StoredKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
 import type { Plans } from '../../../../src/gateway/admission/plan.js';
-import type { Store } from '../../../../src/gateway/store/embedded/files/store.js';
+import type { Store } from '../../../../src/gateway/store/embedded/files/database.js';
 import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
 import { NO_BAN } from '../../admission/ban.js';
 import { startBan } from '../../../conformance/cast.js';

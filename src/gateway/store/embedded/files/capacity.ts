@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { StoreUnavailable } from '../../../admission/port.js';
-import type { Store } from './store.js';
+import type { Store } from './database.js';
 
 /** Claims per check of file and disk, which costs 4 µs. */
 const CLAIMS_PER_CHECK = 16;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Store } from './store.js';
+import type { Store } from './database.js';
 
 /** Rows counted before the event loop gets a turn. */
 const COUNTED_AT_ONCE = 4_000;

@@ -2,7 +2,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { StoreUnavailable } from '../../../admission/port.js';
 import { VersionConflict } from '../../records/conflicts.js';
 import { diskMessage } from './capacity.js';
-import type { Store } from './store.js';
+import type { Store } from './database.js';
 
 /** What lmdb reports for a file or environment that must be reopened. */
 const DAMAGE = /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PANIC|BAD_TXN|BAD_RSLOT|INVALID|PROBLEM|CURSOR_FULL|PAGE_FULL)/;

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../records/record.js';
 import { automaticBanRow, awaitedBanRow, rangeOf, recordRow } from '../files/rows.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 
 /**
  * An automatic ban on its way into the history of its key. The admission writes it into its journal record, from which

@@ -4,7 +4,7 @@ import { packState } from '../../state.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 import { translating } from '../files/errors.js';
 import { TAKEN_MARK, usageRow } from '../files/rows.js';
-import { putDouble, type Store } from '../files/store.js';
+import { putDouble, type Store } from '../files/database.js';
 import type { Parts } from './parts.js';
 import { putBans } from './ban-history.js';
 import { packCounts, type Entry } from './entry.js';

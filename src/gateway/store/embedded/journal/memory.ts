@@ -2,7 +2,7 @@ import { noCounts } from '../../records/counts.js';
 import { freshState, type SubjectState } from '../../../admission/decide.js';
 import { copyOfState, unpackState } from '../../state.js';
 import { usageRow } from '../files/rows.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 import type { BanOfKey } from './ban-history.js';
 import { Entry, unpackCounts, type Kind, type Slot } from './entry.js';
 import type { Label } from './label.js';

@@ -1,12 +1,12 @@
 import type { Crossing } from '../../records/facts.js';
 import type { GatewayEvent } from '../../outbox/event.js';
 import { pendingRow, rangeOf } from '../files/rows.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 
 /**
  * Pending events. An admission's events move from its journal record to the file once that record is on the disk, so
  * that events lost in a power cut are never sent. From there they move to the outbox in order, a few at a time
- * (outbox/store.ts), so that a burst does not block the event loop.
+ * (outbox/outbox.ts), so that a burst does not block the event loop.
  */
 const EVENTS_A_ROW = 32;
 

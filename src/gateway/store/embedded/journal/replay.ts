@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import type { Log } from '../../../../shared/log.js';
 import { TAKEN_MARK } from '../files/rows.js';
-import { doubleIn, type Store } from '../files/store.js';
+import { doubleIn, type Store } from '../files/database.js';
 import { journalFiles, journalPath, readJournal } from './journal.js';
 import type { Memory } from './memory.js';
 import { recordsIn } from './record.js';

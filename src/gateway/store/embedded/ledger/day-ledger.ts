@@ -1,7 +1,7 @@
 import type { UsageRow } from '../../records/counts.js';
 import { reading } from '../files/errors.js';
 import { AFTER_ALL, SEPARATOR } from '../files/rows.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 import { unpackCounts } from '../journal/entry.js';
 import type { Stores } from '../owner/stores.js';
 

@@ -1,6 +1,6 @@
 import { isCopy, type GatewayEvent, type OutboxEntry } from '../../outbox/event.js';
 import { eventRow, listedRow } from '../files/rows.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 
 const NOTHING = Buffer.alloc(0);
 

@@ -12,7 +12,7 @@ import { replay } from '../journal/replay.js';
 import { Capacity, usedBytesOf } from '../files/capacity.js';
 import { inspectFiles } from '../files/inspect.js';
 import type { Parts } from '../journal/parts.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 import { bootIdOf, upgrade } from './upgrade.js';
 
 /** Pause between two attempts to reopen a failed file. */

@@ -2,7 +2,7 @@ import type { Counts, UsageCounts } from '../../records/counts.js';
 import type { Crossing } from '../../records/facts.js';
 import { dayOf } from '../../../../shared/utc-day.js';
 import { bannedRow, marksRow } from '../files/rows.js';
-import { doubleOf } from '../files/store.js';
+import { doubleOf } from '../files/database.js';
 import type { Stores } from './stores.js';
 import type { BanOfKey } from '../journal/ban-history.js';
 import type { Entry, Slot } from '../journal/entry.js';

@@ -12,7 +12,7 @@ import { appendPending } from '../journal/pending.js';
 import { unpackSubjects } from '../journal/record.js';
 import type { GatewayEvent } from '../../outbox/event.js';
 import { FORMAT_ROW, rangeOf } from '../files/rows.js';
-import { doubleIn, type Store } from '../files/store.js';
+import { doubleIn, type Store } from '../files/database.js';
 
 /** The first format with a journal; versions without one refuse it. */
 const FORMAT = '3';

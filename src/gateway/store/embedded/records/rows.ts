@@ -20,7 +20,7 @@ import {
   recordRow,
   webhookRow,
 } from '../files/rows.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 import type { Stores } from '../owner/stores.js';
 import { appendPending } from '../journal/pending.js';
 import { transact, type Transaction } from '../owner/transaction.js';

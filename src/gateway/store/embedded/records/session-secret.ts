@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SESSION_SECRET_BYTES, type SessionSecret } from '../../records/session-secret.js';
 import { inTransaction, reading } from '../files/errors.js';
 import { AFTER_ALL, endedSessionRow, SESSION_SECRET } from '../files/rows.js';
-import { doubleIn, putDouble } from '../files/store.js';
+import { doubleIn, putDouble } from '../files/database.js';
 import type { Stores } from '../owner/stores.js';
 
 export function sessionSecretOf(stores: Stores): SessionSecret {

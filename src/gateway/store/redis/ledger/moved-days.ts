@@ -17,7 +17,7 @@ import {
   STORE,
   usageField,
 } from '../keyspace/names.js';
-import { dayRows, storedRows } from './rows.js';
+import { dayRows, storedRows } from './usage.js';
 
 /** Calls in flight together: few enough that each meets its deadline. */
 const SENT_AT_ONCE = 32;

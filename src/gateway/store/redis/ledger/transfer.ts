@@ -3,7 +3,7 @@ import type { StoredRow, UsageRow } from '../../records/counts.js';
 import type { ArchivedRows, LedgerStore, LedgerTransfer } from '../../ledger.js';
 import { MAX_DAYS } from './active-days.js';
 import { archiveNote, fieldsOf } from './moved-days.js';
-import { storedRows } from './rows.js';
+import { storedRows } from './usage.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import { dayNumberOf, dayNumbers, keyName, ledgerName, RAISED, STORE } from '../keyspace/names.js';

@@ -5,7 +5,7 @@ import type { Verdict } from '../../../admission/verdict.js';
 import { SHARED_ADDRESSES } from '../admit/plans.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
-import { pageOf } from '../outbox/store.js';
+import { pageOf } from '../outbox/outbox.js';
 import { keyName, subjectName } from '../keyspace/names.js';
 import { loadScript } from '../link/script.js';
 import { readState, STATE_BYTES, viewOf } from '../../state.js';

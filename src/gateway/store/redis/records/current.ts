@@ -3,7 +3,7 @@ import { unpackWindows, readState, viewOf } from '../../state.js';
 import type { ArchivedDays, AuditEntry, Snapshot, StoredRecord } from '../../records/record.js';
 import type { Current } from '../../records/record-store.js';
 import { archivedIn } from '../ledger/archived-days.js';
-import { rowsIn } from '../ledger/rows.js';
+import { rowsIn } from '../ledger/usage.js';
 import type { Link } from '../link/link.js';
 import { loadScript } from '../link/script.js';
 import { historyName, ledgerName } from '../keyspace/names.js';

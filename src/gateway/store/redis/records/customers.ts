@@ -9,7 +9,7 @@ import { grantsText } from '../admit/grants.js';
 import { NO_LIMIT } from '../admit/codes.js';
 import { recordStoreOn, type Overtaking } from '../../records/record-store.js';
 import type { RecordType } from './current.js';
-import { RedisRows } from './rows.js';
+import { RedisRows } from './record-rows.js';
 
 /** Key IDs read per command. */
 const IDS_AT_ONCE = 1_000;

@@ -10,7 +10,7 @@ import { grantsText } from '../admit/grants.js';
 import { recordStoreOn, type Overtaking } from '../../records/record-store.js';
 import { noteBan } from './bans.js';
 import type { RecordType } from './current.js';
-import { RedisRows } from './rows.js';
+import { RedisRows } from './record-rows.js';
 
 const KEYS: RecordType<KeyRecord> = {
   index: KEY_INDEX,

@@ -5,7 +5,7 @@ import type { UsageStore } from '../../../store/port.js';
 import { daysFrom } from '../../../../shared/utc-day.js';
 import { accountsIn } from '../../amounts/accounts.js';
 import { chargesOf, withHistory, type WithHistory } from '../../amounts/month.js';
-import { withCorrections } from '../../grouping/corrections.js';
+import { withCorrections } from '../../grouping/with-corrections.js';
 import { isFinal, type ReportRange } from '../../grouping/range.js';
 import { Largest } from '../largest.js';
 import { Tally, type BeforeAndAfter, type Sums } from '../tally.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { LedgerOutcome } from '../../gateway/usage/rehearsal/ledger/rehearse.js';
-import type { Connect } from '../admin/client.js';
+import type { Connect } from '../admin/admin-client.js';
 import { checkPlans } from './show.js';
 
 /** Asks the gateway, which may take minutes. */

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import { answerWorker, type StoreCall, type StoreReply } from '../../../src/gateway/workers/owner.js';
-import { storeOfOwner } from '../../../src/gateway/workers/store.js';
+import { storeOfOwner } from '../../../src/gateway/workers/owner-store.js';
 import type { AdmissionEngine, ServingEngine } from '../../../src/gateway/store/port.js';
 import type { UsageRow } from '../../../src/gateway/store/records/counts.js';
 import { VersionConflict } from '../../../src/gateway/store/records/conflicts.js';

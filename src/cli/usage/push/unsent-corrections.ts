@@ -1,4 +1,4 @@
-import { listIn, type AdminClient, type Json } from '../../admin/client.js';
+import { listIn, type AdminClient, type Json } from '../../admin/admin-client.js';
 import { eventFor, type UsageEvent } from './event.js';
 import type { Payers } from './payers.js';
 

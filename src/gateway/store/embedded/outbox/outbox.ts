@@ -2,7 +2,7 @@ import { happened, type Outbox, type OutboxEntry, type OutboxState } from '../..
 import { inTransaction, reading } from '../files/errors.js';
 import { countRows } from '../files/count-rows.js';
 import { AFTER_ALL, listedIn, listedRow, rangeOf } from '../files/rows.js';
-import type { Store } from '../files/store.js';
+import type { Store } from '../files/database.js';
 import type { Stores } from '../owner/stores.js';
 import { isAnyPending, nextPending } from '../journal/pending.js';
 import { enter, forget, fresh, put, readEntry, remove, shown, type StoredEntry } from './entries.js';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Connect } from '../admin/client.js';
+import type { Connect } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import type { Values } from '../../gateway/actions/command.js';
 import { offerFor, type Offer } from './offer.js';
