@@ -39,6 +39,8 @@ export type EmbeddedEngine = AdmissionEngine & {
   setPlans(plans: Plans): void;
 };
 
+/** More processes than can still send a report again. */
+const MAX_REPORTERS = 1_000;
 const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' } as const;
 
 /**
@@ -65,7 +67,7 @@ export function engineOn(
   const addresses = new Addresses(stores);
   const maintenance = new Maintenance(stores, new Sweep(stores, usageDays, verifier), addresses);
   const usage = usageOf(stores);
-  /** The last report of each process: a worker that heard no response sends its reports again. */
+  /** The last report of each process: a worker that heard no response sends its reports again. Latest process last. */
   const settled = new Map<string, number>();
   const leases = new Leases();
   const admit = (requests: readonly AdmissionRequest[]): Promise<readonly Verdict[]> =>
@@ -87,7 +89,14 @@ export function engineOn(
       attempt(stores, () => {
         const fresh = reports.filter(({ reporter, number }) => number > (settled.get(reporter) ?? 0));
         transact(stores, (transaction) => fresh.forEach((report) => settle(transaction, report)));
-        for (const { reporter, number } of fresh) settled.set(reporter, number);
+        for (const { reporter, number } of fresh) {
+          settled.delete(reporter);
+          settled.set(reporter, number);
+        }
+        for (const oldest of settled.keys()) {
+          if (settled.size <= MAX_REPORTERS) break;
+          settled.delete(oldest);
+        }
         for (const { keyId, ended } of fresh) for (const { lease } of ended) leases.end(keyId, lease);
       }),
     renew: (renewed) => {
