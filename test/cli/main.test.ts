@@ -87,7 +87,7 @@ t.test('exit code 1: what the gateway refuses, in its own words', async (t: Test
     ['no key has this id', 'keys', 'show', 'abcdefghijkl'],
     ['no key has this id', 'keys', 'show', '../bans'],
     ['for: must be', 'bans', 'start', 'abcdefghijkl', '--for', 'ever'],
-    ['must be a day', 'usage', '--from', 'yesterday'],
+    ['must be a calendar day', 'usage', '--from', 'yesterday'],
     ['did you mean "key"', 'usage', '--by', 'kye'],
     ['No ban of this address', 'bans', 'lift', '2001:db8::/64'],
     ['Give an address such as', 'bans', 'lift', '192.0.2'],

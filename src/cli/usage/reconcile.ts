@@ -55,7 +55,7 @@ export function reconcileCommand(connect: Connect): Command {
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async ({ day, accessLog, metrics = [], json }: ReconcileOptions) => {
-      if (!isDay(day)) throw new CommandError('--day must be a day such as 2026-11-21.', 2);
+      if (!isDay(day)) throw new CommandError('--day must be a calendar day such as 2026-11-21.', 2);
       const client = await connect();
       const proof = await prove(client, day, await readLogs(accessLog, day), metrics);
       if (json === true) sayJson(proof);

@@ -25,8 +25,8 @@ export const newCorrection = (today: string) => ({
   key: z.string().optional().describe('The key whose usage is corrected'),
   customer: z.string().optional().describe('Or the customer: its id or its reference'),
   day: z
-    .string({ error: orMissing('must be a day such as 2026-11-21') })
-    .refine((day) => isDay(day), 'must be a day such as 2026-11-21')
+    .string({ error: orMissing('must be a calendar day such as 2026-11-21') })
+    .refine((day) => isDay(day), 'must be a calendar day such as 2026-11-21')
     .refine((day) => day <= today, 'must not lie in the future')
     .meta({ format: 'date', description: 'The UTC day, which may be final, or in the archive' }),
   requests: figure.describe('Added to the requests of the day; subtracted if negative'),

@@ -211,6 +211,6 @@ t.test('exit codes 1 and 2: a log that is none or a sample, or is named twice, a
     t.match(await reconcile(logs), { code, stdout: '', stderr });
   t.match(await command(['usage', 'reconcile', '--day', 'monday', '--access-log', file], {}), {
     code: 2,
-    stderr: /--day must be a day/,
+    stderr: /--day must be a calendar day/,
   });
 });

@@ -104,7 +104,7 @@ function batchOf(text: string): number {
 }
 
 function checkedDay(text: string, option: string): string {
-  if (!isDay(text)) refuse(`${option} must be a day such as 2026-11-21.`);
+  if (!isDay(text)) refuse(`${option} must be a calendar day such as 2026-11-21.`);
   return text;
 }
 

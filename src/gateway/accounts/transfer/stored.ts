@@ -32,7 +32,7 @@ const word = (...separators: readonly string[]) =>
 const OPERATION = word('\u001f', '\n');
 const PLAN = word('|', '\u001f', '\n');
 const HASH = TEXT.regex(/^[\w-]{43}$/, 'must be a SHA-256 in base64url');
-const DAY = TEXT.refine(isDay, 'must be a day such as 2026-11-21');
+const DAY = TEXT.refine(isDay, 'must be a calendar day such as 2026-11-21');
 const KEY_ID = TEXT.refine(isKeyId, "must be a key's id");
 const CUSTOMER_ID = TEXT.refine(isCustomerId, "must be a customer's id");
 const LIMIT = z.union([z.literal('unlimited'), z.int().min(0).max(MAX_LIMIT)]);

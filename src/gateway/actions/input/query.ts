@@ -124,7 +124,7 @@ const flag = choice(['true', 'false']).optional();
 export const withCheck = { check: flag.describe('Writes nothing, and returns what would change') };
 export const inState = { state: choice(OUTBOX_STATES).default('waiting').describe('Which events') };
 
-const day = z.string().refine(isDay, 'must be a day such as 2026-11-21').meta({ format: 'date' }).optional();
+const day = z.string().refine(isDay, 'must be a calendar day such as 2026-11-21').meta({ format: 'date' }).optional();
 export const days = { from: day.describe('First UTC day'), to: day.describe('Last UTC day') };
 
 export const ofMonth = {

@@ -76,7 +76,7 @@ t.test('exit code 2: wrong use, and never a secret on the command line', async (
     [['--to', 'ftp://x'], /--to must be an address/],
     [['--to', 'http://user:pass@127.0.0.1/'], /PETGATE_PUSH_TOKEN/],
     [['--to', 'http://127.0.0.1/', '--by', 'colour'], /knows plan and operation/],
-    [['--to', 'http://127.0.0.1/', '--from', '2026-02-30'], /--from must be a day/],
+    [['--to', 'http://127.0.0.1/', '--from', '2026-02-30'], /--from must be a calendar day/],
     [['--to', 'http://127.0.0.1/', '--batch', '0'], /--batch must be/],
     [['--to', 'http://127.0.0.1/', '--retry-for', 'soon'], /--retry-for must be/],
     [['--to', 'http://127.0.0.1/', '--mode', 'cumulative'], /unknown option '--mode'/],
