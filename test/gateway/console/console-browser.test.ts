@@ -6,10 +6,13 @@ import { PAGES } from '../../../src/gateway/console/pages.js';
 import { LOOKS, stumblingBlocks } from '../../servers/accessibility.js';
 import { startBrowser } from '../../servers/browser.js';
 import { takePicture } from '../../servers/pictures.js';
+import { until } from '../../servers/until.js';
 import { startFurnished, type Furnished } from './furnished.js';
 import { Person } from './person.js';
 
 t.setTimeout(600_000);
+/** No less than from one refresh of a page to the next. */
+const REFRESH_MS = 10_000;
 const furnished = await startFurnished(t);
 const browser = await startBrowser(t);
 
@@ -71,15 +74,19 @@ t.test('every page in light, dark and on a phone: nothing sticks out, nobody stu
 
 t.test('a refresh leaves open what is open and the focus where it is; Pause stops it', async (t) => {
   const page = await signedIn({});
-  // A plot comes with the second sample.
-  await page.waitForSelector('[data-live] summary', { timeout: 60_000 });
-  await page.click('[data-live] summary');
-  await page.focus('[data-live] summary');
-  const refreshed = async (): Promise<void> => {
-    await page.evaluate("document.querySelector('[data-live]').firstElementChild.id = 'before'");
-    await page.waitForSelector('#before', { state: 'detached', timeout: 60_000 });
-  };
+  const summary = page.locator('[data-live] summary').first();
+  await until('a plot is there, with the second sample', async () => {
+    await page.clock.fastForward(REFRESH_MS);
+    return (await summary.count()) > 0;
+  });
+  await summary.click();
+  await summary.focus();
+  const mark = (): Promise<unknown> =>
+    page.evaluate("document.querySelector('[data-live]').firstElementChild.id = 'before'");
+  const refreshed = (): Promise<unknown> => page.waitForSelector('#before', { state: 'detached', timeout: 60_000 });
   await page.evaluate("document.querySelector('[data-live]').insertAdjacentHTML('afterbegin', '<a href=\"/\">x</a>')");
+  await mark();
+  await page.clock.fastForward(REFRESH_MS);
   await refreshed();
   t.ok(
     await page.evaluate("document.querySelector('[data-live] details').open"),
@@ -87,25 +94,31 @@ t.test('a refresh leaves open what is open and the focus where it is; Pause stop
   );
   t.equal(await page.evaluate('document.activeElement.tagName'), 'SUMMARY');
   await page.click('text="Pause"');
-  await page.evaluate("document.querySelector('[data-live]').firstElementChild.id = 'before'");
-  // Twice as long as from one refresh to the next.
-  await page.waitForTimeout(10_500);
+  await mark();
+  let asked = 0;
+  page.on('request', () => (asked += 1));
+  await page.clock.fastForward(10 * REFRESH_MS);
   t.ok(await page.evaluate("document.getElementById('before') !== null"));
+  t.equal(asked, 0, 'while paused nothing is asked');
   await page.click('text="Resume"');
-  await page.waitForSelector('#before', { state: 'detached', timeout: 60_000 });
+  await refreshed();
 });
 
 t.test('what is live is refreshed by itself, and says when it is not', async (t) => {
   const { program } = furnished.gateway;
   const page = await signedIn({});
   await page.evaluate("document.querySelector('[data-live]').innerHTML = 'old'");
+  await page.clock.fastForward(REFRESH_MS);
   await t.resolves(page.waitForSelector('text=Requests per second', { timeout: 60_000 }));
   await program.stop('SIGKILL');
+  await page.clock.fastForward(REFRESH_MS);
   await t.resolves(page.waitForSelector('text=the gateway does not respond', { timeout: 60_000 }));
 });
 
+/** A page whose clock moves when a test moves it, so that no test waits for a refresh. */
 async function signedIn(options: BrowserContextOptions): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage();
+  await page.clock.install();
   await Person.signedIn(page, furnished.gateway.adminUrl);
   return page;
 }
