@@ -74,7 +74,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     renew: renewWithFallback(redis, local, isUnavailable),
     failover: {
       degraded: () => switchover.reason,
-      knowsKeys: () => !keys.isEmpty(),
+      knowsKeys: () => keys.knowsAny(),
       gateways,
       others: async () => (await redis.fleet.seen()).filter(({ gateway }) => gateway !== own),
       notes: redis.fleet.notes(own),

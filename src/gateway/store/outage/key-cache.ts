@@ -27,6 +27,7 @@ import { lacksRestriction, writeBack } from './write-back.js';
 
 /** Records read at a time. Together with the pause between refreshes, bounds the load on Redis. */
 const READ_AT_ONCE = 64;
+const KNOWN_BY = 1_000;
 
 /** Keeps, for outages, the record (on disk) and the last verdict of each key that Redis has decided. */
 export class KeyCache {
@@ -72,10 +73,13 @@ export class KeyCache {
     return this.read(payerOf(id))?.record;
   }
 
-  isEmpty(): boolean {
+  /** Returns whether there is a copy to decide by. Looks at the first thousand only: IDs are random. */
+  knowsAny(): boolean {
     const { durable } = this.#stores;
     durable.resetReadTxn();
-    return [...durable.getKeys({ ...rangeOf('c'), limit: 1 })].length === 0;
+    for (const { value } of durable.getRange({ ...rangeOf('c'), limit: KNOWN_BY }))
+      if (isFresh(decoded(value))) return true;
+    return false;
   }
 
   /** Returns the indexes of keys that Redis lost: it does not know them, but the local copy is valid. */
