@@ -61,11 +61,11 @@ t.test('a record is read when it is new or another than the copy, and once an ho
     { ...changed.record, scopes: ['pets:read'], version: changed.record.version + 1 },
     { atMs: 0, action: 'changed', changed: {} },
   );
-  await ask(again.engine, changed, Date.now(), { cost: 0 });
   await until(
     'its copy is the new one',
     () => again.engine.cached(changed.id)?.record.version === changed.record.version + 1,
   );
+  await ask(again.engine, changed, Date.now(), { cost: 0 });
   t.equal(await reads(), KEYS + 1, 'and no other');
   await again.engine.close();
 
