@@ -1,7 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { ADMIN_TOKEN, listen } from '../gateway/admin/listener.js';
 import { command } from './commands.js';
 import { operator } from './operator.js';
@@ -204,3 +206,14 @@ t.test(
     t.same(readdirSync(folder).sort(), ['bad.yaml', 'unreadable'], 'and nothing is made');
   },
 );
+
+t.test('output that cannot be written is an error; a reader that has enough is none', (t) => {
+  const program = join(packageRoot, 'dist/program/main.js');
+  const shell = (line: string) => spawnSync('bash', ['-c', line, process.execPath, program], { encoding: 'utf8' });
+  t.match(shell('"$0" "$1" --help > /dev/full'), {
+    status: 1,
+    stderr: /^error: The output can't be written \(ENOSPC\)\.\n$/,
+  });
+  t.match(shell('set -o pipefail; "$0" "$1" --help | true'), { status: 0, stderr: /^$/ });
+  t.end();
+});

@@ -46,7 +46,9 @@ export function keyValues(pairs: readonly (readonly [name: string, value: string
   return pairs.map(([name, value]) => `${styled('dim', name.padEnd(width))}  ${value}`).join('\n');
 }
 
-/** Ends the process when its reader closes the pipe: in `petgate keys list | head`, that is not an error. */
-export function endWithReader(error: NodeJS.ErrnoException): void {
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
+/** Ends the process when nobody reads its output, as in `petgate keys list | head`, or when it cannot be written. */
+export function endWithReader({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') process.exit(0);
+  process.stderr.write(`error: The output can't be written (${code ?? 'unknown reason'}).\n`);
+  process.exit(1);
 }

@@ -1,6 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { Transform, type Readable, type Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { AdminClient, Connect, Json } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { progressOn } from '../terminal/progress.js';
@@ -57,11 +58,12 @@ function unreadable(file: string, error: unknown): CommandError {
 async function intoFile(file: string, write: (out: Writable) => Promise<void>): Promise<void> {
   const part = `${file}.part`;
   try {
-    const out = (await open(part, 'w', 0o600)).createWriteStream();
+    // On disk before it has its name, also after a power cut.
+    const out = (await open(part, 'w', 0o600)).createWriteStream({ flush: true });
     try {
       await write(out);
     } finally {
-      await new Promise<void>((resolve) => out.end(resolve));
+      await finished(out.end());
     }
     await rename(part, file);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -66,6 +66,10 @@ t.test('a file that is not there, and one that cannot be written, are told in a 
     stderr: /nothing can't be read \(ENOENT\)/,
   });
   t.match(await run('keys', 'import', folder), { code: 1, stderr: /can't be read \(EISDIR\)/ });
+  const full = join(folder, 'full');
+  symlinkSync('/dev/full', `${full}.part`);
+  t.match(await run('store', 'export', '--out', full), { code: 1, stderr: /full can't be written \(ENOSPC\)/ });
+  t.notOk(existsSync(full), 'on a full disk nothing looks complete');
   t.match(await run('store', 'export', '--out', join(folder, 'no/where')), {
     code: 1,
     stderr: /can't be written \(ENOENT\)/,
