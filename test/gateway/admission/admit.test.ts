@@ -4,7 +4,8 @@ import { batchAdmission } from '../../../src/gateway/admission/batch.js';
 import { StoreUnavailable, type Subject } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { toIdentified, toRouted, toStripped } from '../../../src/gateway/exchange.js';
-import type { Credential, RouteRequirements, Exchange } from '../../../src/gateway/exchange.js';
+import type { Credential, RouteRequirements, Exchange, Slot } from '../../../src/gateway/exchange.js';
+import type { CredentialLocations } from '../../../src/gateway/refusals/credential-location.js';
 import { isRefusal, REFUSALS, type Refusal } from '../../../src/gateway/refusal.js';
 import { makeExchange } from '../exchange.js';
 import { makeOperation } from '../operation.js';
@@ -40,14 +41,16 @@ async function judge(
   requirements: RouteRequirements,
   subject: Subject,
   credential: Credential,
+  credentials: CredentialLocations = ['bearer'],
+  slot: Slot | null = null,
 ): Promise<{ end: string; refusal: Refusal | null; exchange: Exchange; told: readonly string[] }> {
   const { exchange } = makeExchange();
   const told: string[] = [];
   const admit = createAdmit(
     batchAdmission(engine, () => undefined),
-    { realm: 'pets', credentials: ['bearer'] },
+    { realm: 'pets', credentials },
     (verdict, operation) => told.push(`${verdict.outcome} ${operation}`),
-    () => null,
+    () => slot,
   );
   const result = await admit(toIdentified(toRouted(toStripped(exchange, []), requirements), subject, credential));
   return isRefusal(result)
@@ -166,4 +169,65 @@ t.test('without a store it is 503, but what was wrong from the start stays so; a
     'malformed_request',
   );
   await t.rejects(judge(failing(new TypeError('bug')), REQUIREMENTS, ADDRESS, 'missing'), { message: 'bug' });
+});
+
+t.test('where clients log in, a request without a key costs its address nothing; a wrong key does', async (t) => {
+  const engine = openScratchEngine(t);
+  const basic: CredentialLocations = [{ basic: 'password' }, 'bearer'];
+  for (const [credential, end, remaining] of [
+    ['missing', 'missing_api_key', 1_000],
+    ['malformed', 'invalid_api_key', 999],
+    ['missing', 'missing_api_key', 999],
+  ] as const) {
+    const judged = await judge(engine, REQUIREMENTS, ADDRESS, credential, basic);
+    t.equal(judged.end, end);
+    t.equal(windowOf(judged.exchange.logEntry.verdict!, 'minute').remaining, remaining);
+    t.equal(judged.exchange.logEntry.credential, credential);
+  }
+  const failing = (error: Error) => ({ admit: () => Promise.reject(error) }) as unknown as AdmissionEngine;
+  const away = failing(new StoreUnavailable('away'));
+  t.equal((await judge(away, REQUIREMENTS, ADDRESS, 'missing', basic)).end, 'missing_api_key', 'without a store too');
+  await t.rejects(judge(failing(new TypeError('bug')), REQUIREMENTS, ADDRESS, 'missing', basic), { message: 'bug' });
+});
+
+t.test('a slot at the upstream is freed unless the request is admitted', async (t) => {
+  const engine = openScratchEngine(t);
+  const key = await newKey(engine, 'tiny');
+  let freed = 0;
+  const slot = { free: () => (freed += 1) } as unknown as Slot;
+  const ends = async (store: AdmissionEngine, ended: string): Promise<void> => {
+    t.equal((await judge(store, REQUIREMENTS, key, 'key', ['bearer'], slot)).end, ended);
+  };
+  await ends(engine, 'admitted listPets');
+  t.equal(freed, 0);
+  await ends(engine, 'rate_limited');
+  t.equal(freed, 1);
+  const failing = (error: Error) => ({ admit: () => Promise.reject(error) }) as unknown as AdmissionEngine;
+  await ends(failing(new StoreUnavailable('away')), 'store_unavailable');
+  t.equal(freed, 2);
+  await t.rejects(judge(failing(new TypeError('bug')), REQUIREMENTS, key, 'key', ['bearer'], slot));
+  t.equal(freed, 3, 'also by a bug');
+});
+
+t.test('a preflight shows no credential, and its address pays whatever key it has', async (t) => {
+  const engine = openScratchEngine(t);
+  const key = await newKey(engine, 'tiny');
+  const preflight = await judge(engine, { ...OPEN, isPreflight: true }, key, 'key');
+  t.equal(preflight.end, 'admitted options');
+  t.equal(preflight.exchange.logEntry.credential, null);
+  t.equal(preflight.exchange.logEntry.verdict?.keyId, null);
+  t.equal((await judge(engine, OPEN, ADDRESS, 'malformed')).exchange.logEntry.credential, 'malformed');
+});
+
+t.test('a ban refuses what is free only where an upstream would answer, and it is reported', async (t) => {
+  const engine = openScratchEngine(t);
+  const key = await newKey(engine);
+  const [verdict] = await engine.admit([{ subject: key, operation: 'listPets', scope: null, cost: 0 }]);
+  const banned = { ...verdict, outcome: 'banned', level: 1, bannedUntilMs: 5_000, retryAtMs: 9_000 };
+  const banning = { admit: () => Promise.resolve([banned]) } as unknown as AdmissionEngine;
+  const free = await judge(banning, { ...REQUIREMENTS, cost: 0 }, key, 'key');
+  t.same([free.end, free.told], ['key_banned', ['banned listPets']]);
+  t.match(free.exchange.logEntry.verdict, { retryAtMs: 5_000 }, 'until the end of the ban');
+  const own = await judge(banning, OPEN, key, 'key');
+  t.same([own.end, own.told], ['admitted options', []]);
 });

@@ -18,9 +18,13 @@ t.test('an address waits only beyond its thousand a minute, and only so many wai
   const taken = await Promise.all(more);
   t.equal(taken.filter((stays) => !stays).length, 1, 'one too many waits: it is to be cut off');
   t.same(waited, Array(100).fill('192.0.2.1'));
+  t.equal(await take('192.0.2.1'), true, 'those that waited make room');
 });
 
-t.test('so many addresses as there may be are counted, and no more are kept', async (t) => {
+t.test('ten thousand addresses are counted, and then all anew', async (t) => {
   const challenges = new Challenges();
-  for (let n = 0; n < 25_000; n += 1) t.equal(await challenges.take(`a${n}`), true);
+  for (let n = 0; n < 1_000; n += 1) await challenges.take('192.0.2.1');
+  for (let n = 0; n < 10_000; n += 1) await challenges.take(`a${n}`);
+  const taken = challenges.take('192.0.2.1').then(() => 'at once');
+  t.equal(await Promise.race([taken, setImmediate('waits')]), 'at once');
 });
