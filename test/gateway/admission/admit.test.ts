@@ -231,3 +231,16 @@ t.test('a ban refuses what is free only where an upstream would answer, and it i
   const own = await judge(banning, OPEN, key, 'key');
   t.same([own.end, own.told], ['admitted options', []]);
 });
+
+t.test('beyond those that may wait for their challenge, a connection is closed', async (t) => {
+  const admit = createAdmit(
+    batchAdmission(openScratchEngine(t), () => undefined),
+    { realm: 'pets', credentials: [{ basic: 'password' }] },
+    () => undefined,
+    () => null,
+  );
+  const ask = (): ReturnType<typeof admit> =>
+    admit(toIdentified(toRouted(toStripped(makeExchange().exchange, []), REQUIREMENTS), ADDRESS, 'missing'));
+  const ends = await Promise.all(Array.from({ length: 1_101 }, ask));
+  t.equal(ends.filter((end) => isRefusal(end) && end.closes).length, 1, '1,000 free, 100 waiting, and one');
+});

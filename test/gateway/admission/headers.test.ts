@@ -203,6 +203,8 @@ t.test('of more windows the one with fewest requests of this cost left speaks, a
   const closed = fieldsOf(rateHeaders(banned, 0));
   t.match(closed.get('RateLimit'), /"month";r=0;t=9, "createPet-minute";r=0;t=9$/);
   t.match(closed.get('RateLimit-Policy'), /"month";q=5000;w=2592000/);
+  const equal = [minute, { ...day, remaining: minute.remaining }];
+  t.equal(speaks({ ...banned, windows: equal }), '60', 'of windows with the same left, the first');
   t.end();
 });
 
