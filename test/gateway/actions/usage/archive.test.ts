@@ -65,7 +65,10 @@ async function movesAndRestores(t: Test, gateway: Gateway): Promise<void> {
     stdout: /: 1 days.*\n.*2 wait.*\n.*nothing is moved until/,
   });
   t.match(await cli(gateway, 'archive', 'verify', '--to', '2020-01-01'), { code: 0, stdout: /none of these days/ });
-  t.match(await cli(gateway, 'archive', 'verify', '--from', '2026-02-30'), { code: 1, stderr: /must be a calendar day/ });
+  t.match(await cli(gateway, 'archive', 'verify', '--from', '2026-02-30'), {
+    code: 1,
+    stderr: /must be a calendar day/,
+  });
 }
 
 /** @param fresh started once the archive lacked a day */
