@@ -28,7 +28,7 @@ const UPPER = [
   'gateway/usage/tasks',
   'shared/metrics',
 ];
-/** The folders of src/gateway import the types of an exchange above them, and are what the other files there put together. */
+/** The folders of src/gateway: they import the types of an exchange above them, and the other files there them. */
 const ABOVE = /^src\/gateway\/\w+$/;
 
 const foldersOf = (folder) =>
