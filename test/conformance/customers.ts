@@ -207,5 +207,12 @@ export function customers(t: Test, engine: AdmissionEngine): void {
     const key = await keyOf(engine, id, { scopes: ['pets:read'] });
     t.match(await ask(engine, key, NOON_MS, { scope: 'pets:write' }), { outcome: 'admitted', inScope: false });
     t.match(await ask(engine, key, NOON_MS, { scope: 'pets:read' }), { outcome: 'admitted', inScope: true });
+    const scopes = ['pets:write', null, 'pets:read', 'pets:write'];
+    const verdicts = await engine.admit(scopes.map((scope) => requestOf(key.subject, NOON_MS, { scope })));
+    t.match(
+      verdicts,
+      [false, true, true, false].map((inScope) => ({ inScope })),
+      'each request of a batch has its own',
+    );
   });
 }
