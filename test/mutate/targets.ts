@@ -55,6 +55,11 @@ export const TARGETS: readonly Target[] = [
       'gateway/store/redis/admit/plans',
       'gateway/store/redis/admit/summary',
       'gateway/store/redis/access',
+      'gateway/store/redis/outbox/pending',
+      'gateway/store/redis/link/link',
+      'gateway/store/outage/early',
+      'conformance/cluster',
+      'faults/outage/late-answers',
     ],
   },
 ];
