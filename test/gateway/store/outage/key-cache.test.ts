@@ -26,15 +26,15 @@ t.test('after the clock of a gateway was set back its copies go on following rev
 
 t.test('a gateway knows keys only while it has a copy that it may decide by', async (t) => {
   const { engine } = openGateway(t, await durableRedis(t));
-  t.notOk(engine.failover!.knowsKeys(), 'before it saw any');
+  t.notOk(engine.failover.knowsKeys(), 'before it saw any');
   const key = await newKey(engine, 'free');
   await ask(engine, key, Date.now(), { cost: 0 });
   await learnt(engine, key);
-  t.ok(engine.failover!.knowsKeys());
+  t.ok(engine.failover.knowsKeys());
   const { now } = Date;
   t.teardown(() => (Date.now = now));
   Date.now = () => now() + 25 * HOUR_MS;
-  t.notOk(engine.failover!.knowsKeys(), 'a day later');
+  t.notOk(engine.failover.knowsKeys(), 'a day later');
 });
 
 t.test('a record is read when it is new or another than the copy, and once an hour', async (t) => {
