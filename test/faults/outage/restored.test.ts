@@ -43,6 +43,15 @@ async function answers(t: Test, { url }: Gateway, keys: Readonly<Record<string, 
 const accepted = (gateway: Gateway): Promise<void> =>
   until('it decides again', async () => (await figure(gateway, 'petgate_store_degraded')) === 0);
 
+/** Waits until a check of the store succeeded: a busy gateway serves before it has reached Redis. */
+const reached = (gateway: Gateway): Promise<void> =>
+  until('Redis decides', async () => {
+    const { parts } = (await gateway.admin('GET', '/readyz')).body as {
+      parts: { store: { ok: boolean; degraded?: true } };
+    };
+    return parts.store.ok && parts.store.degraded !== true;
+  });
+
 t.test('a Redis restored to an older state is refused, and accepting it undoes no revocation', async (t) => {
   const redis = await redisOf(t);
   const [one, other] = [await startOn(t, redis), await startOn(t, redis)];
@@ -108,6 +117,7 @@ t.test('a gateway that was not there when the store was accepted brings its revo
   await redis.kill();
   await redis.restart();
   const late = await startOn(t, redis);
+  await reached(late);
   t.match(await answers(t, late, { key }), { key: '200' }, 'who knows nothing takes what it finds');
   const again = await startOn(t, redis, {}, one.dataFolder);
   await until('it is told', async () => (await figure(again, 'petgate_store_replaced')) === 1);
