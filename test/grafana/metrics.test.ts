@@ -11,14 +11,9 @@ import { temporaryFolder } from '../servers/program.js';
 
 const page = readFileSync(join(packageRoot, 'docs/reference/metrics.md'), 'utf8');
 
-/** What the page's tables say: `name type labels`. */
-const told = [...page.matchAll(/^\| `(petgate_\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)].map(
-  ([, name = '', type = '', labels = '']) =>
-    lineOf(
-      name,
-      type,
-      [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label),
-    ),
+/** What the page's tables say of `name{label,label}` and its type: `name type labels`. */
+const told = [...page.matchAll(/^\| `(petgate_\w+)(?:\{([\w,]+)\})?` \| (\w+) \| [^|]+ \|$/gm)].map(
+  ([, name = '', labels = '', type = '']) => lineOf(name, type, labels.split(',')),
 );
 
 /** Nothing listens there. */

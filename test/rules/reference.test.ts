@@ -59,8 +59,8 @@ t.test('docs/reference/errors.md explains every refusal of the catalogue, with i
 });
 
 t.test('docs/reference/admin-api.md lists every route of the admin port, with its query parameters and role', (t) => {
-  const told = rowsOf('docs/reference/admin-api.md').map(([method, path, what = '', role]) =>
-    [role, bare(method), bare(path), ...[...what.matchAll(/`(\w+)`/g)].map(([, name]) => name)].join(' '),
+  const told = rowsOf('docs/reference/admin-api.md').map(([route, what = '', role]) =>
+    [role, bare(route), ...[...what.matchAll(/`(\w+)`/g)].map(([, name]) => name)].join(' '),
   );
   const real = ROUTES.map(({ role, method, path, query = {} }) =>
     [role === 'open' ? '-' : role, method, path, ...Object.keys(query)].join(' '),

@@ -76,29 +76,33 @@ t.test('every page is whole without JavaScript, and names are text on it', async
   t.ok(named >= 5, `${named} pages have the name`);
 });
 
+/** Every task begins with the click on "Sign in", which the rows leave out. */
 const rows: string[] = [];
+const clicksOf = new Map<string, number>();
 for (const { name, on, act } of TASKS)
   t.test(`${name} ${on.join(', ')}`, async (t) => {
     for (const engine of on) {
       const person = await Person.signedIn(page, gateways[engine].adminUrl);
       const done = await act(person, casts[engine]);
       t.match(await person.text(), done);
-      const row = `| ${name} | ${person.clicks.length} | ${person.clicks.map((click) => `*${click}*`).join(', ')} |`;
+      const [first, ...more] = person.clicks;
+      t.equal(first, 'Sign in');
+      const row = `| ${name} | ${more.map((click) => `*${click}*`).join(', ') || 'none'} |`;
       if (!rows.includes(row)) rows.push(row);
+      clicksOf.set(name, Math.max(clicksOf.get(name) ?? 0, person.clicks.length));
     }
   });
 
-t.test('the guide says how many clicks each task takes', (t) => {
+t.test('the guide says which clicks each task takes', (t) => {
   const guide = readFileSync(join(packageRoot, 'docs/guides/console.md'), 'utf8');
   t.same(
     guide
-      .match(/(?<=\| task \| clicks \| .*\n\|(?:---\|)+\n)(?:\|.*\n)+/)?.[0]
+      .match(/(?<=\| task \| clicks .*\n\|(?:---\|)+\n)(?:\|.*\n)+/)?.[0]
       .trimEnd()
       .split('\n'),
     rows,
   );
-  const clicksOf = (task: string): number => Number(rows.find((row) => row.startsWith(`| ${task} |`))?.split('|')[2]);
-  t.ok(clicksOf('hand a key to a developer') <= 3);
-  t.ok(clicksOf('why was this request refused?') <= 2);
+  t.ok(clicksOf.get('hand a key to a developer')! <= 3);
+  t.ok(clicksOf.get('why was this request refused?')! <= 2);
   t.end();
 });
