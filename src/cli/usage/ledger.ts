@@ -2,7 +2,7 @@ import { linesIn, type AdminClient } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 
 /** One row of the ledger, by the columns of the admin API's CSV. */
-export type LedgerRow = ReadonlyMap<string, string>;
+export type LedgerRow = Readonly<Record<string, string>>;
 
 /** Only counts. */
 const PLAIN = { names: 'false', corrections: 'false', amounts: 'false', format: 'csv' };
@@ -32,7 +32,7 @@ export async function* readLedger(
       const fields = cellsOf(line);
       if (columns === undefined) columns = fields;
       else if (fields[0] === 'total') return;
-      else yield new Map(columns.map((column, n) => [column, fields[n] ?? '']));
+      else yield Object.fromEntries(columns.map((column, n) => [column, fields[n] ?? '']));
     }
   } finally {
     response.destroy();

@@ -86,9 +86,9 @@ async function compareLog(client: AdminClient, day: string, logged: LoggedDay) {
   const [differences, unanswered, byOperation] = [[] as Row[], [] as Row[], new Map<string, number>()];
   let [ledger, ledgerUnits] = [0, 0];
   for await (const row of readLedger(client, { from: day, to: day, by: 'key,plan,operation' })) {
-    const [key, plan, operation] = [row.get('key')!, row.get('plan')!, row.get('operation')!];
-    const requests = Number(row.get('requests'));
-    const units = Number(row.get('units')) - Number(row.get('returned') ?? 0);
+    const { key = '', plan = '', operation = '', returned = 0 } = row;
+    const requests = Number(row['requests']);
+    const units = Number(row['units']) - Number(returned);
     ledger += requests;
     ledgerUnits += units;
     const name = nameOf(key, plan, operation);

@@ -6,24 +6,17 @@ import type { Connect } from '../../admin/admin-client.js';
 import { say, sayJson } from '../../terminal/output.js';
 import { progressOn } from '../../terminal/progress.js';
 import { isDay } from '../../../shared/utc-day.js';
-import { payersOf } from './payers.js';
-import { Pusher } from './pusher.js';
+import { originOf } from './event.js';
+import { Pusher, type PushParts } from './pusher.js';
 
-interface PushOptions {
-  readonly to: string;
-  readonly from?: string;
-  readonly toDay?: string;
-  readonly by: string;
-  readonly source: string;
-  readonly batch: number;
+interface PushOptions extends Pick<PushParts, 'to' | 'from' | 'toDay' | 'by' | 'source' | 'batch' | 'amounts'> {
   readonly retryFor: string;
   readonly state?: string;
-  readonly amounts?: true;
   readonly json?: true;
 }
 
 const MAX_BATCH = 10_000;
-const ALL_DIMENSIONS = 'key,day,plan,operation';
+const DIMENSIONS = ['key', 'day', 'plan', 'operation'];
 
 export function pushCommand(connect: Connect): Command {
   return new Command('push')
@@ -33,7 +26,7 @@ export function pushCommand(connect: Connect): Command {
       checkedDay(text, '--from'),
     )
     .option('--to-day <day>', 'last UTC day (default: the last final day)', (text) => checkedDay(text, '--to-day'))
-    .option('--by <dimensions>', 'plan, operation; key and day are always included', dimensionsOf, ALL_DIMENSIONS)
+    .option('--by <dimensions>', 'plan, operation; key and day are always included', dimensionsOf, DIMENSIONS.join())
     .option('--source <uri>', 'source of the events; source and id together identify repeats', 'urn:petgate:usage')
     .option('--batch <count>', 'events per request', batchOf, 500)
     .option('--retry-for <duration>', 'how long to retry a batch, such as 30s, 10m', '10m')
@@ -41,18 +34,17 @@ export function pushCommand(connect: Connect): Command {
     .option('--amounts', 'also send what is owed for each past month, once')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async ({ to: url, from, toDay, retryFor, state, amounts, json, ...options }: PushOptions) => {
+    .action(async ({ retryFor, state, json, ...options }: PushOptions) => {
       const { parseDurationMs } = await import('../../../gateway/config/schema/quantity.js');
       const retryForMs = parseDurationMs(retryFor) ?? refuse('--retry-for must be a duration such as 30s or 10m.');
-      const receiver = { url, token: tokenOf(process.env), retryForMs };
-      const name = nameOf([url, 'day', options.by, options.source]);
-      const stateFile = state ?? join(await dataFolder(), `usage-push-${name}.json`);
+      const token = process.env['PETGATE_PUSH_TOKEN'] ?? '';
+      if (!/^[\x21-\x7e]*$/.test(token)) refuse('PETGATE_PUSH_TOKEN must be visible ASCII characters without spaces.');
+      const stateFile = state ?? (await stateFileOf(options));
       const progress = progressOn(process.stderr);
       const client = await connect();
-      const payers = await payersOf(client);
-      const parts = { ...options, client, payers, receiver, stateFile, progress, amounts: amounts === true };
-      const pusher = new Pusher(parts);
-      await pusher.run(from, toDay).finally(() => progress.end());
+      const origin = await originOf(client, options.source);
+      const pusher = new Pusher({ ...options, ...origin, client, token, retryForMs, stateFile, progress });
+      await pusher.run().finally(() => progress.end());
       if (json === true) sayJson({ ...pusher.done, state: stateFile });
       else say(summaryOf(pusher.done));
     });
@@ -75,9 +67,9 @@ function refuse(message: string): never {
 
 function dimensionsOf(text: string): string {
   const asked = text.split(',');
-  const foreign = asked.find((name) => !['key', 'day', 'plan', 'operation'].includes(name));
+  const foreign = asked.find((name) => !DIMENSIONS.includes(name));
   if (foreign !== undefined) refuse(`--by knows plan and operation (key and day are always there), not "${foreign}".`);
-  return ['key', 'day', ...['plan', 'operation'].filter((name) => asked.includes(name))].join(',');
+  return DIMENSIONS.filter((name) => ['key', 'day', ...asked].includes(name)).join();
 }
 
 function urlOf(text: string): string {
@@ -91,13 +83,6 @@ function urlOf(text: string): string {
   return url.href;
 }
 
-function tokenOf(environment: NodeJS.ProcessEnv): string | null {
-  const token = environment['PETGATE_PUSH_TOKEN'] ?? '';
-  if (token === '') return null;
-  if (!/^[\x21-\x7e]+$/.test(token)) refuse('PETGATE_PUSH_TOKEN must be visible ASCII characters without spaces.');
-  return token;
-}
-
 function batchOf(text: string): number {
   const count = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   return count >= 1 && count <= MAX_BATCH ? count : refuse(`--batch must be a whole number from 1 to ${MAX_BATCH}.`);
@@ -108,14 +93,11 @@ function checkedDay(text: string, option: string): string {
   return text;
 }
 
-async function dataFolder(): Promise<string> {
+/** Each receiver, with dimensions and source, has a state of its own. */
+async function stateFileOf({ to, by, source }: Omit<PushOptions, 'retryFor'>): Promise<string> {
   const { loadSettings } = await import('../../../gateway/config/load.js');
-  return loadSettings(process.env).data;
-}
-
-/** Returns a short hash: receiver, dimensions and source each have a state of their own. */
-function nameOf(parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 12);
+  const name = createHash('sha256').update([to, 'day', by, source].join('\n')).digest('hex').slice(0, 12);
+  return join(loadSettings(process.env).data, `usage-push-${name}.json`);
 }
 
 const EXAMPLES = `

@@ -5,9 +5,10 @@ import type { UsageEvent } from './event.js';
 
 /** Where events go. */
 export interface Receiver {
-  readonly url: string;
-  /** Bearer token; null for none. Never shown. */
-  readonly token: string | null;
+  /** Its URL. */
+  readonly to: string;
+  /** Bearer token; empty for none. Never shown. */
+  readonly token: string;
   /** How long to retry one batch. */
   readonly retryForMs: number;
 }
@@ -24,64 +25,45 @@ const SHOWN_CHARACTERS = 200;
  * @param onRetry called with what went wrong and when the next attempt is
  */
 export async function deliver(
-  receiver: Receiver,
+  { to, token, retryForMs }: Receiver,
   events: readonly UsageEvent[],
   onRetry: (message: string) => void,
 ): Promise<void> {
-  const { url, retryForMs } = receiver;
+  const type = { 'content-type': 'application/cloudevents-batch+json; charset=utf-8' };
+  const headers = token === '' ? type : { ...type, authorization: `Bearer ${token}` };
   const body = JSON.stringify(events);
   const endMs = performance.now() + retryForMs;
-  for (let attempt = 0; ; attempt += 1) {
-    const { reason, waitMs } = await send(receiver, body);
-    if (reason === null) return;
-    const longest = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
+  for (let longestMs = FIRST_PAUSE_MS; ; longestMs = Math.min(longestMs * 2, MAX_PAUSE_MS)) {
+    let [reason, waitMs] = ['', 0];
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      // A redirect could send token and figures to another party.
+      const response = await fetch(to, { method: 'POST', headers, body, redirect: 'manual', signal });
+      const [said, { ok, status }] = [await response.text(), response];
+      if (ok) return;
+      if (status !== 408 && status !== 429 && status < 500)
+        throw new CommandError(
+          `${to} refuses the events: it returned ${status} ${cell(said.slice(0, SHOWN_CHARACTERS))}. Check --to ` +
+            'and PETGATE_PUSH_TOKEN, then run the same command again.',
+        );
+      [reason, waitMs] = [`it returned ${status}`, retryAfterMs(response.headers.get('retry-after') ?? '')];
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
+      reason = `no response (${cause?.code ?? message})`;
+    }
     // Random, so that several pushers do not return together.
-    const pauseMs = Math.max(waitMs, longest * (0.5 + Math.random() / 2));
+    const pauseMs = Math.max(waitMs, longestMs * (0.5 + Math.random() / 2));
+    const problem = `${to} does not accept events: ${reason}.`;
     if (performance.now() + pauseMs > endMs)
-      throw new CommandError(
-        `${url} does not accept events: ${reason}. What was acknowledged is remembered; run the same command ` +
-          'again to continue.',
-      );
-    onRetry(`${url} does not accept events: ${reason}. Next attempt in ${(pauseMs / 1000).toFixed(1)} s.`);
+      throw new CommandError(`${problem} What was acknowledged is remembered; run the same command again to continue.`);
+    onRetry(`${problem} Next attempt in ${(pauseMs / 1000).toFixed(1)} s.`);
     await pause(pauseMs);
   }
 }
 
-/** One attempt. `reason` null: acknowledged. */
-async function send(
-  { url, token }: Receiver,
-  body: string,
-): Promise<{ readonly reason: string | null; readonly waitMs: number }> {
-  const received = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/cloudevents-batch+json; charset=utf-8',
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body,
-    // A redirect could send token and figures to another party.
-    redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-    .then(async (response) => ({ response, said: await response.text() }))
-    .catch((error: unknown) => {
-      const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
-      return cause?.code ?? message;
-    });
-  if (typeof received === 'string') return { reason: `no response (${received})`, waitMs: 0 };
-  const { ok, status, headers } = received.response;
-  if (ok) return { reason: null, waitMs: 0 };
-  if (status === 408 || status === 429 || status >= 500)
-    return { reason: `it returned ${status}`, waitMs: retryAfterMs(headers.get('retry-after')) };
-  throw new CommandError(
-    `${url} refuses the events: it returned ${status} ${cell(received.said.slice(0, SHOWN_CHARACTERS))}. Check --to ` +
-      'and PETGATE_PUSH_TOKEN, then run the same command again.',
-  );
-}
-
-/** Converts Retry-After (RFC 9110 §10.2.3), seconds or a date, to ms from now; 0 if absent or invalid. */
-function retryAfterMs(value: string | null): number {
-  if (value === null) return 0;
+/** Converts Retry-After (RFC 9110 §10.2.3), seconds or a date, to ms from now; 0 if empty or invalid. */
+function retryAfterMs(value: string): number {
   const ms = /^\d{1,6}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
+  return Math.max(ms || 0, 0);
 }

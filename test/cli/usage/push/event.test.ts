@@ -1,15 +1,16 @@
 import t from 'tap';
-import { eventOf, parseEvent, sumsOf, type Sum, type UsageEvent } from '../../../../src/cli/usage/push/event.js';
-import type { Payers } from '../../../../src/cli/usage/push/payers.js';
+import { parseEvent, sumsOf, usageEvent } from '../../../../src/cli/usage/push/event.js';
+import type { Origin, UsageEvent } from '../../../../src/cli/usage/push/event.js';
 import type { LedgerRow } from '../../../../src/cli/usage/ledger.js';
 
 const row = (key: string, requests: number, { failed = 0, units = requests } = {}): LedgerRow =>
-  new Map(
-    Object.entries({ day: '2026-11-21', key, requests, limited: 0, banned: 0, failed, units }).map(
-      ([name, value]) => [name, String(value)] as const,
-    ),
+  Object.fromEntries(
+    Object.entries({ day: '2026-11-21', key, requests, limited: 0, banned: 0, failed, units }).map(([name, value]) => [
+      name,
+      String(value),
+    ]),
   );
-const lone: Payers = { customerOf: () => null, subjectOf: (payer) => payer };
+const lone: Origin = { source: 'here', customerOf: () => null, references: new Map() };
 
 async function* each(events: readonly UsageEvent[]): AsyncGenerator<{ readonly event: UsageEvent }, void> {
   for (const event of events) yield await Promise.resolve({ event });
@@ -21,7 +22,7 @@ async function sent(...states: readonly (readonly LedgerRow[])[]): Promise<reado
   for (const rows of states) {
     const sums = await sumsOf(each(events));
     for (const one of rows) {
-      const event = eventOf(one, 'here', lone, (group) => sums.get(group));
+      const event = usageEvent(one, sums, lone);
       if (event !== undefined) events.push(event);
     }
   }
@@ -41,30 +42,27 @@ t.test('growth is an event of the difference; a group that has shrunk stays as i
 });
 
 t.test("the payer is the subject; a customer's event names its key", (t) => {
-  const planned = new Map([...row('k', 3), ['plan', 'pro']]);
-  const payers: Payers = { customerOf: () => 'customer', subjectOf: () => 'C-1042' };
-  t.match(
-    eventOf(planned, 'here', payers, () => undefined),
-    {
-      id: 'day=2026-11-21&key=k&plan=pro',
-      subject: 'C-1042',
-      data: { customer: 'customer', key: 'k', plan: 'pro', requests: 3 },
-    },
-  );
-  const { id, subject, data } = eventOf(planned, 'here', lone, () => ({ revision: 1, counts: {} }))!;
+  const planned = { ...row('k', 3), plan: 'pro' };
+  const customers = { ...lone, customerOf: () => 'customer', references: new Map([['customer', 'C-1042']]) };
+  t.match(usageEvent(planned, new Map(), customers), {
+    id: 'day=2026-11-21&key=k&plan=pro',
+    subject: 'C-1042',
+    data: { customer: 'customer', key: 'k', plan: 'pro', requests: 3 },
+  });
+  const sums = new Map([['day=2026-11-21&key=k&plan=pro', { revision: 1 }]]);
+  const { id, subject, data } = usageEvent(planned, sums, lone)!;
   t.equal(id, 'day=2026-11-21&key=k&plan=pro&rev=2');
   t.equal(subject, 'k');
-  t.notOk('customer' in data || 'key' in data);
+  t.notOk(data['customer'] ?? data['key']);
   t.end();
 });
 
 t.test('lines of version 0.4 are the same events', (t) => {
-  const sums = new Map<string, Sum>();
-  const first = eventOf(row('a', 5), 'here', lone, (group) => sums.get(group));
-  const line = (revision: number): string => JSON.stringify({ ...Object.fromEntries(row('a', 5)), revision });
-  t.same(parseEvent(line(1), 'here', lone), first);
-  t.same(parseEvent(line(3), 'here', lone), { ...first, id: `${first!.id}&rev=3` });
-  t.equal(parseEvent('correction=M-1&of=k', 'here', lone).id, 'correction=M-1&of=k');
-  t.same(parseEvent(JSON.stringify(first), 'here', lone), first);
+  const first = usageEvent(row('a', 5), new Map(), lone);
+  const line = (revision: number): string => JSON.stringify({ ...row('a', 5), revision });
+  t.same(parseEvent(line(1), lone), first);
+  t.same(parseEvent(line(3), lone), { ...first, id: `${first!.id}&rev=3` });
+  t.equal(parseEvent('correction=M-1&of=k', lone).id, 'correction=M-1&of=k');
+  t.same(parseEvent(JSON.stringify(first), lone), JSON.parse(JSON.stringify(first)));
   t.end();
 });
