@@ -41,22 +41,6 @@ t.test('growth is an event of the difference; a group that has shrunk stays as i
   ]);
 });
 
-t.test("the payer is the subject; a customer's event names its key", (t) => {
-  const planned = { ...row('k', 3), plan: 'pro' };
-  const customers = { ...lone, customerOf: () => 'customer', references: new Map([['customer', 'C-1042']]) };
-  t.match(usageEvent(planned, new Map(), customers), {
-    id: 'day=2026-11-21&key=k&plan=pro',
-    subject: 'C-1042',
-    data: { customer: 'customer', key: 'k', plan: 'pro', requests: 3 },
-  });
-  const sums = new Map([['day=2026-11-21&key=k&plan=pro', { revision: 1 }]]);
-  const { id, subject, data } = usageEvent(planned, sums, lone)!;
-  t.equal(id, 'day=2026-11-21&key=k&plan=pro&rev=2');
-  t.equal(subject, 'k');
-  t.notOk(data['customer'] ?? data['key']);
-  t.end();
-});
-
 t.test('lines of version 0.4 are the same events', (t) => {
   const first = usageEvent(row('a', 5), new Map(), lone);
   const line = (revision: number): string => JSON.stringify({ ...row('a', 5), revision });

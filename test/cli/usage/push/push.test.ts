@@ -1,8 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { DAY_MS } from '../../../../src/shared/utc-day.js';
 import { ADMIN_TOKEN } from '../../../gateway/admin/listener.js';
+import { operator } from '../../operator.js';
 import { dataFolder, petgate, surroundings, type Finished } from '../../programs.js';
+import { startReceiver } from './receiver.js';
 import { dayBack, stage, TODAY_MS } from './stage.js';
 
 t.setTimeout(600_000);
@@ -36,6 +39,32 @@ t.test('each event is a CloudEvent 1.0 of its form; days that are not final wait
     'content-type': 'application/cloudevents-batch+json; charset=utf-8',
     authorization: 'Bearer push-secret',
   });
+});
+
+t.test('the subject is who pays: the reference, else the customer, else the key', async (t) => {
+  const { engine, registry, run, request } = await operator(t);
+  const receiver = await startReceiver(t);
+  const named = await registry.customers.create({ name: 'Big shop', plan: 'pro', reference: 'C-1042, "big"' }, 'x');
+  const nameless = await registry.customers.create({ name: 'Small shop', plan: 'pro' }, 'x');
+  const made = await Promise.all(
+    [{ customer: named.id }, { customer: named.id }, { customer: nameless.id }, { plan: 'pro' }].map((of) =>
+      registry.create({ ...of, name: 'x' }),
+    ),
+  );
+  await engine.admit(made.map(({ token }) => request(token, 'listPets', 1, TODAY_MS - 2 * DAY_MS)));
+  // One event a request: the next begins where the last key ended, though both pay into one.
+  const { code, stderr } = await run('usage', 'push', '--to', receiver.url, '--batch', '1');
+  t.equal(code, 0, stderr);
+  const ids = made.map(({ record }) => record.id);
+  const told = [...receiver.events.values()].map((one) => [one.id, one.subject, one.data['customer'], one.data['key']]);
+  const expected = [
+    ['C-1042, "big"', named.id, ids[0]],
+    ['C-1042, "big"', named.id, ids[1]],
+    [nameless.id, nameless.id, ids[2]],
+    [ids[3], undefined, undefined],
+  ].map((payer, n) => [`day=${dayBack(2)}&key=${ids[n]}&plan=pro&operation=listPets`, ...payer]);
+  t.same(told.sort(), expected.sort());
+  t.equal(receiver.repeats, 0);
 });
 
 t.test('waits as Retry-After says; gives up after --retry-for, and at once when refused; state survives', async (t) => {

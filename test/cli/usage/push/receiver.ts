@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Test } from 'tap';
+import { startReceiver as startServer } from '../../../servers/receiver.js';
 
 /** A CloudEvent as it came. */
 export interface Received {
@@ -24,7 +24,7 @@ export interface Receiver {
   readonly url: string;
   /** By source and id, the first of each. */
   readonly events: ReadonlyMap<string, Received>;
-  readonly requests: readonly { readonly atMs: number; readonly headers: IncomingMessage['headers'] }[];
+  readonly requests: readonly { readonly atMs: number; readonly headers: IncomingHttpHeaders }[];
   /** Events that came again. */
   repeats: number;
   /** Events that came again under the same id, and were not the same. */
@@ -35,42 +35,22 @@ export interface Receiver {
 /** A billing system that keeps each event once, as CloudEvents asks for; a real server on a free port. */
 export async function startReceiver(t: Test): Promise<Receiver> {
   const events = new Map<string, Received>();
-  const requests: { atMs: number; headers: IncomingMessage['headers'] }[] = [];
-  const receiver = { url: '', events, requests, repeats: 0, contradictions: 0, behave: (): Behaviour => 'take' };
-  const store = (body: string): void => {
-    for (const event of JSON.parse(body) as Received[]) {
-      const name = `${event.source} ${event.id}`;
-      const known = events.get(name);
-      if (known === undefined) events.set(name, event);
-      else {
-        receiver.repeats += 1;
-        if (JSON.stringify(known) !== JSON.stringify(event)) receiver.contradictions += 1;
-      }
-    }
+  const requests: { atMs: number; headers: IncomingHttpHeaders }[] = [];
+  const receiver = { events, requests, repeats: 0, contradictions: 0, behave: (): Behaviour => 'take' };
+  const store = (event: Received): void => {
+    const name = `${event.source} ${event.id}`;
+    const known = events.get(name);
+    if (known === undefined) return void events.set(name, event);
+    receiver.repeats += 1;
+    if (JSON.stringify(known) !== JSON.stringify(event)) receiver.contradictions += 1;
   };
-  const handle = (behaviour: Behaviour, body: string, response: ServerResponse): void => {
-    if (behaviour === 'break_before') response.destroy();
-    else if (behaviour === 'break_after') {
-      store(body);
-      response.destroy();
-    } else if (behaviour === 'refuse') response.writeHead(503).end();
-    else if (behaviour === 'take') {
-      store(body);
-      response.writeHead(204).end();
-    } else response.writeHead(behaviour.status, behaviour.headers ?? {}).end('no');
-  };
-  const server = createServer((request, response) => {
-    requests.push({ atMs: performance.now(), headers: request.headers });
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => (body += text));
-    // A body that a kill cut short has no end, and is not stored.
-    request.on('end', () => handle(receiver.behave(), body, response));
+  const { url } = await startServer(t, (response, { headers, body }) => {
+    requests.push({ atMs: performance.now(), headers });
+    const behaviour = receiver.behave();
+    if (behaviour === 'take' || behaviour === 'break_after') (JSON.parse(body) as Received[]).forEach(store);
+    if (typeof behaviour === 'object') response.writeHead(behaviour.status, behaviour.headers).end('no');
+    else if (behaviour.startsWith('break')) response.destroy();
+    else response.writeHead(behaviour === 'take' ? 204 : 503).end();
   });
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return Object.assign(receiver, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events` });
+  return Object.assign(receiver, { url });
 }
