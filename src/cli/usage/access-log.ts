@@ -10,17 +10,17 @@ export interface Admitted {
 
 /** The counts of one day in access logs. */
 export interface LoggedDay {
-  /** By `nameOf(key, plan, operation)`. */
+  /** By `nameOf` key, plan and operation. */
   readonly counts: Map<string, Admitted>;
   readonly total: Admitted;
-  /** Requests that may have been admitted, by `askedOf(key, operation)`: the store's connection broke first. */
+  /** Requests that may have been admitted, by `nameOf` key and operation: the store's connection broke first. */
   readonly unanswered: Map<string, number>;
   /** Lines of exchanges that could not be read: cut by a kill, or no JSON. */
-  readonly unreadable: number;
+  unreadable: number;
   /** Lines that gateways dropped, perhaps on this day, because nothing read their log. */
-  readonly dropped: number;
+  dropped: number;
   /** First moment of admission, ISO 8601; null without any. */
-  readonly first: string | null;
+  first: string | null;
 }
 
 /** Unchecked fields of a line. */
@@ -30,19 +30,14 @@ const COUNTED = '"counted":true';
 /** Every relevant line contains one of these: the others need not be parsed. */
 const MARKS = [COUNTED, '"counted":null', LINES_DROPPED];
 
-/** Returns the name by which ledger and log are compared. */
-export function nameOf(key: string, plan: string, operation: string): string {
-  return `${key}\t${plan}\t${operation}`;
-}
-
-/** Returns the name of an unanswered request: its plan is unknown. */
-export function askedOf(key: string, operation: string): string {
-  return `${key}\t${operation}`;
+/** Returns the name by which ledger, log and counter are compared. */
+export function nameOf(...parts: readonly string[]): string {
+  return parts.join('\t');
 }
 
 /** Counts the admitted requests of `day` in access logs: files (gzipped if `.gz`), or `-`. Throws CommandError. */
 export async function readLogs(files: readonly string[], day: string): Promise<LoggedDay> {
-  const tally: MutableLoggedDay = {
+  const tally: LoggedDay = {
     counts: new Map(),
     total: { requests: 0, units: 0 },
     unanswered: new Map(),
@@ -65,20 +60,18 @@ export async function readLogs(files: readonly string[], day: string): Promise<L
   return tally;
 }
 
-type MutableLoggedDay = { -readonly [Name in keyof LoggedDay]: LoggedDay[Name] };
-
-function addLine(tally: MutableLoggedDay, text: string, day: string): void {
+function addLine(tally: LoggedDay, text: string, day: string): void {
   const line = lineIn(text);
   const { msg, counted, time } = line;
   if (msg === LINES_DROPPED) tally.dropped += droppedIn(line, day);
   else if (msg === 'exchange' && counted === null) {
     if (!String(time).startsWith(day)) return;
-    const name = askedOf(String(line['key']), String(line['operation']));
+    const name = nameOf(String(line['key']), String(line['operation']));
     tally.unanswered.set(name, (tally.unanswered.get(name) ?? 0) + 1);
   } else if (text.includes(COUNTED)) addAdmitted(tally, line, day);
 }
 
-function addAdmitted(tally: MutableLoggedDay, line: Line, day: string): void {
+function addAdmitted(tally: LoggedDay, line: Line, day: string): void {
   const { msg, counted, units, settled, admittedAt, sampled } = line;
   if (msg !== 'exchange' || counted !== true || typeof admittedAt !== 'string') {
     tally.unreadable += 1;

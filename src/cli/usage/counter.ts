@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers';
 import type { AdminClient } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
+import { nameOf } from './access-log.js';
 
-/** `petgate_admitted_total` of one or more gateways, by `plan\toperation`. */
+/** `petgate_admitted_total` of one or more gateways, by `nameOf` plan and operation. */
 export interface Counter {
   readonly counts: ReadonlyMap<string, number>;
   readonly total: number;
@@ -28,7 +29,7 @@ export async function readCounter(client: AdminClient, urls: readonly string[]):
       const [, labels, value] = SAMPLE.exec(line) ?? [];
       if (labels === undefined) continue;
       const { plan = '', operation = '' } = labelsIn(labels);
-      const name = `${plan}\t${operation}`;
+      const name = nameOf(plan, operation);
       counts.set(name, (counts.get(name) ?? 0) + Number(value));
       total += Number(value);
     }

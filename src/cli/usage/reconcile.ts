@@ -6,7 +6,7 @@ import { cell } from '../../shared/text/readable.js';
 import { rowsOf } from '../actions/print.js';
 import { readCounter, type Counter } from './counter.js';
 import { readLedger } from './ledger.js';
-import { askedOf, nameOf, readLogs, type Admitted, type LoggedDay } from './access-log.js';
+import { nameOf, readLogs, type Admitted, type LoggedDay } from './access-log.js';
 import { dayOf, isDay } from '../../shared/utc-day.js';
 
 interface ReconcileOptions {
@@ -18,27 +18,6 @@ interface ReconcileOptions {
 
 /** A difference of ledger and log or counter; or requests that only the ledger has, because the connection broke. */
 type Row = Readonly<Record<string, string | number>>;
-
-interface Proof {
-  readonly day: string;
-  readonly equal: boolean;
-  readonly totals: {
-    readonly ledger: number;
-    readonly accessLog: number;
-    readonly counter: number | null;
-    readonly ledgerUnits: number;
-    readonly accessLogUnits: number;
-  };
-  readonly differences: readonly Row[];
-  readonly counterDifferences: readonly Row[];
-  /** Requests whose store connection broke before the response: their clients got a 503. */
-  readonly unanswered: readonly Row[];
-  /** Why the counter was not compared; null if it was. */
-  readonly counterLeftOut: string | null;
-  readonly unreadableLines: number;
-  /** Access lines that the gateways report as dropped: up to this many may be missing. */
-  readonly droppedLines: number;
-}
 
 /** Rows shown; --json has all. */
 const MAX_SHOWN = 100;
@@ -64,9 +43,12 @@ export function reconcileCommand(connect: Connect): Command {
     });
 }
 
-async function prove(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]): Promise<Proof> {
+async function prove(client: AdminClient, day: string, logged: LoggedDay, metrics: readonly string[]) {
   const { differences, unanswered, byOperation, ledger, ledgerUnits } = await compareLog(client, day, logged);
-  const { counter, counterLeftOut } = await counterOf(client, day, logged, metrics);
+  const { counter, counterLeftOut } = await readCounter(client, metrics).then(
+    (counter) => ({ counter, counterLeftOut: leftOut(counter, day, logged) }),
+    (error: unknown) => ({ counter: null, counterLeftOut: (error as Error).message }),
+  );
   const counterDifferences = counter === null || counterLeftOut !== null ? [] : compareCounter(byOperation, counter);
   const { requests: accessLog, units: accessLogUnits } = logged.total;
   return {
@@ -75,9 +57,12 @@ async function prove(client: AdminClient, day: string, logged: LoggedDay, metric
     totals: { ledger, accessLog, counter: counter?.total ?? null, ledgerUnits, accessLogUnits },
     differences,
     counterDifferences,
+    /** Requests whose store connection broke before the response: their clients got a 503. */
     unanswered,
+    /** Why the counter was not compared; null if it was. */
     counterLeftOut,
     unreadableLines: logged.unreadable,
+    /** Access lines that the gateways report as dropped: up to this many may be missing. */
     droppedLines: logged.dropped,
   };
 }
@@ -96,7 +81,7 @@ async function compareLog(client: AdminClient, day: string, logged: LoggedDay) {
     logged.counts.delete(name);
     const more = { requests: requests - log.requests, units: units - log.units };
     const isUnanswered = more.requests > 0 && takeUnanswered(logged, key, operation, more.requests);
-    const counted = `${plan}\t${operation}`;
+    const counted = nameOf(plan, operation);
     byOperation.set(counted, (byOperation.get(counted) ?? 0) + (isUnanswered ? log.requests : requests));
     if (isUnanswered) unanswered.push({ key, plan, operation, ...more });
     else if (more.requests !== 0 || more.units !== 0)
@@ -115,28 +100,14 @@ function differenceOf([key = '', plan = '', operation = '']: readonly string[], 
 
 /** Uses up unanswered requests of the log to explain `requests` that only the ledger has; false if too few. */
 function takeUnanswered({ unanswered }: LoggedDay, key: string, operation: string, requests: number): boolean {
-  const name = askedOf(key, operation);
+  const name = nameOf(key, operation);
   const named = unanswered.get(name) ?? 0;
   if (named < requests) return false;
   unanswered.set(name, named - requests);
   return true;
 }
 
-/** Reads the counter, and why it cannot be compared with this day: it counts from the start of its gateway. */
-async function counterOf(
-  client: AdminClient,
-  day: string,
-  logged: LoggedDay,
-  metrics: readonly string[],
-): Promise<{ readonly counter: Counter | null; readonly counterLeftOut: string | null }> {
-  try {
-    const counter = await readCounter(client, metrics);
-    return { counter, counterLeftOut: leftOut(counter, day, logged) };
-  } catch (error) {
-    return { counter: null, counterLeftOut: error instanceof Error ? error.message : String(error) };
-  }
-}
-
+/** Returns why the counter can't be compared with this day, null if it can: it counts from its gateway's start. */
 function leftOut({ sinceMs }: Counter, day: string, logged: LoggedDay): string | null {
   if (sinceMs === null) return 'a gateway does not report when it began to count';
   if (day !== dayOf(Date.now())) return 'the day is over, and gateways have counted since';
@@ -162,7 +133,7 @@ function compareCounter(byName: ReadonlyMap<string, number>, { counts }: Counter
   });
 }
 
-function show(proof: Proof): void {
+function show(proof: Awaited<ReturnType<typeof prove>>): void {
   const { day, equal, totals, counterLeftOut, unreadableLines, droppedLines } = proof;
   say(`${day} (UTC): ledger ${totals.ledger}, access log ${totals.accessLog}, counter ${totals.counter ?? '-'}`);
   if (totals.ledgerUnits !== totals.ledger || totals.accessLogUnits !== totals.accessLog)

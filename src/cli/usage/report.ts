@@ -7,7 +7,8 @@ import { say, styled } from '../terminal/output.js';
 import { cell } from '../../shared/text/readable.js';
 import { rowsOf } from '../actions/print.js';
 import { inCurrency } from '../../shared/currency.js';
-import { dayOf } from '../../shared/utc-day.js';
+import { isDay } from '../../shared/utc-day.js';
+import { lastDayOf } from '../../shared/utc-month.js';
 
 interface ReportOptions {
   readonly from?: string;
@@ -45,10 +46,9 @@ export function reportCommand(connect: Connect): Command {
 
 /** Returns the first and the last day of a month. */
 function daysOf(month: string, { from, to }: Pick<ReportOptions, 'from' | 'to'>): { from: string; to: string } {
-  const [, year, number] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month) ?? [];
   if (from !== undefined || to !== undefined) throw new CommandError('Give either --month or --from and --to.', 2);
-  if (number === undefined) throw new CommandError('--month must be a month such as 2026-11.', 2);
-  return { from: `${month}-01`, to: dayOf(Date.UTC(Number(year), Number(number), 0)) };
+  if (!isDay(`${month}-01`)) throw new CommandError('--month must be a month such as 2026-11.', 2);
+  return { from: `${month}-01`, to: lastDayOf(month) };
 }
 
 async function showReport(report: Json, by: readonly string[]): Promise<void> {
@@ -57,13 +57,8 @@ async function showReport(report: Json, by: readonly string[]): Promise<void> {
   const names = labelsOf({ by: by as readonly Dimension[] });
   const money = 'amounts' in (report['totals'] as Json) ? MONEY : [];
   const corrected = 'correctedUnits' in (report['totals'] as Json) ? CORRECTED : [];
-  const columns = [
-    ...names,
-    ...COUNTS,
-    ...corrected,
-    ...money,
-    ...(by.includes('day') ? [['final', finalIn] as const] : []),
-  ];
+  const final = by.includes('day') ? [['final', finalIn] as const] : [];
+  const columns = [...names, ...COUNTS, ...corrected, ...money, ...final];
   const labels = names.map((label, index) => [label, index === 0 ? 'total' : ' ']);
   const totals = { ...(report['totals'] as Json), ...Object.fromEntries(labels) } as Json;
   const growing = report['final'] === true ? ', final' : styled('dim', ', still growing');
