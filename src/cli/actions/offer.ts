@@ -22,7 +22,7 @@ export interface Offer {
 export async function allOffers(): Promise<readonly Offer[]> {
   const [{ ACTIONS }, { z }] = await Promise.all([import('../../gateway/actions/table/actions.js'), import('zod')]);
   return ACTIONS.flatMap((action) =>
-    (action.commands ?? []).map((command) => {
+    [action.commands ?? []].flat().map((command) => {
       const { takes, query = {}, summary } = action;
       const { sends, instead, about = summary, usage } = command;
       const schema = instead === undefined ? (takes ?? z.object(query)) : z.strictObject(instead.fields);

@@ -36,7 +36,9 @@ export function outboxChange(
   ban?: KeyChange['ban'],
 ): OutboxChange {
   const [then, now] = [endOf(before), endOf(held)];
-  const event = ban ? banByHand(held, ban, entry.atMs) : eventOf(held, entry);
+  const event = ban
+    ? banEvent(held.id, held.plan, { ...ban, level: 1, reason: ban.note?.reason ?? null }, entry.atMs)
+    : eventOf(held, entry);
   return {
     emit: [
       ...(event === undefined ? [] : [event]),
@@ -44,14 +46,6 @@ export function outboxChange(
     ],
     withdraw: then === null || now === then ? [] : [expiringId(held.id, then)],
   };
-}
-
-function banByHand(
-  { id, plan }: KeyRecord,
-  { untilMs, note }: NonNullable<KeyChange['ban']>,
-  atMs: number,
-): GatewayEvent {
-  return banEvent(id, plan, { untilMs, level: 1, reason: note?.reason ?? null }, atMs);
 }
 
 /** Returns the event of a change; undefined if the key itself did not change. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { MAX_BALANCE } from '../admission/bucket.js';
 import type { Plan } from '../admission/plan.js';
 import { creditsIn, type Credit } from '../store/records/credit.js';
-import type { AuditEntry, StoredRecord } from '../store/records/record.js';
-import type { Change } from './edits.js';
+import type { AuditEntry } from '../store/records/record.js';
+import type { Account, Change } from './edits.js';
 import { note, orMissing, required, type Body } from './fields.js';
 import { KeyRefused } from './refused.js';
 
@@ -35,17 +35,12 @@ export interface Credited {
   readonly isNew: boolean;
 }
 
-interface CreditedRecord extends StoredRecord {
-  readonly plan: string;
-  readonly credited?: number;
-}
-
 /**
  * Returns the credit and its change; null if it exists already. Throws KeyRefused. The store refuses a negative one
  * that would take back units that are spent (`Overdrawn`).
  * @param plan undefined if it is gone
  */
-export function credited<R extends CreditedRecord>(
+export function credited<R extends Account>(
   record: R,
   history: readonly AuditEntry[],
   body: Body,

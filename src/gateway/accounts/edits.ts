@@ -1,11 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditEntry } from '../store/records/record.js';
-import { VersionConflict } from '../store/records/conflicts.js';
+import type { Limits } from '../admission/bucket.js';
+import type { Grant } from '../store/records/grant.js';
+import type { AuditEntry, StoredRecord } from '../store/records/record.js';
+import { ChangeUncertain, VersionConflict } from '../store/records/conflicts.js';
 import type { KeyChange } from '../store/records/key.js';
 import { untilUncontested } from '../store/records/retry.js';
 import { KeyRefused } from './refused.js';
 
 export const NO_FREE_ID = 'no free id was found; try again';
+
+/** A key or a customer. */
+export interface Account extends StoredRecord {
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly plan: string;
+  readonly limits: Limits | null;
+  readonly grants?: readonly Grant[];
+  readonly credited?: number;
+}
 
 /** A record with its change, for the history. */
 export interface Change<R> extends Pick<AuditEntry, 'action' | 'changed'> {
@@ -26,6 +38,13 @@ export async function untilWritten<Result>(attempt: () => Promise<Result>, given
   } catch (error) {
     throw error instanceof VersionConflict ? new KeyRefused('conflict', [givenUp]) : error;
   }
+}
+
+/** Adds `advice` to the error of a write that no replica confirmed. */
+export function advised<Result>(write: Promise<Result>, advice: string): Promise<Result> {
+  return write.catch((error: unknown) => {
+    throw error instanceof ChangeUncertain ? new ChangeUncertain(`${error.message} ${advice}`) : error;
+  });
 }
 
 /** Fields that operators set; the history records their changes. */

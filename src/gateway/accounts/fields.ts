@@ -14,14 +14,10 @@ export interface FieldRules {
   readonly plans: Plans;
   /** Every scope of the contract. */
   readonly scopes: readonly string[];
+  readonly costs: Costs;
   readonly nowMs: number;
   /** Its current plan, which may be retired. */
   readonly has?: string;
-}
-
-/** The rules for a key's own limits. */
-export interface Prices {
-  readonly costs: Costs;
 }
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -38,7 +34,7 @@ const LIMITS_EXAMPLE = '{"minute":5000,"day":"unlimited"}';
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** For describing a body: rules that no value is checked against. */
-export const NO_RULES: FieldRules = { plans: new Map(), scopes: [], nowMs: 0 };
+export const NO_RULES: FieldRules = { plans: new Map(), scopes: [], costs: new Map(), nowMs: 0 };
 
 /** Returns the valid fields of `body`; adds a problem for each other one, by name. */
 export function readFields<Fields extends Shape>(
@@ -231,7 +227,7 @@ export function limitsOn(
   plan: Plan | undefined,
   asked: Limits | null | undefined,
   before: Limits | null,
-  { costs }: Prices,
+  costs: Costs,
   problems: string[],
 ): Limits | null {
   if (plan?.limits === 'custom') {

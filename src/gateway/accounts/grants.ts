@@ -1,19 +1,11 @@
 import { z } from 'zod';
-import { MAX_LIMIT, type Limits, type Per } from '../admission/bucket.js';
-import { inForce, MAX_GRANTS, withGrants, type Grant } from '../store/records/grant.js';
+import { MAX_LIMIT, type Per } from '../admission/bucket.js';
+import { inForce, MAX_GRANTS, withGrants } from '../store/records/grant.js';
 import { termsOf, type Plans } from '../admission/plan.js';
 import { whole } from '../config/schema/values.js';
-import type { Change } from './edits.js';
+import type { Account, Change } from './edits.js';
 import { momentAfter, note, readFields, type Body } from './fields.js';
 import { KeyRefused } from './refused.js';
-
-/** The fields of a key or customer that grants use. */
-interface Granted {
-  readonly plan: string;
-  readonly limits: Limits | null;
-  readonly grants?: readonly Grant[];
-  readonly version: number;
-}
 
 const WINDOWS = ['minute', 'day', 'month'] as const satisfies readonly Per[];
 const grantWindow = z.enum(WINDOWS, `must be one of ${WINDOWS.join(', ')}`);
@@ -28,7 +20,7 @@ export const newGrant = (nowMs: number) => ({
 });
 
 /** Returns the record with the grant. Throws KeyRefused. @param body `{window, units, until, note?}` */
-export function granted<R extends Granted>(
+export function granted<R extends Account>(
   record: R,
   body: Body,
   plans: Plans,
@@ -54,7 +46,7 @@ export function granted<R extends Granted>(
 }
 
 /** Returns the record without this grant. Throws KeyRefused if it is not in force. */
-export function withdrawn<R extends Granted>(record: R, number: string, nowMs: number): Change<R> {
+export function withdrawn<R extends Account>(record: R, number: string, nowMs: number): Change<R> {
   const held = inForce(record.grants ?? [], nowMs);
   const grant = held.find(({ id }) => id.toString() === number);
   if (grant === undefined)
@@ -68,7 +60,7 @@ export function withdrawn<R extends Granted>(record: R, number: string, nowMs: n
 }
 
 /** Returns the record without expired grants; the same object if there are none. */
-export function withoutPast<R extends Pick<Granted, 'grants'>>(record: R, nowMs: number): R {
+export function withoutPast<R extends Account>(record: R, nowMs: number): R {
   const { grants } = record;
   if (grants === undefined) return record;
   const held = inForce(grants, nowMs);
@@ -77,7 +69,7 @@ export function withoutPast<R extends Pick<Granted, 'grants'>>(record: R, nowMs:
 
 /** Returns why the units can't be added; empty if they can. */
 function problemsOn(
-  { plan, limits, grants }: Granted,
+  { plan, limits, grants }: Account,
   plans: Plans,
   window: Per,
   units: number,

@@ -1,5 +1,4 @@
-import { customerOf } from '../store/records/customer-id.js';
-import type { KeyRecord, KeyStatus } from '../store/records/key.js';
+import type { KeyStatus } from '../store/records/key.js';
 
 /** Which keys to list; absent fields do not filter. */
 export interface KeyFilter {
@@ -24,20 +23,14 @@ export interface Page<R> {
 const SCAN_COUNT = 10_000;
 const BATCH_COUNT = 500;
 
-/** Some records in order; `next` is the cursor after the last record looked at, null at the end. */
-export interface Batch<R> {
-  readonly records: readonly R[];
-  readonly next: string | null;
-}
-
 /**
  * Returns up to `count` matching records after `cursor`.
- * @param read returns a batch of at most `max` records after a cursor
+ * @param read returns at most `max` records after a cursor, and the cursor after the last record looked at
  * @param isWanted null: all match
  * @param cursorOf the cursor after a record
  */
 export async function scan<R>(
-  read: (after: string | null, max: number) => Promise<Batch<R>>,
+  read: (after: string | null, max: number) => Promise<Page<R>>,
   isWanted: ((record: R) => boolean) | null,
   cursor: string | null,
   count: number,
@@ -50,18 +43,8 @@ export async function scan<R>(
     const batch = await read(after, batchCount);
     for (const record of batch.records)
       if ((isWanted?.(record) ?? true) && records.push(record) === count) return { records, cursor: cursorOf(record) };
-    after = batch.next;
+    after = batch.cursor;
     if (after === null) break;
   }
   return { records, cursor: after };
-}
-
-/** For a record with its effective plan and limits. */
-export function passes(record: KeyRecord, filter: KeyFilter): boolean {
-  return (
-    (filter.customer === undefined || customerOf(record.id) === filter.customer) &&
-    (filter.plan === undefined || record.plan === filter.plan) &&
-    (filter.status === undefined || record.status === filter.status) &&
-    (filter.name === undefined || record.name.startsWith(filter.name))
-  );
 }

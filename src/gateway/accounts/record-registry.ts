@@ -1,34 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withRetry } from '../store/records/retry.js';
-import { ChangeUncertain, Overdrawn } from '../store/records/conflicts.js';
-import type { Limits } from '../admission/bucket.js';
+import { Overdrawn } from '../store/records/conflicts.js';
 import { ANONYMOUS_PLAN, type Plans } from '../admission/plan.js';
 import type { Correction, CorrectionOf } from '../store/records/correction.js';
-import type { Grant } from '../store/records/grant.js';
-import type { AuditEntry, RecordStore, StoredRecord } from '../store/records/record.js';
+import type { AuditEntry, RecordStore } from '../store/records/record.js';
 import type { Clock } from '../store/store-clock.js';
 import { corrected } from './corrections.js';
 import { credited, overdrawn, type Credited } from './credits.js';
-import { untilWritten, type Change } from './edits.js';
+import { advised, untilWritten, type Account, type Change } from './edits.js';
 import type { Body } from './fields.js';
 import { granted, withdrawn, withoutPast } from './grants.js';
 import { cursorOf, Directory, isAfter, searchable, type Entry } from './directory.js';
-import { scan, type Batch, type Page } from './listing.js';
+import { scan, type Page } from './listing.js';
 import { planDays, plansIn, type Payer } from './plans/days.js';
 import { KeyRefused, type KeyRefusedKind } from './refused.js';
 import { looksLikeToken } from './token.js';
 import type { InTurn } from '../../shared/turns/in-turn.js';
 import { payerOf } from '../store/records/customer-id.js';
-
-/** A key or a customer. */
-export interface Account extends StoredRecord {
-  readonly name: string;
-  readonly createdAtMs: number;
-  readonly plan: string;
-  readonly limits: Limits | null;
-  readonly grants?: readonly Grant[];
-  readonly credited?: number;
-}
 
 /** Returns the plans with counts of a payer in the month of a day. */
 type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>;
@@ -44,13 +32,17 @@ interface RecordParts<R extends Account> {
   readonly corrections: InTurn;
 }
 
-/** How messages describe a type of record. */
-interface RecordType {
+/** The differences between keys and customers. */
+interface RecordType<R> {
   readonly name: 'key' | 'customer';
   readonly isId: (text: string) => boolean;
   readonly missing: KeyRefusedKind;
   /** Where to find its ID, if a whole key was given instead. */
   readonly idInToken: string;
+  /** Throws KeyRefused for a revoked key or a closed customer. */
+  readonly refuseEnded: (record: R) => void;
+  /** Throws KeyRefused if it has no limits of its own. */
+  readonly refuseShared: (record: R) => void;
 }
 
 /** The payer, with the history of its plans. */
@@ -80,15 +72,16 @@ export const ANYBODY = 'admin-api';
  */
 export abstract class RecordRegistry<R extends Account, Filter extends object> {
   protected readonly store: RecordStore<R, never>;
-  protected readonly clock: Clock;
-  protected readonly plans: () => Plans;
+  readonly nowMs: Clock;
+  /** The plans in force. */
+  readonly plans: () => Plans;
   protected readonly directory: Directory;
-  readonly #type: RecordType;
+  readonly #type: RecordType<R>;
   readonly #corrections: InTurn;
 
-  protected constructor({ store, clock, plans, corrections }: RecordParts<R>, type: RecordType) {
+  protected constructor({ store, clock, plans, corrections }: RecordParts<R>, type: RecordType<R>) {
     this.store = store;
-    this.clock = clock;
+    this.nowMs = clock;
     this.plans = plans;
     this.directory = new Directory((afterId, count) => this.store.page(afterId, count));
     this.#type = type;
@@ -102,12 +95,6 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
 
   /** Returns which directory entries to list, before records are read. @param text from `searchable` */
   protected abstract listed(text: string, filter: Filter): Promise<(entry: Entry) => boolean>;
-
-  /** Throws KeyRefused for a revoked key or a closed customer. */
-  protected abstract refuseEnded(record: R): void;
-
-  /** Throws KeyRefused if it has no limits of its own. */
-  protected abstract refuseShared(record: R): void;
 
   /** The corrections of its customer, or of all its keys. */
   protected abstract relatedCorrections(record: R): Promise<readonly CorrectionOf[]>;
@@ -130,9 +117,9 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
 
   /** Returns a page of records, by ID. */
   list(filter: Filter, cursor: string | null, count: number): Promise<Page<R>> {
-    const read = async (afterId: string | null, max: number): Promise<Batch<R>> => {
+    const read = async (afterId: string | null, max: number): Promise<Page<R>> => {
       const records = await this.page(afterId, max, filter);
-      return { records, next: records.length < max ? null : records.at(-1)!.id };
+      return { records, cursor: records.length < max ? null : records.at(-1)!.id };
     };
     return scan(read, this.#wantedBy(filter), cursor, count, ({ id }) => id);
   }
@@ -147,11 +134,11 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
       (entry) => (cursor === null || isAfter(cursor, entry)) && isListed(entry),
     );
     let at = 0;
-    const read = async (_after: string | null, max: number): Promise<Batch<R>> => {
+    const read = async (_after: string | null, max: number): Promise<Page<R>> => {
       const some = wanted.slice(at, (at += max));
       const found = await Promise.all(some.map(({ id }) => this.store.read(id)));
       const records = await this.allAsTheyHold(found.filter((one) => one !== undefined));
-      return { records, next: at < wanted.length ? cursorOf(some.at(-1)!) : null };
+      return { records, cursor: at < wanted.length ? cursorOf(some.at(-1)!) : null };
     };
     return scan(read, this.#wantedBy(filter), cursor, count, cursorOf);
   }
@@ -193,8 +180,8 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   /** Adds to one window for some time. @param body `{window, units, until, note?}` */
   async grant(id: string, body: Body, actor = ANYBODY): Promise<R> {
     return this.edit(id, actor, (record, nowMs) => {
-      this.refuseEnded(record);
-      this.refuseShared(record);
+      this.#type.refuseEnded(record);
+      this.#type.refuseShared(record);
       return granted(record, body, this.plans(), nowMs, actor);
     });
   }
@@ -202,7 +189,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   /** Ends a grant now. */
   async withdraw(id: string, grant: string, actor = ANYBODY): Promise<void> {
     await this.edit(id, actor, (record, nowMs) => {
-      this.refuseShared(record);
+      this.#type.refuseShared(record);
       return withdrawn(record, grant, nowMs);
     });
   }
@@ -243,8 +230,8 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   async credit(id: string, body: Body, actor = ANYBODY): Promise<Credited> {
     let made: Credited | undefined;
     const record = this.edit(id, actor, async (record, nowMs) => {
-      this.refuseEnded(record);
-      this.refuseShared(record);
+      this.#type.refuseEnded(record);
+      this.#type.refuseShared(record);
       const history = await this.store.history(record.id);
       const { change, ...done } = credited(record, history, body, this.plans().get(record.plan), nowMs, actor);
       made = done;
@@ -256,10 +243,6 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
     return made!;
   }
 
-  nowMs(): Promise<number> {
-    return this.clock();
-  }
-
   protected write({ record, entry }: Written<R>): Promise<void> {
     return this.store.write(record, entry);
   }
@@ -268,11 +251,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   protected insert(make: () => R, entry: AuditEntry, advice: string, taken: string): Promise<R> {
     return untilWritten(async () => {
       const record = make();
-      await this.write({ record, entry }).catch((error: unknown) => {
-        throw error instanceof ChangeUncertain
-          ? new ChangeUncertain(`${error.message} This made the ${this.#type.name} ${record.id}${advice}`)
-          : error;
-      });
+      await advised(this.write({ record, entry }), `This made the ${this.#type.name} ${record.id}${advice}`);
       this.directory.note(record);
       return record;
     }, taken);
@@ -281,7 +260,7 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   protected edit(id: string, actor: string, edit: Edit<R>): Promise<R> {
     return untilWritten(async () => {
       const record = await this.get(id);
-      const nowMs = await this.clock();
+      const nowMs = await this.nowMs();
       const edited = await edit(record, nowMs);
       if (edited === null) {
         await this.store.confirm(record.id);

@@ -80,10 +80,10 @@ interface Handler<Query extends Shape = Shape> {
   readonly streams?: boolean;
   /** The schema of its JSON response, or other media types. Absent: 204. */
   readonly gives?: z.ZodType | readonly string[];
-  /** Its commands on the command line, if any. */
-  readonly commands?: readonly Command[];
-  /** Its forms in the console, if any. */
-  readonly forms?: readonly Form[];
+  /** Its command on the command line, or several. */
+  readonly commands?: Command | readonly Command[];
+  /** Its form in the console, or several. */
+  readonly forms?: Form | readonly Form[];
   /** The field of its response with a secret that is shown only once. */
   readonly issues?: string;
   /** The status of success. Default: 200, or 204 without a response body. */

@@ -1,6 +1,6 @@
 import type { Shape } from '../accounts/fields.js';
 
-type Json = Readonly<Record<string, unknown>>;
+export type Json = Readonly<Record<string, unknown>>;
 /** Arguments and options as they were given. */
 export type Values = Readonly<Record<string, string | undefined>>;
 

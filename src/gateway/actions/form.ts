@@ -1,4 +1,4 @@
-type Json = Readonly<Record<string, unknown>>;
+import type { Json } from './command.js';
 
 /** How the console offers an action: a form on one of its pages, with the fields of the action's body. */
 export interface Form {

@@ -11,6 +11,7 @@ import { forEachCount } from '../store/records/counts.js';
 import { OUTBOX_STATES } from '../store/outbox/event.js';
 import { duration } from '../config/schema/values.js';
 import { ROLES } from '../store/records/admin-token.js';
+import { CHANGED } from './access/audit.js';
 import { newToken } from './access/tokens.js';
 
 /** The schemas that OpenAPI refers to by name. */
@@ -98,8 +99,7 @@ const KEY = {
 export const Key = answer('Key', KEY);
 export const IssuedKey = answer('IssuedKey', { ...KEY, key: TEXT.describe('The token, shown this once') });
 export const KeyPage = answer('KeyPage', { keys: z.array(Key), cursor: CURSOR });
-const CHANGED = z.record(TEXT, z.unknown());
-const ENTRY = z.object({ at: MOMENT, actor: TEXT.nullable(), action: TEXT, changed: CHANGED });
+const ENTRY = z.object({ at: MOMENT, actor: TEXT.nullable(), action: TEXT, changed: z.record(TEXT, z.unknown()) });
 export const History = answer('History', { history: z.array(ENTRY) });
 const COUNTED = forEachCount(COUNT);
 export const StoreImport = answer('StoreImport', {
@@ -282,16 +282,7 @@ export const RefusedList = answer('RefusedList', {
 
 export const AuditList = answer('AuditList', {
   changes: z
-    .array(
-      z.object({
-        at: MOMENT,
-        actor: TEXT.describe('The name of the token, with what X-Petgate-Actor claims'),
-        action: TEXT,
-        kind: z.enum(['key', 'customer', 'token']).nullable(),
-        id: TEXT.nullable().describe('Of the record, whose history has the change'),
-        status: COUNT,
-      }),
-    )
+    .array(z.object({ at: MOMENT, ...CHANGED }))
     .describe('Through any gateway on the store: the last first, of 5,000 of this one and 200 a day of each other'),
   refused: z
     .array(z.object({ at: MOMENT, address: TEXT }))

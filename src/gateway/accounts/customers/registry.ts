@@ -17,14 +17,13 @@ import {
   status,
   type Body,
   type FieldRules,
-  type Prices,
 } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 import { RecordRegistry } from '../record-registry.js';
 import { isCustomerId, looksLikeToken, newCustomerId } from '../token.js';
 import type { InTurn } from '../../../shared/turns/in-turn.js';
 
-interface CustomersParts extends Prices {
+interface CustomersParts extends Pick<FieldRules, 'costs'> {
   readonly store: CustomerStore;
   readonly plans: () => Plans;
   readonly clock: Clock;
@@ -58,9 +57,8 @@ interface CustomerFilter {
 
 /** The life cycle of customers: create, find, change, close. */
 export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFilter> {
-  readonly #store: CustomerStore;
   readonly #keys: CorrectedStore;
-  readonly #prices: Prices;
+  readonly #costs: FieldRules['costs'];
 
   constructor({ costs, keys, ...parts }: CustomersParts) {
     super(parts, {
@@ -68,21 +66,23 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
       isId: isCustomerId,
       missing: 'no_customer',
       idInToken: "a customer's id is the first 8 characters of its keys' ids",
+      refuseEnded: refuseClosed,
+      // Limits are always a customer's own.
+      refuseShared: () => undefined,
     });
-    this.#store = parts.store;
     this.#keys = keys;
-    this.#prices = { costs };
+    this.#costs = costs;
   }
 
   /** @param body `{name, plan, reference?, note?, limits?}` */
   async create(body: Body, actor: string): Promise<CustomerRecord> {
-    const nowMs = await this.clock();
+    const nowMs = await this.nowMs();
     const problems: string[] = [];
     const plans = this.plans();
     const fields = readFields(body, newCustomer({ plans }), problems);
     const { name = '', plan = '', reference = '', note = '' } = fields;
     const onPlan = plans.get(plan);
-    const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, this.#prices, problems);
+    const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, this.#costs, problems);
     if (problems.length > 0) throw new KeyRefused('invalid', problems);
     const values = { name, reference, plan, limits: own, note };
     const entry: AuditEntry = { atMs: nowMs, actor, action: 'created', changed: valuesOf(values) };
@@ -99,7 +99,7 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
   /** Returns the customer with this ID, or else this reference. Rejects also if several have the reference. */
   async find(idOrReference: string): Promise<CustomerRecord> {
     if (looksLikeToken(idOrReference)) return this.get(idOrReference);
-    const named = isCustomerId(idOrReference) ? await this.#store.read(idOrReference) : undefined;
+    const named = isCustomerId(idOrReference) ? await this.store.read(idOrReference) : undefined;
     if (named !== undefined) return named;
     const found: CustomerRecord[] = [];
     for await (const some of this.all({ reference: idOrReference })) if (found.push(...some) > 1) break;
@@ -114,14 +114,14 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
   /** @param body some of `{name, plan, reference, note, limits, status}` */
   async change(id: string, body: Body, actor: string): Promise<CustomerRecord> {
     return this.edit(id, actor, (record) => {
-      this.refuseEnded(record);
+      refuseClosed(record);
       const plans = this.plans();
       const known = customerChange({ plans, has: record.plan });
       const problems = [...nothingIn(body, known)];
       const fields = readFields(body, known, problems);
       const plan = plans.get(fields.plan ?? record.plan);
       // A problem with the plan or the limits themselves is reported once, not twice.
-      const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#prices, problems);
+      const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, this.#costs, problems);
       if (problems.length > 0) throw new KeyRefused('invalid', problems);
       const next = { ...record, ...fields, limits: own };
       return changeTo(next, 'changed', differences(record, next, CUSTOMER_FIELDS));
@@ -157,13 +157,9 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
   protected override passes(record: CustomerRecord, { reference, plan }: CustomerFilter): boolean {
     return (reference ?? record.reference) === record.reference && (plan ?? record.plan) === record.plan;
   }
+}
 
-  protected override refuseEnded({ status }: CustomerRecord): void {
-    if (status === 'closed')
-      throw new KeyRefused('conflict', ['the customer is closed, and that is final; create a new one']);
-  }
-
-  protected override refuseShared(): void {
-    // Limits are always a customer's own.
-  }
+function refuseClosed({ status }: CustomerRecord): void {
+  if (status === 'closed')
+    throw new KeyRefused('conflict', ['the customer is closed, and that is final; create a new one']);
 }

@@ -3,8 +3,7 @@ import { customerOf } from '../../store/records/customer-id.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { problemsOfChange } from '../customers/of-key.js';
 import { changeTo, differences, KEY_FIELDS, type Change } from '../edits.js';
-import { keyFields, limitsOn, name, nothingIn, readFields, status } from '../fields.js';
-import type { Body, FieldRules, Prices } from '../fields.js';
+import { keyFields, limitsOn, name, nothingIn, readFields, status, type Body, type FieldRules } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 
 /** The body that changes a key; omitted fields stay. */
@@ -18,7 +17,7 @@ const NOT_MOVED = {
 };
 
 /** Returns the changed record; null if nothing changes. Throws KeyRefused. */
-export function changed(record: KeyRecord, body: Body, rules: FieldRules & Prices): Change<KeyRecord> | null {
+export function changed(record: KeyRecord, body: Body, rules: FieldRules): Change<KeyRecord> | null {
   refuseRevoked(record);
   const known = keyChange({ ...rules, has: record.plan });
   const problems = [...problemsOfChange(record, body), ...nothingIn(body, known)];
@@ -26,7 +25,7 @@ export function changed(record: KeyRecord, body: Body, rules: FieldRules & Price
   const expiresAtMs = expires === undefined ? record.expiresAtMs : expires;
   const plan = rules.plans.get(fields.plan ?? record.plan);
   // A problem with the plan or the limits themselves is reported once, not twice.
-  const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, rules, problems);
+  const own = problems.length > 0 ? null : limitsOn(plan, fields.limits, record.limits, rules.costs, problems);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   const next = { ...record, ...fields, expiresAtMs, limits: own };
   return changeTo(next, 'changed', differences(record, next, KEY_FIELDS));

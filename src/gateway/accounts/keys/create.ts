@@ -2,12 +2,11 @@ import { z } from 'zod';
 import type { CustomerStore } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { readCustomer } from '../customers/of-key.js';
-import { keyFields, limitsOn, name, planIn, readFields } from '../fields.js';
-import type { Body, FieldRules, Prices } from '../fields.js';
+import { keyFields, limitsOn, name, planIn, readFields, type Body, type FieldRules } from '../fields.js';
 import { KeyRefused } from '../refused.js';
 
 /** The rules for a new key. */
-interface CreateRules extends FieldRules, Prices {
+interface CreateRules extends FieldRules {
   readonly customers: CustomerStore;
   /** Whether tokens of another form may be imported. */
   readonly acceptImported: boolean;
@@ -51,7 +50,7 @@ export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey
       'key: importing keys of another form is off; leave it out to create one, or turn on keys.accept_imported',
     );
   const onPlan = isCustomers ? undefined : rules.plans.get(plan);
-  const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, rules, problems);
+  const own = onPlan === undefined ? null : limitsOn(onPlan, fields.limits, null, rules.costs, problems);
   if (problems.length > 0) throw new KeyRefused('invalid', problems);
   return { plan, name, note, limits: own, scopes, expiresAtMs, imported, customer: customer?.id ?? null };
 }

@@ -1,5 +1,4 @@
 import type { AdmissionEngine, BanStore } from '../../store/port.js';
-import { ChangeUncertain } from '../../store/records/conflicts.js';
 import type { Ban, KeyRecord } from '../../store/records/key.js';
 import type { Plans } from '../../admission/plan.js';
 import { StoreUnavailable } from '../../admission/port.js';
@@ -9,12 +8,12 @@ import { storeClock, type Clock } from '../../store/store-clock.js';
 import { readNewKey } from './create.js';
 import { NO_CHANGE } from '../../store/outbox/event.js';
 import { CustomerRegistry } from '../customers/registry.js';
-import { isoOrNull, NO_FREE_ID, valuesOf } from '../edits.js';
-import { openPlans, type Body, type FieldRules, type Prices } from '../fields.js';
+import { advised, isoOrNull, NO_FREE_ID, valuesOf } from '../edits.js';
+import { openPlans, type Body, type FieldRules } from '../fields.js';
 import { importKeys, type ImportLine, type ImportResult } from '../transfer/import.js';
 import { lineFields } from '../transfer/line.js';
 import type { Entry } from '../directory.js';
-import { passes, type KeyFilter } from '../listing.js';
+import type { KeyFilter } from '../listing.js';
 import { correctionsIn, type CorrectionOf } from '../../store/records/correction.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { AuditEntry } from '../../store/records/record.js';
@@ -23,7 +22,7 @@ import { PlanRegistry } from '../plans/uses.js';
 import { ANYBODY, RecordRegistry, type Written } from '../record-registry.js';
 import { checkOverlap, newestOf, rotated } from '../rotation.js';
 import { KeyRefused } from '../refused.js';
-import { reasonsAgainst, type HeldKey } from '../state.js';
+import type { HeldKey } from '../state.js';
 import { isKeyId, makeToken, newKeyId, parseToken } from '../token.js';
 import { InTurn } from '../../../shared/turns/in-turn.js';
 
@@ -55,6 +54,12 @@ interface IssuedKey {
 export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   readonly customers: CustomerRegistry;
   readonly planUse: PlanRegistry;
+  /** Scopes that can be assigned to a key. */
+  readonly scopes: readonly string[];
+  /** Part of each token. */
+  readonly environment: string;
+  /** Whether changes are emitted as events. */
+  readonly emitsEvents: boolean;
   readonly #parts: RegistryParts;
 
   constructor(parts: RegistryParts) {
@@ -67,9 +72,12 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
         isId: isKeyId,
         missing: 'not_found',
         idInToken: "give its id, the 12 characters after the environment (14 of a customer's key)",
+        refuseEnded: refuseRevoked,
+        refuseShared: refuseCustomers,
       },
     );
     this.#parts = parts;
+    ({ scopes: this.scopes, environment: this.environment, emitsEvents: this.emitsEvents = false } = parts);
     this.planUse = new PlanRegistry(engine, plans, costs);
     this.customers = new CustomerRegistry({
       store: engine.customers,
@@ -83,12 +91,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
 
   /** Plans that can be assigned to a key or customer. */
   get openPlans(): readonly string[] {
-    return openPlans(this.#parts.plans());
-  }
-
-  /** Scopes that can be assigned to a key. */
-  get scopes(): readonly string[] {
-    return this.#parts.scopes;
+    return openPlans(this.plans());
   }
 
   /**
@@ -96,15 +99,15 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
    * For a customer: `{customer, name, note?, scopes?, expires?}`
    */
   async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
-    const { environment, acceptImported, engine } = this.#parts;
+    const { acceptImported, engine } = this.#parts;
     const rules = { ...(await this.#rules()), acceptImported, customers: engine.customers };
     const { imported, customer, ...fields } = await readNewKey(body, rules);
     const { nowMs: atMs } = rules;
     let token = imported ?? '';
     const make = (): KeyRecord => {
-      const made = imported === null ? makeToken(environment, newKeyId(customer)) : null;
+      const made = imported === null ? makeToken(this.environment, newKeyId(customer)) : null;
       token = made?.token ?? token;
-      const { id, secretHash } = made ?? parseToken(token, environment, true)!;
+      const { id, secretHash } = made ?? parseToken(token, this.environment, true)!;
       const secrets = [{ hash: secretHash, endsAtMs: null }];
       return { ...fields, id, status: 'enabled', createdAtMs: atMs, secrets, version: 1 };
     };
@@ -118,11 +121,6 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   override async effective(record: KeyRecord): Promise<HeldKey> {
     const [held = record] = await withTerms(this.#parts.engine.customers, [record]);
     return held;
-  }
-
-  /** All reasons to refuse a key now, by the plans in force (state.ts). */
-  reasonsAgainst(key: HeldKey, ban: Ban | undefined, nowMs: number): ReturnType<typeof reasonsAgainst> {
-    return reasonsAgainst(key, ban, this.plans(), nowMs);
   }
 
   /** All keys of a customer, by ID. */
@@ -145,18 +143,15 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   async rotate(id: string, overlapMs: number, actor = ANYBODY, holding?: string): Promise<IssuedKey> {
     checkOverlap(overlapMs);
     let token = '';
-    const record = await this.edit(id, actor, (record, nowMs) => {
+    const rotating = this.edit(id, actor, (record, nowMs) => {
       refuseRevoked(record);
       if (holding !== undefined && newestOf(record.secrets)?.hash !== holding)
         throw new KeyRefused('conflict', ['this secret was replaced by a newer one; rotate with that']);
-      const made = makeToken(this.#parts.environment, record.id);
+      const made = makeToken(this.environment, record.id);
       token = made.token;
       return rotated(record, made.secretHash, nowMs, overlapMs);
-    }).catch((error: unknown) => {
-      throw error instanceof ChangeUncertain
-        ? new ChangeUncertain(`${error.message} The new secret is not shown: rotate once more.`)
-        : error;
     });
+    const record = await advised(rotating, 'The new secret is not shown: rotate once more.');
     return { record, token };
   }
 
@@ -194,16 +189,6 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return importKeys({ store: this.store, rules: lineRules, actor, check }, lines).finally(() =>
       this.directory.forget(),
     );
-  }
-
-  /** Part of each token. */
-  get environment(): string {
-    return this.#parts.environment;
-  }
-
-  /** Whether changes are emitted as events. */
-  get emitsEvents(): boolean {
-    return this.#parts.emitsEvents ?? false;
   }
 
   /** Filters by the effective plan and limits. */
@@ -251,16 +236,14 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return correctionsIn(history).map((one) => ({ ...one, subject }));
   }
 
-  protected override passes(record: KeyRecord, filter: KeyFilter): boolean {
-    return passes(record, filter);
-  }
-
-  protected override refuseEnded(record: KeyRecord): void {
-    refuseRevoked(record);
-  }
-
-  protected override refuseShared(record: KeyRecord): void {
-    refuseCustomers(record);
+  /** @param record with its effective plan and limits */
+  protected override passes(record: KeyRecord, { customer, plan, status, name = '' }: KeyFilter): boolean {
+    return (
+      (customer === undefined || customerOf(record.id) === customer) &&
+      (plan ?? record.plan) === record.plan &&
+      (status ?? record.status) === record.status &&
+      record.name.startsWith(name)
+    );
   }
 
   protected override async write({ before, record, entry, ban }: Written<KeyRecord>): Promise<void> {
@@ -268,12 +251,12 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
     return this.#parts.engine.keys.write(record, entry, { ...events, ban });
   }
 
-  async #rules(): Promise<FieldRules & Prices> {
-    return this.#rulesAt(await this.clock());
+  async #rules(): Promise<FieldRules> {
+    return this.#rulesAt(await this.nowMs());
   }
 
-  #rulesAt(nowMs: number): FieldRules & Prices {
-    const { plans, scopes, costs } = this.#parts;
-    return { plans: plans(), scopes, costs, nowMs };
+  #rulesAt(nowMs: number): FieldRules {
+    const { scopes, costs } = this.#parts;
+    return { plans: this.plans(), scopes, costs, nowMs };
   }
 }

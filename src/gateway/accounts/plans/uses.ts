@@ -1,4 +1,4 @@
-import { pricesOf, type Plan, type Plans, type Price } from '../../admission/plan.js';
+import type { Plan, Plans, Price } from '../../admission/plan.js';
 import { holdersIn, type Holders } from './holders.js';
 import { lossesOf, messageOf } from './losses.js';
 import type { Costs } from './price.js';
@@ -39,16 +39,6 @@ export class PlanRegistry {
       uses.set(plan, { ...use, ...counted });
     }
     return [...uses.values()];
-  }
-
-  /** Returns the price of each plan in force; null if it has none. */
-  prices(): Readonly<Record<string, Price | null>> {
-    return pricesOf(this.#plans());
-  }
-
-  /** Returns the plans in force. */
-  plans(): Plans {
-    return this.#plans();
   }
 
   /** Returns what `next` takes from keys and customers, one line each, as a start or a reload would report it. */

@@ -2,8 +2,17 @@ import { z } from 'zod';
 import type { Snapshot } from '../../store/records/record.js';
 import { firstSnapshot } from '../../store/records/snapshot.js';
 import { differences, KEY_FIELDS, valuesOf } from '../edits.js';
-import { keyFields, limitsOn, name, parseMoment, planIn, readFields, unknownFields } from '../fields.js';
-import type { Body, FieldRules, Prices } from '../fields.js';
+import {
+  keyFields,
+  limitsOn,
+  name,
+  parseMoment,
+  planIn,
+  readFields,
+  unknownFields,
+  type Body,
+  type FieldRules,
+} from '../fields.js';
 import type { KeyRecord, KeyStatus, SecretHash } from '../../store/records/key.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import { importedIdOf, isKeyId } from '../token.js';
@@ -11,7 +20,7 @@ import { isMapping } from '../../../shared/mapping.js';
 import { MAX_SECRETS } from '../rotation.js';
 
 /** The rules for a line. */
-export interface ImportRules extends FieldRules, Prices {
+export interface ImportRules extends FieldRules {
   /** Whether keys of another form are accepted. */
   readonly acceptImported: boolean;
   /** Built once for all lines. */
@@ -45,28 +54,16 @@ export function readIncoming(
   const fields = readFields(body, rules.fields, problems);
   const { plan: planName = '', name = '', note = '', scopes = null } = fields;
   const plan = rules.plans.get(planName);
-  const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, rules, problems);
+  const limits = plan === undefined ? null : limitsOn(plan, fields.limits, null, rules.costs, problems);
   const status = readStatus(body['status'], problems);
   const secrets = readSecrets(body, status, problems);
   const id = readId(body['id'], secrets, status, rules, problems);
   const createdAtMs = dateIn(body, 'created', problems) ?? rules.nowMs;
   const expiresAtMs = dateIn(body, 'expires', problems);
   if (problems.length > 0) return { problems };
-  const record: KeyRecord = {
-    id,
-    plan: planName,
-    name,
-    note,
-    status,
-    createdAtMs,
-    expiresAtMs,
-    scopes,
-    limits,
-    secrets,
-    version: 1,
-  };
-  const changed = valuesOf({ plan: planName, name, note, status, limits, scopes, expiresAtMs });
-  return firstSnapshot(record, { atMs: rules.nowMs, actor, action: 'imported', changed });
+  const values = { plan: planName, name, note, status, limits, scopes, expiresAtMs };
+  const record: KeyRecord = { id, ...values, createdAtMs, secrets, version: 1 };
+  return firstSnapshot(record, { atMs: rules.nowMs, actor, action: 'imported', changed: valuesOf(values) });
 }
 
 /** Whether `stored` matches the imported `record`, whenever it was created. */

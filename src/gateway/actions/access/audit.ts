@@ -12,16 +12,15 @@ const SHARED = 200;
 const SHARED_DAYS = 32;
 const DAYS_AT_ONCE = 8;
 
-const CHANGE = z.object({
-  atMs: z.number(),
-  /** The token's name, with the claim of `X-Petgate-Actor`. */
-  actor: z.string(),
-  /** The action's summary. */
+/** A change, but for its time; `action` is the action's summary. */
+export const CHANGED = {
+  actor: z.string().describe('The name of the token, with what X-Petgate-Actor claims'),
   action: z.string(),
   kind: z.enum(['key', 'customer', 'token']).nullable(),
-  id: z.string().nullable(),
-  status: z.number(),
-});
+  id: z.string().nullable().describe('Of the record, whose history has the change'),
+  status: z.int().min(0),
+};
+const CHANGE = z.object({ atMs: z.number(), ...CHANGED });
 const REFUSED = z.object({ atMs: z.number(), address: z.string() });
 
 type Change = z.output<typeof CHANGE>;

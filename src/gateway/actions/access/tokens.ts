@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { hasExpired, ROLES, type AdminToken, type TokenStore } from '../../store/records/admin-token.js';
-import { ChangeUncertain } from '../../store/records/conflicts.js';
 import { suggestion } from '../../../shared/names/nearest.js';
 import type { Clock } from '../../store/store-clock.js';
+import { advised } from '../../accounts/edits.js';
 import { expiresAfter, name, quote, required, type Body } from '../../accounts/fields.js';
 import { isKeyId, makeAdminToken, parseAdminToken } from '../../accounts/token.js';
 
@@ -34,13 +34,10 @@ export class AdminTokens {
     const { name, role, expires: expiresAtMs = null } = required(body, newToken(nowMs));
     const { token, id, secretHash: hash } = makeAdminToken();
     const record: AdminToken = { id, name, role, hash, createdAtMs: nowMs, createdBy: actor, expiresAtMs };
-    await this.#store.add(record).catch((error: unknown) => {
-      throw error instanceof ChangeUncertain
-        ? new ChangeUncertain(
-            `${error.message} This made the admin token ${id}, which is not shown: revoke it, and create another.`,
-          )
-        : error;
-    });
+    await advised(
+      this.#store.add(record),
+      `This made the admin token ${id}, which is not shown: revoke it, and create another.`,
+    );
     return { record, token };
   }
 

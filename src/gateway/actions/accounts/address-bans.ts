@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isoOrNull } from '../../accounts/edits.js';
 import { bucketOf, createAddressReader } from '../../edge/client-address.js';
 import { AdminRefusal } from '../answer.js';
-import { banPaging, textCursor, textOf } from '../input/query.js';
+import { banPaging, textCursor } from '../input/query.js';
 import { AddressBanPage } from '../schemas.js';
 import { action, type Action } from '../action.js';
 
@@ -15,17 +15,15 @@ const reader = createAddressReader([]);
 /** Bans of addresses that sent no valid key. Addresses are personal data: read-only roles and logs do not show them. */
 export const ADDRESS_BAN_ACTIONS: readonly Action[] = [
   action(`GET ${BANS}`, 'keys', 'List the bans of addresses in force', {
-    commands: [
-      {
-        usage: 'bans list --addresses',
-        example: '--addresses',
-        prints: { list: 'bans', columns: ['address', 'until', 'level'], none: 'No bans of addresses.' },
-      },
-    ],
+    commands: {
+      usage: 'bans list --addresses',
+      example: '--addresses',
+      prints: { list: 'bans', columns: ['address', 'until', 'level'], none: 'No bans of addresses.' },
+    },
     query: banPaging,
     gives: AddressBanPage,
     handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
-      const page = await engine.bans.addresses(cursor === null ? null : textOf(cursor), limit);
+      const page = await engine.bans.addresses(cursor, limit);
       const bans = page.bans.map(({ address, untilMs, level }) => ({
         address: addressOf(address),
         until: isoOrNull(untilMs),
@@ -35,23 +33,19 @@ export const ADDRESS_BAN_ACTIONS: readonly Action[] = [
     },
   }),
   action(`DELETE ${BANS}/{id}`, 'keys', 'Lift the ban of an address, and forget what led to it', {
-    commands: [
-      {
-        usage: 'bans lift <id>',
-        example: '2001:db8:7:1::/64',
-        when: ({ id = '' }) => isAddress(id),
-        prints: { done: 'The ban of {id} is lifted.' },
-      },
-    ],
-    forms: [
-      {
-        on: '/bans',
-        name: 'addresses/lifted',
-        button: 'Lift',
-        isApart: true,
-        done: 'The ban is lifted, and what led to it forgotten.',
-      },
-    ],
+    commands: {
+      usage: 'bans lift <id>',
+      example: '2001:db8:7:1::/64',
+      when: ({ id = '' }) => isAddress(id),
+      prints: { done: 'The ban of {id} is lifted.' },
+    },
+    forms: {
+      on: '/bans',
+      name: 'addresses/lifted',
+      button: 'Lift',
+      isApart: true,
+      done: 'The ban is lifted, and what led to it forgotten.',
+    },
     handle: async ({ parts: { engine }, id }) => {
       if (!(await engine.bans.liftAddress(bucketIn(id))))
         throw new AdminRefusal(404, 'not_banned', 'No ban of this address is in force.');

@@ -1,6 +1,6 @@
 import { required } from '../../accounts/fields.js';
 import { AdminRefusal } from '../answer.js';
-import { banPaging, textCursor, textOf } from '../input/query.js';
+import { banPaging, textCursor } from '../input/query.js';
 import { Ban, BanList, BanPage, NewBan } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 import { isAddress } from './address-bans.js';
@@ -27,11 +27,11 @@ const OF_CUSTOMER = '/admin/v1/customers/{id}/bans';
 /** Bans of keys. Bans of addresses are in address-bans.ts. */
 export const BAN_ACTIONS: readonly Action[] = [
   action(`GET ${BANS}`, 'read', 'List the bans of keys in force', {
-    commands: [{ usage: 'bans list', example: '--json', prints: { list: 'bans', columns: COLUMNS, none: 'No bans.' } }],
+    commands: { usage: 'bans list', example: '--json', prints: { list: 'bans', columns: COLUMNS, none: 'No bans.' } },
     query: banPaging,
     gives: BanPage,
     handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
-      const page = await engine.bans.keys(cursor === null ? null : textOf(cursor), limit);
+      const page = await engine.bans.keys(cursor, limit);
       return { json: { bans: page.bans.map(banView), cursor: textCursor(page.cursor) } };
     },
   }),
@@ -44,7 +44,7 @@ export const BAN_ACTIONS: readonly Action[] = [
     },
   }),
   action(`PUT ${BANS}/{id}`, 'keys', 'Ban a key from now on', {
-    commands: [{ usage: 'bans start <id>', example: '5BkxuKZHANEf --for 1h --reason "scrapes the catalogue"' }],
+    commands: { usage: 'bans start <id>', example: '5BkxuKZHANEf --for 1h --reason "scrapes the catalogue"' },
     forms: [
       { on: '/keys/{id}', ...BAN_FORM, isFor: ({ status, ban }) => status !== 'revoked' && ban === null },
       { on: '/bans', ...BAN_FORM, opens: 'Ban a key', isApart: true },
@@ -57,14 +57,12 @@ export const BAN_ACTIONS: readonly Action[] = [
     },
   }),
   action(`DELETE ${BANS}/{id}`, 'keys', 'Lift the ban of a key, and forget what led to it', {
-    commands: [
-      {
-        usage: 'bans lift <id>',
-        example: '5BkxuKZHANEf',
-        when: ({ id = '' }) => !isAddress(id),
-        prints: { done: 'The ban of key {id} is lifted.' },
-      },
-    ],
+    commands: {
+      usage: 'bans lift <id>',
+      example: '5BkxuKZHANEf',
+      when: ({ id = '' }) => !isAddress(id),
+      prints: { done: 'The ban of key {id} is lifted.' },
+    },
     forms: [
       { on: '/keys/{id}', name: 'lifted', button: 'Lift the ban', isFor: ({ ban }) => ban !== null, done: LIFTED },
       { on: '/bans', name: 'lifted', button: 'Lift', isApart: true, done: LIFTED },
@@ -75,18 +73,16 @@ export const BAN_ACTIONS: readonly Action[] = [
   }),
   // Both can stop halfway if the store becomes unavailable; repeating them is safe.
   action(`PUT ${OF_CUSTOMER}`, 'keys', 'Ban every key of a customer that is not revoked', {
-    commands: [
-      {
-        usage: 'bans start --customer <id>',
-        example: '--customer Ab3dE6gH --for 1h',
-        prints: {
-          list: 'bans',
-          columns: COLUMNS,
-          none: ({ customer = '' }) => `Customer ${customer} has no keys to ban.`,
-        },
+    commands: {
+      usage: 'bans start --customer <id>',
+      example: '--customer Ab3dE6gH --for 1h',
+      prints: {
+        list: 'bans',
+        columns: COLUMNS,
+        none: ({ customer = '' }) => `Customer ${customer} has no keys to ban.`,
       },
-    ],
-    forms: [{ on: '/customers/{id}', ...BAN_FORM, isFor: ({ status }) => status !== 'closed' }],
+    },
+    forms: { on: '/customers/{id}', ...BAN_FORM, isFor: ({ status }) => status !== 'closed' },
     takes: NewBan,
     gives: BanList,
     handle: async ({ parts, id, body, actor }) => {
@@ -96,22 +92,18 @@ export const BAN_ACTIONS: readonly Action[] = [
     },
   }),
   action(`DELETE ${OF_CUSTOMER}`, 'keys', 'Lift the bans of all keys of a customer', {
-    commands: [
-      {
-        usage: 'bans lift --customer <id>',
-        example: '--customer Ab3dE6gH',
-        prints: { done: 'The bans of customer {customer} are lifted.' },
-      },
-    ],
-    forms: [
-      {
-        on: '/customers/{id}',
-        name: 'lifted',
-        button: 'Lift the bans of its keys',
-        isFor: ({ status }) => status !== 'closed',
-        done: 'The bans are lifted, and what led to them forgotten.',
-      },
-    ],
+    commands: {
+      usage: 'bans lift --customer <id>',
+      example: '--customer Ab3dE6gH',
+      prints: { done: 'The bans of customer {customer} are lifted.' },
+    },
+    forms: {
+      on: '/customers/{id}',
+      name: 'lifted',
+      button: 'Lift the bans of its keys',
+      isFor: ({ status }) => status !== 'closed',
+      done: 'The bans are lifted, and what led to them forgotten.',
+    },
     handle: async ({ parts, id, actor }) => {
       const lifted = await forEachKey(parts, id, (keyId) => lift(parts, keyId, actor));
       if (!lifted.includes(true)) throw notBanned();

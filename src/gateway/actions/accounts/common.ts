@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import type { Body } from '../../accounts/fields.js';
-import type { Account, RecordRegistry } from '../../accounts/record-registry.js';
+import type { Account } from '../../accounts/edits.js';
+import type { RecordRegistry } from '../../accounts/record-registry.js';
 import type { Access } from '../access/roles.js';
 import type { Answer } from '../answer.js';
 import { Credit, CreditList, Grant, GrantList, History, NewCredit, NewGrant } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
-import { dayIn, type Command, type Prints, type Values } from '../command.js';
+import { dayIn, type Command, type Json, type Prints, type Values } from '../command.js';
 import type { Form } from '../form.js';
 import { creditsIn } from '../../store/records/credit.js';
 import { cell, changesText } from '../../../shared/text/readable.js';
 import { creditView, entryView, grantsView, grantView } from './views.js';
-
-type Json = Readonly<Record<string, unknown>>;
 
 interface Registry<R extends Account> extends Pick<
   RecordRegistry<R, object>,
@@ -26,10 +25,14 @@ interface Kind<R extends Account> {
   readonly path: string;
   /** An ID for examples. */
   readonly example: string;
-  readonly change: { readonly commands: readonly Command[]; readonly forms: readonly Form[] };
-  readonly end: { readonly command: Command; readonly form: Form };
-  /** What the command line says after erasing. */
-  readonly erased: string;
+  readonly change: Pick<Action, 'commands' | 'forms'>;
+  readonly end: {
+    readonly word: string;
+    readonly form: Pick<Form, 'name' | 'button' | 'opens' | 'done'>;
+    /** What the command line says after it, and after erasing. */
+    readonly ended: string;
+    readonly erased: string;
+  };
   readonly hasEnded: (record: Json) => boolean;
   /** Whether an argument of the command line is an ID of this kind. */
   readonly isId: (text: string) => boolean;
@@ -39,7 +42,7 @@ interface Kind<R extends Account> {
   readonly takes: z.ZodType;
   readonly gives: z.ZodType;
   readonly view: (parts: AdminParts, record: R) => Promise<object>;
-  readonly close: (parts: AdminParts, id: string, actor: string) => Promise<void>;
+  readonly close: (parts: AdminParts, id: string, actor: string) => Promise<unknown>;
   /** Everything stored about one, as JSON. */
   readonly exported: (parts: AdminParts, record: R) => AsyncGenerator<string, void>;
   readonly erase: (parts: AdminParts, id: string, actor: string) => Promise<void>;
@@ -47,7 +50,8 @@ interface Kind<R extends Account> {
 
 /** Actions on one key or customer. Plan, limits and grants are shown as they are in effect. */
 export function accountActions<R extends Account>(kind: Kind<R>): readonly Action[] {
-  const { name, example, path, reader, registry, takes, gives, view } = kind;
+  const { name, example, path, reader, registry, takes, gives, view, end, hasEnded } = kind;
+  const on = `/${name}s/{id}`;
   const offered = (word: string, prints?: Prints): Command => ({
     usage: `${name}s ${word} <id>`,
     example,
@@ -73,9 +77,9 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       'keys',
       `${name === 'key' ? 'Revoke a key' : 'Close a customer and all its keys'} permanently`,
       {
-        commands: [kind.end.command],
-        forms: [kind.end.form],
-        handle: ({ parts, id, actor }) => kind.close(parts, id, actor),
+        commands: offered(end.word, { done: end.ended }),
+        forms: { on, isDanger: true, isFor: (record) => !hasEnded(record), ...end.form },
+        handle: async ({ parts, id, actor }) => void (await kind.close(parts, id, actor)),
       },
     ),
     action(`GET ${path}/history`, reader, `List the changes of a ${name}`, {
@@ -86,7 +90,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
     ...grantActions(kind),
     ...creditActions(kind),
     action(`GET ${path}/export`, 'operator', `Export all that is stored about a ${name}, without secrets`, {
-      commands: [{ ...offered('export', { file: true }), example: `${example} --output ${name}.json` }],
+      commands: { ...offered('export', { file: true }), example: `${example} --output ${name}.json` },
       gives: ['application/json'],
       handle: async ({ parts, id }) => ({
         type: 'application/json',
@@ -98,29 +102,43 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       'operator',
       `Erase name and notes of a ${name} that has ended; its ID and usage stay`,
       {
-        commands: [offered('erase', { done: kind.erased })],
-        forms: [
-          {
-            on: `/${name}s/{id}`,
-            name: 'erased',
-            button: 'Erase name and notes permanently',
-            opens: 'Erase',
-            isDanger: true,
-            isFor: kind.hasEnded,
-            done: 'Name and notes are erased.',
-          },
-        ],
+        commands: [offered('erase', { done: end.erased })],
+        forms: {
+          on,
+          name: 'erased',
+          button: 'Erase name and notes permanently',
+          opens: 'Erase',
+          isDanger: true,
+          isFor: hasEnded,
+          done: 'Name and notes are erased.',
+        },
         handle: ({ parts, id, actor }) => kind.erase(parts, id, actor),
       },
     ),
   ];
 }
 
+/** The forms that disable and enable the record of a page. */
+export function statusForms(
+  on: string,
+  disable: Pick<Form, 'button' | 'opens' | 'isDanger' | 'done'>,
+  enabled: string,
+) {
+  const toStatus = (from: string, to: string) => ({
+    ...{ on, name: to, sends: { status: to } },
+    isFor: ({ status }: Json): boolean => status === from,
+  });
+  return [
+    { ...toStatus('enabled', 'disabled'), ...disable },
+    { ...toStatus('disabled', 'enabled'), button: 'Enable', done: enabled },
+  ] as const;
+}
+
 /** Actions on temporary additions to limits. */
 function grantActions<R extends Account>({ name, example, path, reader, registry }: Kind<R>): readonly Action[] {
   return [
     action(`GET ${path}/grants`, reader, `List the grants of a ${name} that are in force`, {
-      commands: [{ usage: `${name}s grants <id>`, example, prints: GRANTS_TABLE }],
+      commands: { usage: `${name}s grants <id>`, example, prints: GRANTS_TABLE },
       gives: GrantList,
       handle: async ({ parts, id }) => {
         const { grants } = await registry(parts).effective(await registry(parts).get(id));
@@ -128,25 +146,21 @@ function grantActions<R extends Account>({ name, example, path, reader, registry
       },
     }),
     action(`POST ${path}/grants`, 'keys', `Give a ${name} more of one window for a while, on top of its limit`, {
-      commands: [
-        {
-          usage: `${name}s grant <id>`,
-          prints: { ...GRANTS_TABLE, list: (made) => [made] },
-          example: `${example} --day 500 --until 2027-12-31 --note "launch week"`,
-          instead: { fields: GRANT_FIELDS, body: grantIn },
-        },
-      ],
-      forms: [
-        {
-          on: `/${name}s/{id}`,
-          name: 'granted',
-          button: 'Grant',
-          opens: 'Grant more of a window',
-          isApart: true,
-          initial: { window: 'day' },
-          done: 'Granted.',
-        },
-      ],
+      commands: {
+        usage: `${name}s grant <id>`,
+        prints: { ...GRANTS_TABLE, list: (made) => [made] },
+        example: `${example} --day 500 --until 2027-12-31 --note "launch week"`,
+        instead: { fields: GRANT_FIELDS, body: grantIn },
+      },
+      forms: {
+        on: `/${name}s/{id}`,
+        name: 'granted',
+        button: 'Grant',
+        opens: 'Grant more of a window',
+        isApart: true,
+        initial: { window: 'day' },
+        done: 'Granted.',
+      },
       takes: NewGrant,
       status: 201,
       gives: Grant,
@@ -156,22 +170,18 @@ function grantActions<R extends Account>({ name, example, path, reader, registry
       },
     }),
     action(`DELETE ${path}/grants/{grant}`, 'keys', `End a grant of a ${name} now, by its number`, {
-      commands: [
-        {
-          usage: `${name}s withdraw <id> <grant>`,
-          example: `${example} 2`,
-          prints: { done: 'Grant {grant} has ended.' },
-        },
-      ],
-      forms: [
-        {
-          on: `/${name}s/{id}`,
-          name: 'grants/{part}/withdrawn',
-          button: 'Withdraw',
-          isApart: true,
-          done: 'The grant is withdrawn.',
-        },
-      ],
+      commands: {
+        usage: `${name}s withdraw <id> <grant>`,
+        example: `${example} 2`,
+        prints: { done: 'Grant {grant} has ended.' },
+      },
+      forms: {
+        on: `/${name}s/{id}`,
+        name: 'grants/{part}/withdrawn',
+        button: 'Withdraw',
+        isApart: true,
+        done: 'The grant is withdrawn.',
+      },
       handle: ({ parts, id, grant, actor }) => registry(parts).withdraw(id, grant, actor),
     }),
   ];
@@ -182,36 +192,30 @@ function creditActions<R extends Account>({ name, path, example, reader, registr
   const when = ({ payer = '' }: Values): boolean => isId(payer);
   return [
     action(`GET ${path}/credits`, reader, `List the credits of a ${name}`, {
-      commands: [
-        {
-          ...{ usage: 'credits list <payer>', about: 'list the credits of a key or customer', when, example },
-          prints: CREDITS_TABLE,
-        },
-      ],
+      commands: {
+        ...{ usage: 'credits list <payer>', about: 'list the credits of a key or customer', when, example },
+        prints: CREDITS_TABLE,
+      },
       gives: CreditList,
       handle: async ({ parts, id }) => ({
         json: { credits: creditsIn(await registry(parts).history(id)).map(creditView) },
       }),
     }),
     action(`POST ${path}/credits`, 'billing', `Add to the prepaid balance of a ${name}, or take back what is left`, {
-      commands: [
-        {
-          ...{ usage: 'credits add <payer>', when },
-          about: 'add to the prepaid balance of a key or customer, or take back what is left',
-          example: `${example} --id inv-7 --units 10000 --note "invoice 7"`,
-          prints: { text: creditedText },
-        },
-      ],
-      forms: [
-        {
-          on: `/${name}s/{id}`,
-          name: 'credited',
-          button: 'Add credit',
-          opens: 'Credit',
-          isFor: (record) => 'credited' in record,
-          done: 'Credited: the balance has it from the next request on.',
-        },
-      ],
+      commands: {
+        ...{ usage: 'credits add <payer>', when },
+        about: 'add to the prepaid balance of a key or customer, or take back what is left',
+        example: `${example} --id inv-7 --units 10000 --note "invoice 7"`,
+        prints: { text: creditedText },
+      },
+      forms: {
+        on: `/${name}s/{id}`,
+        name: 'credited',
+        button: 'Add credit',
+        opens: 'Credit',
+        isFor: (record) => 'credited' in record,
+        done: 'Credited: the balance has it from the next request on.',
+      },
       takes: NewCredit,
       status: 201,
       gives: Credit,

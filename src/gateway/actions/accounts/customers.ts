@@ -4,8 +4,8 @@ import type { CustomerRecord } from '../../store/records/customer.js';
 import { listed, listing, ofCustomers } from '../input/query.js';
 import { Customer, CustomerChange, CustomerPage, NewCustomer } from '../schemas.js';
 import { action, type Action } from '../action.js';
-import { dayIn } from '../command.js';
-import { accountActions } from './common.js';
+import { dayIn, type Json } from '../command.js';
+import { accountActions, statusForms } from './common.js';
 import { exportOfCustomer } from './export.js';
 import { customerView } from './views.js';
 
@@ -14,62 +14,46 @@ const EXAMPLE = 'Ab3dE6gH';
 
 export const CUSTOMER_ACTIONS: readonly Action[] = [
   action(`GET ${CUSTOMERS}`, 'any', 'List customers, by ID or by age', {
-    commands: [
-      {
-        usage: 'customers list',
-        example: '--reference crm-4711',
-        prints: {
-          list: 'customers',
-          columns: ['id', 'name', 'reference', 'plan', 'status', dayIn('created')],
-          none: ({ reference }) => (reference === undefined ? 'No customers.' : 'No customer has this reference.'),
-        },
+    commands: {
+      usage: 'customers list',
+      example: '--reference crm-4711',
+      prints: {
+        list: 'customers',
+        columns: ['id', 'name', 'reference', 'plan', 'status', dayIn('created')],
+        none: ({ reference }) => (reference === undefined ? 'No customers.' : 'No customer has this reference.'),
       },
-    ],
+    },
     query: { ...ofCustomers, ...listing(isCustomerId) },
     gives: CustomerPage,
     handle: async ({ parts: { registry }, query }) => {
       const { records, cursor } = await listed(registry.customers, query);
-      const [nowMs, plans] = [await registry.nowMs(), registry.planUse.plans()];
+      const [nowMs, plans] = [await registry.nowMs(), registry.plans()];
       return { json: { customers: records.map((record) => customerView(record, nowMs, plans)), cursor } };
     },
   }),
   action(`POST ${CUSTOMERS}`, 'keys', 'Create a customer, whose keys share a plan', {
-    commands: [{ usage: 'customers create', example: '--name "Acme" --plan pro --reference crm-4711' }],
+    commands: { usage: 'customers create', example: '--name "Acme" --plan pro --reference crm-4711' },
     takes: NewCustomer,
     status: 201,
     gives: Customer,
     handle: async ({ parts: { registry }, body, actor }) => ({
-      json: customerView(
-        await registry.customers.create(body, actor),
-        await registry.nowMs(),
-        registry.planUse.plans(),
-      ),
+      json: customerView(await registry.customers.create(body, actor), await registry.nowMs(), registry.plans()),
     }),
   }),
   ...accountActions<CustomerRecord>({
     name: 'customer',
     example: EXAMPLE,
     change: {
-      commands: [{ usage: 'customers change <id>', example: `${EXAMPLE} --plan business` }],
+      commands: { usage: 'customers change <id>', example: `${EXAMPLE} --plan business` },
       forms: [
-        {
-          on: '/customers/{id}',
-          name: 'disabled',
-          button: 'Disable, with all its keys',
-          opens: 'Disable',
-          isDanger: true,
-          sends: { status: 'disabled' },
-          isFor: ({ status }) => status === 'enabled',
-          done: 'Disabled: its keys are refused from the next request on.',
-        },
-        {
-          on: '/customers/{id}',
-          name: 'enabled',
-          button: 'Enable',
-          sends: { status: 'enabled' },
-          isFor: ({ status }) => status === 'disabled',
-          done: 'Enabled: its keys may be used from the next request on.',
-        },
+        ...statusForms(
+          '/customers/{id}',
+          {
+            ...{ button: 'Disable, with all its keys', opens: 'Disable', isDanger: true },
+            done: 'Disabled: its keys are refused from the next request on.',
+          },
+          'Enabled: its keys may be used from the next request on.',
+        ),
         {
           on: '/customers/{id}',
           name: 'changed',
@@ -82,18 +66,14 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
       ],
     },
     end: {
-      command: { usage: 'customers close <id>', example: EXAMPLE, prints: { done: 'Customer {id} is closed.' } },
+      word: 'close',
       form: {
-        on: '/customers/{id}',
-        name: 'closed',
-        button: 'Close permanently, with all its keys',
-        opens: 'Close',
-        isDanger: true,
-        isFor: isOpen,
+        ...{ name: 'closed', button: 'Close permanently, with all its keys', opens: 'Close' },
         done: 'Closed permanently, with all its keys.',
       },
+      ended: 'Customer {id} is closed.',
+      erased: 'Name, reference and notes of customer {id} and of its keys are erased.',
     },
-    erased: 'Name, reference and notes of customer {id} and of its keys are erased.',
     hasEnded: (customer) => !isOpen(customer),
     isId: isCustomerId,
     path: `${CUSTOMERS}/{id}`,
@@ -101,15 +81,13 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
     registry: ({ registry }) => registry.customers,
     takes: CustomerChange,
     gives: Customer,
-    view: async ({ registry }, record) => customerView(record, await registry.nowMs(), registry.planUse.plans()),
-    close: async ({ registry }, id, actor) => {
-      await registry.customers.close(id, actor);
-    },
+    view: async ({ registry }, record) => customerView(record, await registry.nowMs(), registry.plans()),
+    close: ({ registry }, id, actor) => registry.customers.close(id, actor),
     exported: exportOfCustomer,
     erase: eraseCustomer,
   }),
 ];
 
-function isOpen({ status }: Readonly<Record<string, unknown>>): boolean {
+function isOpen({ status }: Json): boolean {
   return status !== 'closed';
 }

@@ -21,7 +21,7 @@ export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecor
   const { registry } = parts;
   const { id } = record;
   const history = (await registry.customers.history(id)).map(entryView);
-  const customer = customerView(record, await registry.nowMs(), registry.planUse.plans());
+  const customer = customerView(record, await registry.nowMs(), registry.plans());
   const head = { exported: await momentOf(parts), customer, history };
   yield `${JSON.stringify(head).slice(0, -1)},"keys":[`;
   const events = await eventsOf(parts, id);
@@ -42,7 +42,7 @@ async function keyPart(parts: AdminParts, record: KeyRecord, events: readonly Ou
     engine.bans.read(record.id),
   ]);
   return {
-    key: keyView(registry, key, ban, await registry.nowMs()),
+    key: keyView(registry.plans(), key, ban, await registry.nowMs()),
     history: history.map(entryView),
     ban: ban === undefined ? null : banView(ban),
     events: events.map(eventView),

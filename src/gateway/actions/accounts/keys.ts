@@ -6,30 +6,26 @@ import type { Answer } from '../answer.js';
 import { listed, listing, nearLimit, ofCustomer, ofKeys } from '../input/query.js';
 import { IssuedKey, Key, KeyChange, KeyPage, NewKey, Rotation } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
-import { dayIn } from '../command.js';
-import { accountActions } from './common.js';
+import { dayIn, type Json } from '../command.js';
+import { accountActions, statusForms } from './common.js';
 import { exportOfKey } from './export.js';
 import { listNearLimit } from './near-limit.js';
 import { keyView, keyViews } from './views.js';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const KEYS = '/admin/v1/keys';
 const KEY_EXAMPLE = '5BkxuKZHANEf';
 
 export const KEY_ACTIONS: readonly Action[] = [
   action(`GET ${KEYS}`, 'read', 'List keys, by ID or by age', {
-    commands: [
-      {
-        usage: 'keys list',
-        example: '--plan free --limit 20',
-        prints: {
-          list: 'keys',
-          columns: ['id', 'name', 'plan', ['state', stateIn], dayIn('created'), dayIn('expires')],
-          none: 'No keys.',
-        },
+    commands: {
+      usage: 'keys list',
+      example: '--plan free --limit 20',
+      prints: {
+        list: 'keys',
+        columns: ['id', 'name', 'plan', ['state', stateIn], dayIn('created'), dayIn('expires')],
+        none: 'No keys.',
       },
-    ],
+    },
     query: { ...listing(isKeyId), ...ofKeys, ...ofCustomer, ...nearLimit },
     gives: KeyPage,
     handle: async ({ parts, query: { used, ...query } }) => {
@@ -42,13 +38,11 @@ export const KEY_ACTIONS: readonly Action[] = [
     },
   }),
   action(`POST ${KEYS}`, 'keys', 'Create a key; its token is shown only once', {
-    commands: [
-      {
-        usage: 'keys create',
-        example: '--plan pro --name "My app" --expires 2027-06-30',
-        prints: { issued: 'Key created.' },
-      },
-    ],
+    commands: {
+      usage: 'keys create',
+      example: '--plan pro --name "My app" --expires 2027-06-30',
+      prints: { issued: 'Key created.' },
+    },
     issues: 'key',
     takes: NewKey,
     status: 201,
@@ -70,22 +64,11 @@ export const KEY_ACTIONS: readonly Action[] = [
         })),
       ],
       forms: [
-        {
-          on: '/keys/{id}',
-          name: 'disabled',
-          button: 'Disable',
-          sends: { status: 'disabled' },
-          isFor: ({ status }) => status === 'enabled',
-          done: 'Disabled: it is refused from the next request on.',
-        },
-        {
-          on: '/keys/{id}',
-          name: 'enabled',
-          button: 'Enable',
-          sends: { status: 'enabled' },
-          isFor: ({ status }) => status === 'disabled',
-          done: 'Enabled: it may be used from the next request on.',
-        },
+        ...statusForms(
+          '/keys/{id}',
+          { button: 'Disable', done: 'Disabled: it is refused from the next request on.' },
+          'Enabled: it may be used from the next request on.',
+        ),
         ...[
           ['name', 'plan', 'limits', 'note'],
           ['name', 'note'],
@@ -102,18 +85,11 @@ export const KEY_ACTIONS: readonly Action[] = [
       ],
     },
     end: {
-      command: { usage: 'keys revoke <id>', example: KEY_EXAMPLE, prints: { done: 'Key {id} is revoked.' } },
-      form: {
-        on: '/keys/{id}',
-        name: 'revoked',
-        button: 'Revoke permanently',
-        opens: 'Revoke',
-        isDanger: true,
-        isFor: isAlive,
-        done: 'Revoked permanently.',
-      },
+      word: 'revoke',
+      form: { name: 'revoked', button: 'Revoke permanently', opens: 'Revoke', done: 'Revoked permanently.' },
+      ended: 'Key {id} is revoked.',
+      erased: 'Name and notes of key {id} are erased.',
     },
-    erased: 'Name and notes of key {id} are erased.',
     hasEnded: (key) => !isAlive(key),
     isId: (text) => !isCustomerId(text),
     path: `${KEYS}/{id}`,
@@ -122,20 +98,16 @@ export const KEY_ACTIONS: readonly Action[] = [
     takes: KeyChange,
     gives: Key,
     view: async (parts, record) => (await keyViews(parts, [record]))[0]!,
-    close: async ({ registry }, id, actor) => {
-      await registry.revoke(id, actor);
-    },
+    close: ({ registry }, id, actor) => registry.revoke(id, actor),
     exported: exportOfKey,
     erase: eraseKey,
   }),
   action(`POST ${KEYS}/{id}/rotate`, 'keys', 'Give a key a new secret; the old one stays valid for the overlap', {
-    commands: [
-      {
-        usage: 'keys rotate <id>',
-        example: `${KEY_EXAMPLE} --overlap 24h`,
-        prints: { issued: 'New secret made.', note: olderSecrets },
-      },
-    ],
+    commands: {
+      usage: 'keys rotate <id>',
+      example: `${KEY_EXAMPLE} --overlap 24h`,
+      prints: { issued: 'New secret made.', note: olderSecrets },
+    },
     issues: 'key',
     forms: [
       { name: 'rotated', button: 'Replace (old secret works 24 h)', sends: { overlap: '24h' } },
@@ -175,5 +147,5 @@ async function issued(
   ban?: Ban,
 ): Promise<Answer> {
   const [key, nowMs] = [await registry.effective(record), await registry.nowMs()];
-  return { json: { key: token, ...keyView(registry, key, ban, nowMs) } };
+  return { json: { key: token, ...keyView(registry.plans(), key, ban, nowMs) } };
 }

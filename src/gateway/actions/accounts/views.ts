@@ -1,7 +1,6 @@
 import type { Plans } from '../../admission/plan.js';
 import { isoOrNull } from '../../accounts/edits.js';
-import type { KeyRegistry } from '../../accounts/keys/registry.js';
-import type { HeldKey } from '../../accounts/state.js';
+import { reasonsAgainst, type HeldKey } from '../../accounts/state.js';
 import { AFTER_REFUSALS, type OutboxEntry, type OutboxState } from '../../store/outbox/event.js';
 import type { Credit } from '../../store/records/credit.js';
 import type { Ban } from '../../store/records/key.js';
@@ -24,16 +23,16 @@ export async function keyViews({ registry, engine }: AdminParts, keys: readonly 
   for (let from = 0; from < keys.length; from += AT_ONCE)
     bans.push(...(await Promise.all(keys.slice(from, from + AT_ONCE).map(({ id }) => engine.bans.read(id)))));
   const nowMs = await registry.nowMs();
-  return keys.map((key, n) => keyView(registry, key, bans[n], nowMs));
+  return keys.map((key, n) => keyView(registry.plans(), key, bans[n], nowMs));
 }
 
-export function keyView(registry: KeyRegistry, key: HeldKey, ban: Ban | undefined, nowMs: number): object {
+export function keyView(plans: Plans, key: HeldKey, ban: Ban | undefined, nowMs: number): object {
   const { id, name, plan, status, limits, grants, scopes, note, createdAtMs, expiresAtMs } = key;
-  const reasons = registry.reasonsAgainst(key, ban, nowMs);
+  const reasons = reasonsAgainst(key, ban, plans, nowMs);
   return {
     ...{ id, name, customer: customerOf(id), plan, status, state: reasons[0] ?? 'enabled', reasons },
     ...{ ban: ban === undefined ? null : banView(ban), limits, grants: grantsView(grants, nowMs), scopes, note },
-    ...creditedIn(key, registry.planUse.plans()),
+    ...creditedIn(key, plans),
     ...{ created: isoOrNull(createdAtMs), expires: isoOrNull(expiresAtMs) },
     secrets: key.secrets.map(({ endsAtMs }) => ({ ends: isoOrNull(endsAtMs) })),
   };

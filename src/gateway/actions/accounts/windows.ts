@@ -11,17 +11,15 @@ const USED_DAYS = 31;
 /** What a key has left, as admission would report it for a request that costs 0, and when it was last used. */
 export const WINDOW_ACTIONS: readonly Action[] = [
   action('GET /admin/v1/keys/{id}/windows', 'read', 'Show what a key has left in each window', {
-    commands: [
-      {
-        usage: 'keys windows <id>',
-        example: '5BkxuKZHANEf',
-        prints: {
-          list: 'windows',
-          columns: ['window', left('remaining'), left('limit'), 'reset'],
-          none: 'Nothing limits this key.',
-        },
+    commands: {
+      usage: 'keys windows <id>',
+      example: '5BkxuKZHANEf',
+      prints: {
+        list: 'windows',
+        columns: ['window', left('remaining'), left('limit'), 'reset'],
+        none: 'Nothing limits this key.',
       },
-    ],
+    },
     gives: KeyWindows,
     handle: async ({ parts: { registry, engine }, id: asked }) => {
       const record = await registry.get(asked);

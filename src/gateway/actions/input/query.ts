@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { checked, quote, readFields, reference, type Checked, type Shape } from '../../accounts/fields.js';
 import type { Page } from '../../accounts/listing.js';
-import type { Account, RecordRegistry } from '../../accounts/record-registry.js';
+import type { Account } from '../../accounts/edits.js';
+import type { RecordRegistry } from '../../accounts/record-registry.js';
 import { isCustomerId } from '../../accounts/token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
 import { DIMENSIONS, type Dimension } from '../../usage/grouping/range.js';
@@ -27,13 +28,9 @@ export function invalidQuery(message: string): AdminRefusal {
   return new AdminRefusal(400, 'invalid_query', message);
 }
 
-/** Encodes a cursor of the store for a query, and decodes it. */
+/** Encodes a cursor of the store for a query, which `storePaging` decodes. */
 export function textCursor(cursor: string | null): string | null {
   return cursor === null ? null : Buffer.from(cursor).toString('base64url');
-}
-
-export function textOf(cursor: string): string {
-  return Buffer.from(cursor, 'base64url').toString();
 }
 
 const limit = z
@@ -46,19 +43,23 @@ const limit = z
   .meta({ description: 'How many at most', type: 'integer', minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT });
 const searched = z.string().max(200, 'must have at most 200 characters');
 
-/** @param isCursor whether the text is a valid cursor */
-export const paging = (isCursor: (text: string) => boolean) => ({
+const paging = (isCursor: (text: string) => boolean, decode = (text: string): string => text) => ({
   limit,
   cursor: z
     .string()
+    .transform(decode)
     .refine(isCursor, 'must be the one that came with the page before')
     .nullable()
     .default(null)
-    .meta({ description: 'From the page before', type: 'string' }),
+    .meta({ description: 'From the page before', type: 'string', default: null }),
 });
 
-/** Paging of bans of keys and addresses. The store defines the cursor (store/port.ts). */
-export const banPaging = paging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}$/.test(textOf(cursor)));
+/** Paging by a cursor of the store (store/port.ts). */
+export const storePaging = (isCursor: (cursor: string) => boolean) =>
+  paging(isCursor, (text) => Buffer.from(text, 'base64url').toString());
+
+/** Paging of bans of keys and addresses. */
+export const banPaging = storePaging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}$/.test(cursor));
 
 /** Paging of keys and customers by ID or age. A cursor is valid only for its order. */
 export const listing = (isId: (text: string) => boolean) => ({
@@ -74,17 +75,10 @@ export const inAudit = {
   limit,
 };
 
-interface AskedList {
-  readonly limit: number;
-  readonly cursor: string | null;
-  readonly search?: string | undefined;
-  readonly order: 'id' | 'newest';
-}
-
 /** Reads a page in the requested order. Throws AdminRefusal for a cursor of the other order. */
 export function listed<R extends Account, Filter extends object>(
   registry: Pick<RecordRegistry<R, Filter>, 'list' | 'newest'>,
-  { limit, cursor, search, order, ...filter }: AskedList & Filter,
+  { limit, cursor, search, order, ...filter }: Checked<ReturnType<typeof listing>> & Filter,
 ): Promise<Page<R>> {
   const isNewest = search !== undefined || order === 'newest';
   if (cursor !== null && cursor.includes('.') !== isNewest)

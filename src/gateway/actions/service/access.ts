@@ -15,17 +15,15 @@ const ROLES_HELP = `Roles:
 
 export const TOKEN_ACTIONS: readonly Action[] = [
   action(`GET ${TOKENS}`, 'operator', 'List admin tokens', {
-    commands: [
-      {
-        usage: 'tokens list',
-        example: '',
-        prints: {
-          list: 'tokens',
-          columns: ['id', 'name', 'role', 'state', 'created', 'by', 'expires'],
-          none: 'No admin tokens but the one of the environment.',
-        },
+    commands: {
+      usage: 'tokens list',
+      example: '',
+      prints: {
+        list: 'tokens',
+        columns: ['id', 'name', 'role', 'state', 'created', 'by', 'expires'],
+        none: 'No admin tokens but the one of the environment.',
       },
-    ],
+    },
     gives: TokenList,
     handle: async ({ parts, tokens }) => {
       const [records, nowMs] = [await tokens.list(), await parts.registry.nowMs()];
@@ -33,16 +31,14 @@ export const TOKEN_ACTIONS: readonly Action[] = [
     },
   }),
   action(`POST ${TOKENS}`, 'operator', 'Create an admin token; it is shown only once', {
-    commands: [
-      {
-        usage: 'tokens create',
-        example: '--name "Billing job" --role billing --expires 2027-06-30',
-        prints: { issued: 'Token created.' },
-        help: ROLES_HELP,
-      },
-    ],
+    commands: {
+      usage: 'tokens create',
+      example: '--name "Billing job" --role billing --expires 2027-06-30',
+      prints: { issued: 'Token created.' },
+      help: ROLES_HELP,
+    },
     issues: 'token',
-    forms: [{ on: '/access', name: 'created', button: 'Create', opens: 'Create an admin token', isApart: true }],
+    forms: { on: '/access', name: 'created', button: 'Create', opens: 'Create an admin token', isApart: true },
     takes: NewToken,
     status: 201,
     gives: IssuedToken,
@@ -52,7 +48,7 @@ export const TOKEN_ACTIONS: readonly Action[] = [
     },
   }),
   action(`GET ${TOKENS}/{id}`, 'operator', 'Show one admin token', {
-    commands: [{ usage: 'tokens show <id>', example: '3hT9sQ0aZk1B' }],
+    commands: { usage: 'tokens show <id>', example: '3hT9sQ0aZk1B' },
     gives: Token,
     handle: async ({ parts, tokens, id }) => {
       const record = await tokens.get(id);
@@ -61,48 +57,42 @@ export const TOKEN_ACTIONS: readonly Action[] = [
     },
   }),
   action(`DELETE ${TOKENS}/{id}`, 'operator', 'Revoke an admin token immediately', {
-    commands: [
-      {
-        usage: 'tokens revoke [id]',
-        example: '--expired',
-        prints: {
-          done: ({ id }, { ids }) => (id === undefined ? gone((ids as string[]).length) : `Token ${id} is revoked.`),
-        },
-        bulk: {
-          option: 'expired',
-          about: 'revoke all that have expired, instead of one',
-          path: 'tokens',
-          list: 'tokens',
-          isPaged: false,
-          isMeant: ({ state }) => state === 'expired',
-        },
+    commands: {
+      usage: 'tokens revoke [id]',
+      example: '--expired',
+      prints: {
+        done: ({ id }, { ids }) => (id === undefined ? gone((ids as string[]).length) : `Token ${id} is revoked.`),
       },
-    ],
-    forms: [
-      {
-        on: '/access',
-        name: 'revoked',
-        button: 'Revoke now',
-        opens: 'Revoke',
-        isDanger: true,
-        isApart: true,
-        done: 'The token is revoked.',
+      bulk: {
+        option: 'expired',
+        about: 'revoke all that have expired, instead of one',
+        path: 'tokens',
+        list: 'tokens',
+        isPaged: false,
+        isMeant: ({ state }) => state === 'expired',
       },
-    ],
+    },
+    forms: {
+      on: '/access',
+      name: 'revoked',
+      button: 'Revoke now',
+      opens: 'Revoke',
+      isDanger: true,
+      isApart: true,
+      done: 'The token is revoked.',
+    },
     handle: async ({ tokens, id }) => {
       if (!(await tokens.revoke(id))) throw notFound(id);
     },
   }),
   action('DELETE /admin/v1/sessions', 'operator', 'End all sessions of the console and of account pages', {
-    commands: [
-      {
-        usage: 'sessions end',
-        example: '',
-        prints: { done: 'All sessions are over: everybody has to sign in again.' },
-        help: `Use it when somebody may have a copy of the store, who could then create sessions.
+    commands: {
+      usage: 'sessions end',
+      example: '',
+      prints: { done: 'All sessions are over: everybody has to sign in again.' },
+      help: `Use it when somebody may have a copy of the store, who could then create sessions.
 Keys and admin tokens keep working; rotate or revoke one that leaked.`,
-      },
-    ],
+    },
     handle: ({ parts }) => parts.engine.sessionSecret.replace(),
   }),
 ];

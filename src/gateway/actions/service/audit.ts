@@ -1,3 +1,4 @@
+import { isoOf } from '../../../shared/utc-day.js';
 import { inAudit } from '../input/query.js';
 import { AuditList } from '../schemas.js';
 import { action, type Action } from '../action.js';
@@ -16,7 +17,3 @@ export const AUDIT_ACTIONS: readonly Action[] = [
     }),
   }),
 ];
-
-function isoOf(atMs: number): string {
-  return new Date(atMs).toISOString();
-}

@@ -1,7 +1,7 @@
 import { isCustomerId, isKeyId } from '../../accounts/token.js';
 import { subjectOf, type OutboxEntry } from '../../store/outbox/event.js';
 import { AdminRefusal, type Answer } from '../answer.js';
-import { inState, paging, textCursor, textOf } from '../input/query.js';
+import { inState, storePaging, textCursor } from '../input/query.js';
 import { Event, EventPage } from '../schemas.js';
 import { action, type Action } from '../action.js';
 import { eventView } from '../accounts/views.js';
@@ -19,45 +19,41 @@ const OFF =
 /** Undelivered events. Delivered ones are not stored. */
 export const EVENT_ACTIONS: readonly Action[] = [
   action(`GET ${EVENTS}`, 'read', 'List events that wait, are to come, or are dead; the oldest first', {
-    commands: [
-      {
-        usage: 'events list',
-        example: '--state dead',
-        prints: {
-          list: 'events',
-          columns: ['id', 'type', 'time', 'attempts', 'failure'],
-          none: ({ state }, { enabled }) => (enabled === false ? OFF : (NONE[state ?? 'waiting'] ?? '')),
-        },
+    commands: {
+      usage: 'events list',
+      example: '--state dead',
+      prints: {
+        list: 'events',
+        columns: ['id', 'type', 'time', 'attempts', 'failure'],
+        none: ({ state }, { enabled }) => (enabled === false ? OFF : (NONE[state ?? 'waiting'] ?? '')),
       },
-    ],
-    query: { ...inState, ...paging((cursor) => isCursor(textOf(cursor))) },
+    },
+    query: { ...inState, ...storePaging(isCursor) },
     gives: EventPage,
     handle: async ({ parts, query: { state, limit, cursor } }) => {
-      const page = await parts.engine.outbox.list(state, cursor === null ? null : textOf(cursor), limit);
+      const page = await parts.engine.outbox.list(state, cursor, limit);
       const events = page.entries.map(eventView);
       return { json: { events, cursor: textCursor(page.cursor), enabled: parts.registry.emitsEvents } };
     },
   }),
   action(`GET ${EVENTS}/{id}`, 'read', 'Show one undelivered event', {
-    commands: [{ usage: 'events show <id>', example: '5BkxuKZHANEf-ban-1764288000000' }],
+    commands: { usage: 'events show <id>', example: '5BkxuKZHANEf-ban-1764288000000' },
     gives: Event,
     handle: async ({ parts, id }) => found(isEventId(id) ? await parts.engine.outbox.read(id) : undefined),
   }),
   action(`POST ${EVENTS}/{id}/redeliver`, 'keys', 'Deliver an event immediately, under the same ID', {
-    commands: [
-      {
-        usage: 'events redeliver [id]',
-        example: '--dead',
-        prints: { done: (_, { ids }) => sentNow(ids as readonly string[]) },
-        bulk: {
-          option: 'dead',
-          about: 'all that are no longer retried, instead of one',
-          path: 'events?state=dead',
-          list: 'events',
-          isPaged: true,
-        },
+    commands: {
+      usage: 'events redeliver [id]',
+      example: '--dead',
+      prints: { done: (_, { ids }) => sentNow(ids as readonly string[]) },
+      bulk: {
+        option: 'dead',
+        about: 'all that are no longer retried, instead of one',
+        path: 'events?state=dead',
+        list: 'events',
+        isPaged: true,
       },
-    ],
+    },
     gives: Event,
     handle: async ({ parts, id }) => found(isEventId(id) ? await parts.engine.outbox.redeliver(id) : undefined),
   }),

@@ -27,19 +27,17 @@ export const SERVICE_ACTIONS: readonly Action[] = [
     },
   }),
   action('POST /admin/v1/store/accept', 'operator', 'Accept Redis as it is, whatever it has lost', {
-    commands: [
-      {
-        usage: 'store accept',
-        example: '',
-        prints: {
-          text: ({ id, accepted }) =>
-            accepted === true
-              ? `The store ${String(id)} is accepted as it is.`
-              : `The store ${String(id)} has not changed: there was nothing to accept.`,
-        },
-        help: ACCEPT_HELP,
+    commands: {
+      usage: 'store accept',
+      example: '',
+      prints: {
+        text: ({ id, accepted }) =>
+          accepted === true
+            ? `The store ${String(id)} is accepted as it is.`
+            : `The store ${String(id)} has not changed: there was nothing to accept.`,
       },
-    ],
+      help: ACCEPT_HELP,
+    },
     takes: AcceptStore,
     gives: AcceptedStore,
     handle: async ({ parts: { engine, registry, log }, body, actor }) => {

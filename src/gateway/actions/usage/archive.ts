@@ -6,16 +6,14 @@ import { checkOrder, days } from '../input/query.js';
 import { ArchiveStatus } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 import { cell } from '../../../shared/text/readable.js';
-import type { Command } from '../command.js';
+import type { Command, Json } from '../command.js';
 
 const ARCHIVE = '/admin/v1/usage/archive';
 const LINES = 'application/x-ndjson';
 
-type Json = Readonly<Record<string, unknown>>;
-
 export const ARCHIVE_ACTIONS: readonly Action[] = [
   action(`GET ${ARCHIVE}`, 'billing', 'Show which days of the ledger are in the archive, and which wait', {
-    commands: [{ usage: 'usage archive status', example: '', prints: { text: statusText } }],
+    commands: { usage: 'usage archive status', example: '', prints: { text: statusText } },
     gives: ArchiveStatus,
     handle: async ({ parts }) => ({ json: JSON.parse(await text(linesOf(parts, { kind: 'status' }))) as object }),
   }),
@@ -63,7 +61,7 @@ function ofDays(
   lineText: (line: Json) => string,
 ): Action {
   return action(`${method} ${ARCHIVE}/${kind}`, role, summary, {
-    commands: [{ ...offered(kind, lineText), example: '--from 2026-01-01 --to 2026-01-31' }],
+    commands: { ...offered(kind, lineText), example: '--from 2026-01-01 --to 2026-01-31' },
     query: days,
     gives: [LINES],
     handle: ({ parts, query }) => {

@@ -1,12 +1,13 @@
+import { isoOrNull } from '../../accounts/edits.js';
 import { subjectIn } from '../../accounts/corrections.js';
 import { isKeyId } from '../../accounts/token.js';
 import { customerOf } from '../../store/records/customer-id.js';
 import { correctionsOf, type CorrectionOf, type CorrectionsAsked } from '../../store/records/correction.js';
-import { dayIn } from '../command.js';
+import { dayIn, type Json } from '../command.js';
 import { cell } from '../../../shared/text/readable.js';
 import { plansCounted } from './plans-counted.js';
 import type { Answer } from '../answer.js';
-import { checkOrder, days, paging, textCursor, textOf, whose } from '../input/query.js';
+import { checkOrder, days, storePaging, textCursor, whose } from '../input/query.js';
 import { whoseOf } from '../input/whose.js';
 import { Correction, CorrectionPage, NewCorrection } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
@@ -15,33 +16,29 @@ const CORRECTIONS = '/admin/v1/usage/corrections';
 
 export const CORRECTION_ACTIONS: readonly Action[] = [
   action(`GET ${CORRECTIONS}`, 'billing', 'List corrections of usage, of all days or of some', {
-    commands: [
-      {
-        usage: 'usage corrections',
-        example: '--from 2026-11-01 --to 2026-11-30',
-        prints: {
-          list: 'corrections',
-          columns: ['id', 'customer', 'key', 'day', 'plan', 'requests', 'units', 'reason', 'by', dayIn('at')],
-          none: 'No corrections.',
-        },
+    commands: {
+      usage: 'usage corrections',
+      example: '--from 2026-11-01 --to 2026-11-30',
+      prints: {
+        list: 'corrections',
+        columns: ['id', 'customer', 'key', 'day', 'plan', 'requests', 'units', 'reason', 'by', dayIn('at')],
+        none: 'No corrections.',
       },
-    ],
-    query: { ...days, ...whose, ...paging((cursor) => CURSOR.test(textOf(cursor))) },
+    },
+    query: { ...days, ...whose, ...storePaging((cursor) => CURSOR.test(cursor)) },
     gives: CorrectionPage,
     handle: async ({ parts, query: { limit, cursor, ...query } }) => {
       checkOrder(query);
       const asked = { ...query, ...(await whoseOf(parts, query)) };
-      return list(parts, asked, limit, cursor === null ? null : textOf(cursor));
+      return list(parts, asked, limit, cursor);
     },
   }),
   action(`POST ${CORRECTIONS}`, 'billing', 'Add to the usage of a day, or subtract from it; what was counted stays', {
-    commands: [
-      {
-        usage: 'usage correct',
-        example: '--customer C-1042 --day 2026-11-03 --units -250 --reason "outage of 3 November"',
-        prints: { text: correctedText },
-      },
-    ],
+    commands: {
+      usage: 'usage correct',
+      example: '--customer C-1042 --day 2026-11-03 --units -250 --reason "outage of 3 November"',
+      prints: { text: correctedText },
+    },
     forms: (['key', 'customer'] as const).map((subject) => ({
       on: `/${subject}s/{id}`,
       name: 'corrected',
@@ -70,7 +67,7 @@ export const CORRECTION_ACTIONS: readonly Action[] = [
   }),
 ];
 
-function correctedText({ id, key, customer, day, plan, units, requests }: Readonly<Record<string, unknown>>): string {
+function correctedText({ id, key, customer, day, plan, units, requests }: Json): string {
   const whose = key === null ? `customer ${cell(customer)}` : `key ${cell(key)}`;
   return (
     `Correction ${cell(id)} of ${whose} on ${cell(day)}, plan ${cell(plan)}: ` +
@@ -111,5 +108,5 @@ function pageOf(found: readonly CorrectionOf[], cursor: string | null): Answer {
 function correctionView({ subject, id, day, plan, requests, units, reason, actor, atMs }: CorrectionOf): object {
   const key = isKeyId(subject) ? subject : null;
   const customer = key === null ? subject : customerOf(key);
-  return { id, key, customer, day, plan, requests, units, reason, by: actor, at: new Date(atMs).toISOString() };
+  return { id, key, customer, day, plan, requests, units, reason, by: actor, at: isoOrNull(atMs) };
 }

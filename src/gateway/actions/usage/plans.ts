@@ -6,7 +6,7 @@ import { dayOf } from '../../../shared/utc-day.js';
 import { monthEndMs } from '../../../shared/utc-month.js';
 import { AdminRefusal } from '../answer.js';
 import type { PlanUse } from '../../accounts/plans/uses.js';
-import type { Column } from '../command.js';
+import type { Column, Json } from '../command.js';
 import { readPlans } from '../input/read-plans.js';
 import { ofMonth } from '../input/query.js';
 import { PlanCheck, PlanFile, PlanList, PlanRehearsal } from '../schemas.js';
@@ -25,17 +25,15 @@ const WINDOWS = (['minute', 'day', 'month'] as const).map((window): Column => {
 
 export const PLAN_ACTIONS: readonly Action[] = [
   action('GET /admin/v1/plans', 'read', 'List the plans, and how many keys and customers have each', {
-    commands: [
-      {
-        usage: 'plans list',
-        example: '',
-        prints: {
-          list: 'plans',
-          columns: [['plan', ({ name }) => name], ['state', stateOf], ...WINDOWS, 'keys', 'customers'],
-          none: 'No plans.',
-        },
+    commands: {
+      usage: 'plans list',
+      example: '',
+      prints: {
+        list: 'plans',
+        columns: [['plan', ({ name }) => name], ['state', stateOf], ...WINDOWS, 'keys', 'customers'],
+        none: 'No plans.',
       },
-    ],
+    },
     gives: PlanList,
     handle: async ({ parts }) => ({ json: { plans: await parts.registry.planUse.list() } }),
   }),
@@ -59,7 +57,7 @@ export const PLAN_ACTIONS: readonly Action[] = [
   }),
 ];
 
-function stateOf({ state }: Readonly<Record<string, unknown>>): string {
+function stateOf({ state }: Json): string {
   return String(state).replace('_', ' ');
 }
 
@@ -84,7 +82,7 @@ async function rehearse(
   const days = { from, to: dayOf(monthEndMs(Date.parse(from)) - 1) };
   const nowMs = await registry.nowMs();
   const range = { ...days, ...(await engine.days.finality(nowMs)) };
-  const script = { range, today: planUse.plans(), plans, costs: new Map([...planUse.costs, [UNMATCHED, 1]]) };
+  const script = { range, today: registry.plans(), plans, costs: new Map([...planUse.costs, [UNMATCHED, 1]]) };
   const made = rehearsal?.(script) ?? rehearsalAsJson(script, engine.usage, engine);
   return (await json(
     limited<string | Buffer>(made, rehearsal !== undefined && mayBeArchived(from, nowMs)),

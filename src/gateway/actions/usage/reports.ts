@@ -1,3 +1,4 @@
+import { pricesOf } from '../../admission/plan.js';
 import type { Checked } from '../../accounts/fields.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/grouping/range.js';
@@ -35,7 +36,7 @@ export const USAGE_ACTIONS: readonly Action[] = [
     'billing',
     'Show which gateways keep days from being final, and which were not waited for',
     {
-      commands: [{ usage: 'usage gateways', example: '', prints: { text: finalityText } }],
+      commands: { usage: 'usage gateways', example: '', prints: { text: finalityText } },
       gives: Finality,
       handle: async ({ parts }) => {
         const { openFrom, waitingFor, without } = await parts.engine.days.finality(await parts.registry.nowMs());
@@ -48,14 +49,12 @@ export const USAGE_ACTIONS: readonly Action[] = [
     'operator',
     'Wait no longer for the counts of a gateway that will not come back',
     {
-      commands: [
-        {
-          usage: 'usage give-up <id>',
-          example: 'gateway-2.example',
-          prints: { done: 'Gateway {id} is not waited for any more.' },
-          help: 'Its days become final, marked as without it. If it does come back, its counts are still added.',
-        },
-      ],
+      commands: {
+        usage: 'usage give-up <id>',
+        example: 'gateway-2.example',
+        prints: { done: 'Gateway {id} is not waited for any more.' },
+        help: 'Its days become final, marked as without it. If it does come back, its counts are still added.',
+      },
       handle: async ({ parts, id }) => {
         if (await parts.engine.days.giveUp(id)) return undefined;
         const message = 'No gateway with this id keeps a day open. petgate usage gateways lists those that do.';
@@ -78,7 +77,7 @@ export async function reportRange(
   const nowMs = await parts.registry.nowMs();
   const whose = await whoseOf(parts, query);
   const asked = { ...rangeOf(query, nowMs), ...whose };
-  const prices = pricesFor(asked, parts.registry.planUse.prices(), query.amounts);
+  const prices = pricesFor(asked, pricesOf(parts.registry.plans()), query.amounts);
   const range: ReportRange = {
     ...asked,
     ...(prices === undefined ? {} : { prices }),

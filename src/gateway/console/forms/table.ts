@@ -23,7 +23,7 @@ export interface Offered {
 }
 
 export const FORMS: readonly Offered[] = ACTIONS.flatMap((action) =>
-  (action.forms ?? []).map((form) => ({
+  [action.forms ?? []].flat().map((form) => ({
     action,
     line: `${action.method} ${action.path}`,
     form,
