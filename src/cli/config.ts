@@ -45,15 +45,8 @@ export function configCommand(): Command {
 /** Names of the errors whose message names a problem of the configuration. */
 const REFUSALS = ['InvalidSecret', 'ConfigError'];
 
-interface Checked {
-  readonly settings: number;
-  readonly operations: number;
-  readonly summary: Readonly<Record<string, string>>;
-  readonly warnings: readonly string[];
-}
-
 /** Throws CommandError with every problem that would keep the gateway, or pets, from starting. */
-async function checkAll(withStore: boolean): Promise<Checked> {
+async function checkAll(withStore: boolean) {
   const { explainSettings } = await import('../gateway/config/explain.js');
   const { loadSources } = await import('../gateway/config/load.js');
   const { summaryOf } = await import('../gateway/config/summary.js');

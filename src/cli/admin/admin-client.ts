@@ -2,8 +2,9 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
 import { userInfo } from 'node:os';
-import { PassThrough, type Readable, type Transform, type Writable } from 'node:stream';
+import { PassThrough, Readable, type Transform, type Writable } from 'node:stream';
 import type { AdminAddress } from './address.js';
 import { CommandError } from '../terminal/command-error.js';
 
@@ -29,8 +30,8 @@ export class AdminClient {
 
   /** Resolves to the JSON of the response; `{}` if it has no body. */
   async ask(method: Method, path: string, body?: Json): Promise<Json> {
-    const text = await textOf(await this.#send(method, path, body));
-    return text === '' ? {} : readJson(text);
+    const answer = await text(await this.#send(method, path, body));
+    return answer === '' ? {} : readJson(answer);
   }
 
   /** Reads a paged list, all of it or the first `max` items; resolves to one page with all of these. */
@@ -65,14 +66,14 @@ export class AdminClient {
 
   /** Streams `lines` as the body of a POST; resolves to the JSON of the response. */
   async upload(path: string, lines: Readable): Promise<Json> {
-    return readJson(await textOf(await this.#send('POST', path, lines, IMPORT_SILENCE_MS)));
+    return readJson(await text(await this.#send('POST', path, lines, IMPORT_SILENCE_MS)));
   }
 
   async #send(method: Method, path: string, body?: Json | Readable, silenceMs = SILENCE_MS): Promise<IncomingMessage> {
     const response = await this.#exchange(method, path, body, silenceMs);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
-    const { message } = readJson(await textOf(response));
+    const { message } = readJson(await text(response));
     const said = typeof message === 'string' ? message : `The admin API responded with status ${status}.`;
     if (status === 401)
       throw new CommandError(
@@ -84,14 +85,9 @@ export class AdminClient {
     throw new CommandError(said.replace(/; (?=[\w.]+: )/g, '\n'));
   }
 
-  #exchange(
-    method: Method,
-    path: string,
-    body: Json | Readable | undefined,
-    silenceMs: number,
-  ): Promise<IncomingMessage> {
+  #exchange(method: Method, path: string, body: Json | Readable | undefined, silenceMs: number) {
     const { url, token } = this.#address;
-    const stream = body !== undefined && isReadable(body) ? body : undefined;
+    const stream = body instanceof Readable ? body : undefined;
     const payload = body === undefined || stream !== undefined ? undefined : JSON.stringify(body);
     const type = stream === undefined ? 'application/json' : 'application/x-ndjson';
     const headers = {
@@ -100,7 +96,7 @@ export class AdminClient {
       ...(body === undefined ? {} : { 'Content-Type': type }),
     };
     const target = new URL(url.pathname.replace(/\/$/, '') + path, url);
-    return new Promise((resolve, reject) => {
+    return new Promise<IncomingMessage>((resolve, reject) => {
       const request = url.protocol === 'https:' ? requestHttps : requestHttp;
       const req = request(target, { method, headers, agent: false, timeout: silenceMs }, resolve);
       req.on('timeout', () => req.destroy(new Error(`no response within ${silenceMs / 1000} s`)));
@@ -136,10 +132,6 @@ const ACTOR = ((): string => {
   }
 })();
 
-function isReadable(body: Json | Readable): body is Readable {
-  return 'pipe' in body && typeof body.pipe === 'function';
-}
-
 /** Returns the list `name` of a page. Throws CommandError if there is none. */
 export function listIn(page: Json, name: string): readonly Json[] {
   const list = page[name];
@@ -159,12 +151,6 @@ export async function* linesIn(response: IncomingMessage): AsyncGenerator<string
   });
   for await (const line of lines) if (line !== '') yield line;
   if (broken.length > 0) throw new CommandError('The gateway ended its response early. Check its log, then try again.');
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function readJson(text: string): Json {

@@ -1,11 +1,12 @@
+import { Readable } from 'node:stream';
 import { Command } from 'commander';
+import type { LedgerOutcome } from '../../gateway/usage/rehearsal/ledger/rehearse.js';
 import type { Connect } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { logFiles } from '../usage/log-files.js';
 import { say, sayJson } from '../terminal/output.js';
-import { rehearsedLedger } from './rehearsed-ledger.js';
 import { rehearsedLog } from './log.js';
-import { textOfLedger, textOfLog } from './show.js';
+import { checkPlans, textOfLedger, textOfLog } from './show.js';
 
 interface Options {
   readonly log?: readonly string[];
@@ -40,6 +41,16 @@ function checkOptions({ log, ledger, today }: Options): void {
   if ((log === undefined) === (ledger === undefined)) throw new CommandError('Give either --log or --ledger.', 2);
   if (ledger !== undefined && today !== undefined)
     throw new CommandError('--today is for --log: the gateway knows the plans in force.', 2);
+}
+
+/** Asks the gateway, which may take minutes. */
+async function rehearsedLedger(connect: Connect, file: string, month: string): Promise<LedgerOutcome> {
+  const { readPlanFile } = await import('../../gateway/config/load.js');
+  const plans = Readable.from([Buffer.from(JSON.stringify(readPlanFile(file)))]);
+  const path = `/admin/v1/plans/rehearse?${new URLSearchParams({ month }).toString()}`;
+  const outcome = (await (await connect()).upload(path, plans)) as unknown as LedgerOutcome;
+  checkPlans(outcome.missingPlans, file);
+  return outcome;
 }
 
 const EXAMPLES = `

@@ -99,14 +99,10 @@ export class Child {
           `again${pauseMs === 0 ? '' : ` in ${pauseMs / 1000} s`}.`,
       );
       // A stop ends the pause early.
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
-      if (isAborted(signal)) return;
+      const isStopped = await delay(pauseMs, false, { signal }).catch(() => true);
+      if (isStopped) return;
     }
   }
-}
-
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
 }
 
 function hasEnded(child: ChildProcess): boolean {

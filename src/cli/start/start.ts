@@ -129,10 +129,7 @@ async function begin(child: Child, address: string): Promise<void> {
 }
 
 /** Claims the ports, and returns the environment in which all children agree on them. */
-async function prepare({ settings, environment, upstream }: Plan): Promise<{
-  readonly childEnvironment: NodeJS.ProcessEnv;
-  readonly addresses: Addresses;
-}> {
+async function prepare({ settings, environment, upstream }: Plan) {
   const petsHost = readVariable(environment, 'PETS_HOST') || PETS_HOST;
   const [port, adminPort, petsPort] = await claimPorts([
     { ...settings.listen, purpose: "the gateway's public listener", variable: 'PORT' },
@@ -155,7 +152,7 @@ async function prepare({ settings, environment, upstream }: Plan): Promise<{
         }),
     ...logDefaults(settings, environment),
   };
-  const addresses = {
+  const addresses: Addresses = {
     gateway: `${settings.tls === undefined ? 'http' : 'https'}://${dialed(settings.listen.host)}:${port}`,
     admin: `http://${dialed(settings.admin.host)}:${adminPort}`,
     pets: petsAddress,

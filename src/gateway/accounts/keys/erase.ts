@@ -1,6 +1,6 @@
 import { customerOf } from '../../store/records/customer-id.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
-import { AFTER_REFUSALS, isOperatorsReason, OUTBOX_STATES, type Outbox } from '../../store/outbox/event.js';
+import { AFTER_REFUSALS, allEntries, isOperatorsReason, type Outbox } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import type { AuditEntry, RecordStore, StoredRecord } from '../../store/records/record.js';
 import type { AdmissionEngine } from '../../store/port.js';
@@ -41,7 +41,6 @@ interface ErasureParts {
 }
 
 const ERASED_AT_ONCE = 32;
-const EVENTS_AT_ONCE = 500;
 
 /**
  * Removes name and notes of a revoked key from its record and its whole history, and records that. Who did what and
@@ -95,14 +94,9 @@ async function eraseOne(
 
 /** Deletes undelivered events that contain an operator's reason for banning one of these keys. */
 async function forgetReasons(outbox: Outbox, isErased: (keyId: string) => boolean): Promise<void> {
-  for (const state of OUTBOX_STATES)
-    for (let cursor: string | null = null, isMore = true; isMore;) {
-      const page = await outbox.list(state, cursor, EVENTS_AT_ONCE);
-      for (const { event } of page.entries)
-        if (isOperatorsReason(event.data.reason) && isErased(event.data.key)) await outbox.delivered(event.id);
-      cursor = page.cursor;
-      isMore = cursor !== null;
-    }
+  for await (const entries of allEntries(outbox))
+    for (const { event } of entries)
+      if (isOperatorsReason(event.data.reason) && isErased(event.data.key)) await outbox.delivered(event.id);
 }
 
 /** @param read returns the record, or throws if it must not be erased */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isoOrNull } from '../../accounts/edits.js';
 import { bucketOf, createAddressReader } from '../../edge/client-address.js';
 import { AdminRefusal } from '../answer.js';
-import { banPaging, textCursor } from '../input/query.js';
+import { banPaging, storeCursor, textCursor } from '../input/query.js';
 import { AddressBanPage } from '../schemas.js';
 import { action, type Action } from '../action.js';
 
@@ -23,7 +23,7 @@ export const ADDRESS_BAN_ACTIONS: readonly Action[] = [
     query: banPaging,
     gives: AddressBanPage,
     handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
-      const page = await engine.bans.addresses(cursor, limit);
+      const page = await engine.bans.addresses(storeCursor(cursor), limit);
       const bans = page.bans.map(({ address, untilMs, level }) => ({
         address: addressOf(address),
         until: isoOrNull(untilMs),

@@ -1,6 +1,6 @@
 import { required } from '../../accounts/fields.js';
 import { AdminRefusal } from '../answer.js';
-import { banPaging, textCursor } from '../input/query.js';
+import { banPaging, storeCursor, textCursor } from '../input/query.js';
 import { Ban, BanList, BanPage, NewBan } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 import { isAddress } from './address-bans.js';
@@ -31,7 +31,7 @@ export const BAN_ACTIONS: readonly Action[] = [
     query: banPaging,
     gives: BanPage,
     handle: async ({ parts: { engine }, query: { limit, cursor } }) => {
-      const page = await engine.bans.keys(cursor, limit);
+      const page = await engine.bans.keys(storeCursor(cursor), limit);
       return { json: { bans: page.bans.map(banView), cursor: textCursor(page.cursor) } };
     },
   }),

@@ -1,14 +1,12 @@
 import { text } from 'node:stream/consumers';
 import type { CustomerRecord } from '../../store/records/customer.js';
-import { OUTBOX_STATES, type OutboxEntry } from '../../store/outbox/event.js';
+import { allEntries, type OutboxEntry } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS } from '../../usage/grouping/range.js';
 import { banView, customerView, entryView, eventView, keyView } from './views.js';
 import type { AdminParts } from '../action.js';
 import { reportOf } from '../usage/reports.js';
-
-const PAGE_ENTRIES = 1_000;
 
 /** `{exported, key, history, ban, events, usage}` as JSON. */
 export async function* exportOfKey(parts: AdminParts, record: KeyRecord): AsyncGenerator<string, void> {
@@ -53,14 +51,8 @@ async function keyPart(parts: AdminParts, record: KeyRecord, events: readonly Ou
 /** Returns undelivered events about a key or about any key of a customer. */
 async function eventsOf({ engine }: AdminParts, id: string): Promise<readonly OutboxEntry[]> {
   const found: OutboxEntry[] = [];
-  for (const state of OUTBOX_STATES) {
-    for (let cursor: string | null = null, isLast = false; !isLast;) {
-      const page = await engine.outbox.list(state, cursor, PAGE_ENTRIES);
-      found.push(...page.entries.filter(({ event: { data } }) => data.key === id || data.customer === id));
-      ({ cursor } = page);
-      isLast = cursor === null;
-    }
-  }
+  for await (const entries of allEntries(engine.outbox))
+    found.push(...entries.filter(({ event: { data } }) => data.key === id || data.customer === id));
   return found;
 }
 

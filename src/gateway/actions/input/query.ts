@@ -28,9 +28,13 @@ export function invalidQuery(message: string): AdminRefusal {
   return new AdminRefusal(400, 'invalid_query', message);
 }
 
-/** Encodes a cursor of the store for a query, which `storePaging` decodes. */
+/** Encodes a cursor of the store for a query, and decodes it. */
 export function textCursor(cursor: string | null): string | null {
   return cursor === null ? null : Buffer.from(cursor).toString('base64url');
+}
+
+export function storeCursor(cursor: string | null): string | null {
+  return cursor === null ? null : Buffer.from(cursor, 'base64url').toString();
 }
 
 const limit = z
@@ -43,20 +47,19 @@ const limit = z
   .meta({ description: 'How many at most', type: 'integer', minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT });
 const searched = z.string().max(200, 'must have at most 200 characters');
 
-const paging = (isCursor: (text: string) => boolean, decode = (text: string): string => text) => ({
+const paging = (isCursor: (text: string) => boolean) => ({
   limit,
   cursor: z
     .string()
-    .transform(decode)
     .refine(isCursor, 'must be the one that came with the page before')
     .nullable()
     .default(null)
-    .meta({ description: 'From the page before', type: 'string', default: null }),
+    .meta({ description: 'From the page before', type: 'string' }),
 });
 
 /** Paging by a cursor of the store (store/port.ts). */
 export const storePaging = (isCursor: (cursor: string) => boolean) =>
-  paging(isCursor, (text) => Buffer.from(text, 'base64url').toString());
+  paging((text) => isCursor(storeCursor(text) ?? ''));
 
 /** Paging of bans of keys and addresses. */
 export const banPaging = storePaging((cursor) => /^(?:\d{1,16} )?[0-9A-Za-z.:~]{1,45}$/.test(cursor));

@@ -1,7 +1,7 @@
 import { isCustomerId, isKeyId } from '../../accounts/token.js';
 import { subjectOf, type OutboxEntry } from '../../store/outbox/event.js';
 import { AdminRefusal, type Answer } from '../answer.js';
-import { inState, storePaging, textCursor } from '../input/query.js';
+import { inState, storeCursor, storePaging, textCursor } from '../input/query.js';
 import { Event, EventPage } from '../schemas.js';
 import { action, type Action } from '../action.js';
 import { eventView } from '../accounts/views.js';
@@ -31,7 +31,7 @@ export const EVENT_ACTIONS: readonly Action[] = [
     query: { ...inState, ...storePaging(isCursor) },
     gives: EventPage,
     handle: async ({ parts, query: { state, limit, cursor } }) => {
-      const page = await parts.engine.outbox.list(state, cursor, limit);
+      const page = await parts.engine.outbox.list(state, storeCursor(cursor), limit);
       const events = page.entries.map(eventView);
       return { json: { events, cursor: textCursor(page.cursor), enabled: parts.registry.emitsEvents } };
     },

@@ -7,7 +7,7 @@ import { dayIn, type Json } from '../command.js';
 import { cell } from '../../../shared/text/readable.js';
 import { plansCounted } from './plans-counted.js';
 import type { Answer } from '../answer.js';
-import { checkOrder, days, storePaging, textCursor, whose } from '../input/query.js';
+import { checkOrder, days, storeCursor, storePaging, textCursor, whose } from '../input/query.js';
 import { whoseOf } from '../input/whose.js';
 import { Correction, CorrectionPage, NewCorrection } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
@@ -30,7 +30,7 @@ export const CORRECTION_ACTIONS: readonly Action[] = [
     handle: async ({ parts, query: { limit, cursor, ...query } }) => {
       checkOrder(query);
       const asked = { ...query, ...(await whoseOf(parts, query)) };
-      return list(parts, asked, limit, cursor);
+      return list(parts, asked, limit, storeCursor(cursor));
     },
   }),
   action(`POST ${CORRECTIONS}`, 'billing', 'Add to the usage of a day, or subtract from it; what was counted stays', {

@@ -101,6 +101,18 @@ export interface OutboxEntry {
 export const OUTBOX_STATES = ['waiting', 'scheduled', 'dead'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
 
+const ENTRIES_AT_ONCE = 500;
+
+/** Yields all undelivered events, a page at a time. */
+export async function* allEntries(outbox: Outbox): AsyncGenerator<readonly OutboxEntry[], void> {
+  for (const state of OUTBOX_STATES)
+    for (let cursor: string | null = null, isMore = true; isMore; isMore = cursor !== null) {
+      const page: OutboxPage = await outbox.list(state, cursor, ENTRIES_AT_ONCE);
+      yield page.entries;
+      ({ cursor } = page);
+    }
+}
+
 export interface OutboxPage {
   readonly entries: readonly OutboxEntry[];
   /** Where the next page begins; null after the last. */
