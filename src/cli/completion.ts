@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { say } from './terminal/output.js';
 
-const SHELLS = ['bash', 'zsh'] as const;
+const SHELLS = ['bash', 'zsh'];
+/** Lets zsh run the script for bash. */
+const ZSH = '#compdef petgate\nautoload -U +X bashcompinit && bashcompinit\n';
 
 /** Returns `petgate completion bash|zsh`, which prints a script for all commands of `program`. */
 export function completionCommand(program: Command): Command {
@@ -12,7 +14,7 @@ export function completionCommand(program: Command): Command {
     command
       .command(shell)
       .description(`for ${shell}`)
-      .action(() => say(shell === 'bash' ? bashScript(program) : zshScript(program)));
+      .action(() => say((shell === 'zsh' ? ZSH : '') + bashScript(program)));
   }
   return command;
 }
@@ -43,12 +45,6 @@ ${cases.join('\n')}
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _petgate petgate`;
-}
-
-function zshScript(program: Command): string {
-  return `#compdef petgate
-autoload -U +X bashcompinit && bashcompinit
-${bashScript(program)}`;
 }
 
 const EXAMPLES = `

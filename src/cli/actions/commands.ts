@@ -41,7 +41,6 @@ const OUTPUT = new Option(
   'write to this file, readable only by you; it appears once it is complete',
 );
 
-/** Returns the help texts, then the examples. */
 function helpOf(offers: readonly Offer[]): readonly string[] {
   return [...offers.flatMap(({ command: { help } }) => help ?? []), examplesOf(offers)];
 }

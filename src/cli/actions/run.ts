@@ -14,7 +14,6 @@ interface Wish extends Offer {
   readonly json: boolean;
 }
 
-/** Sends the request to the admin API and prints the response. */
 export async function run(connect: Connect, wish: Wish): Promise<void> {
   const { command, given, json } = wish;
   const { prints, bulk } = command;
@@ -53,7 +52,6 @@ function countIn(limit: string | undefined): number {
   throw new CommandError('--limit must be a whole number from 1.', 2);
 }
 
-/** Returns the fields of the body or query. */
 async function sentBy({ command: { sends, instead }, fields, given }: Wish): Promise<Json> {
   if (sends !== undefined) return sends;
   const secret = fields.find(({ isSecret, name }) => isSecret === true && given[name] !== undefined);

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../terminal/command-error.js';
 import { say, styled } from '../terminal/output.js';
-import { answersReady } from './ready.js';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
@@ -11,6 +11,7 @@ const LONGEST_PAUSE_MS = 10_000;
 const STEADY_MS = 30_000;
 const READY_MS = 60_000;
 const POLL_MS = 40;
+const ASK_MS = 2_000;
 
 /** Keeps one of the two programs running: reports a crash in one line and starts it again. */
 export class Child {
@@ -67,7 +68,6 @@ export class Child {
     clearTimeout(timer);
   }
 
-  /** Ends the program immediately. */
   kill(): void {
     this.#stopping.abort();
     this.#process?.kill('SIGKILL');
@@ -103,6 +103,19 @@ export class Child {
       if (isStopped) return;
     }
   }
+}
+
+/** Resolves to whether the response to a GET of `url` is 200. */
+function answersReady(url: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const req = request(url, { agent: false, timeout: ASK_MS }, (res) => {
+      res.resume();
+      resolve(res.statusCode === 200);
+    });
+    req.on('timeout', () => req.destroy());
+    req.on('error', () => resolve(false));
+    req.end();
+  });
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../../gateway/config/schema/gateway.js';
 import { loadContract, type LoadedContract } from '../../gateway/contract/load.js';
@@ -6,17 +6,16 @@ import { curlArguments, quoted } from '../../gateway/refusals/credential-locatio
 import { DOCS, OWN_USAGE, ownOperation } from '../../gateway/contract/own.js';
 import { readVariable } from '../../shared/names/variables.js';
 import { packageRoot } from '../../shared/package-root.js';
+import { cell } from '../../shared/text/readable.js';
 import { exitWithParent } from '../../shared/exit.js';
 import { dialed, findAdmin } from '../admin/address.js';
-import { AdminClient } from '../admin/admin-client.js';
+import { AdminClient, listIn } from '../admin/admin-client.js';
 import { CommandError } from '../terminal/command-error.js';
 import { say, styled } from '../terminal/output.js';
 import { Child } from './child.js';
 import { exampleRequest } from '../../gateway/contract/example.js';
 import { planStart, type Plan, type StartOptions } from './front.js';
 import { claimPorts } from './ports.js';
-import { programName } from './shell.js';
-import { welcome } from './welcome.js';
 
 const PETS_HOST = '127.0.0.1';
 const PETS_PORT = '8081';
@@ -119,6 +118,30 @@ async function greet(
   }
 }
 
+/**
+ * Prints how to make the first request. A store without any key gets one on plan free, shown only once.
+ * @param requestWith returns the arguments of `curl -i` that send a key
+ * @param program the command for another terminal, with the variables that it needs there
+ */
+async function welcome(client: AdminClient, requestWith: (key: string) => string, program: string): Promise<void> {
+  const another = `Another key:\n  ${program} keys create --plan free --name "My app"`;
+  const keys = listIn(await client.ask('GET', '/admin/v1/keys?limit=1'), 'keys');
+  if (keys.length > 0) {
+    say(`\nThe data of the last start is kept. ${another}`);
+    return;
+  }
+  const made = await client.ask('POST', '/admin/v1/keys', {
+    plan: 'free',
+    name: 'Demo',
+    note: 'created by the first start',
+  });
+  const key = cell(made['key']);
+  say(
+    `\nA demo key on plan free, shown only this once:\n  ${styled('bold', key)}\n\nTry it:\n  curl -i ` +
+      `${requestWith(key)}\n\n${another}`,
+  );
+}
+
 async function begin(child: Child, address: string): Promise<void> {
   const beganMs = performance.now();
   await child.start();
@@ -178,6 +201,13 @@ function assignmentsFor(environment: NodeJS.ProcessEnv, childEnvironment: NodeJS
     .join('');
 }
 
+/** Returns the command that runs this program from the current folder. */
+function programName(script = process.argv[1] ?? ''): string {
+  if (process.cwd() === packageRoot.replace(/\/$/, '')) return './petgate';
+  if (script.includes('/node_modules/.bin/')) return 'npx petgate';
+  return basename(script) === 'petgate' ? 'petgate' : `node ${quoted(script)}`;
+}
+
 function petsPortOf(environment: NodeJS.ProcessEnv): number {
   const text = readVariable(environment, 'PETS_PORT') || PETS_PORT;
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
@@ -185,14 +215,11 @@ function petsPortOf(environment: NodeJS.ProcessEnv): number {
   return port;
 }
 
-interface Stop {
-  readonly began: () => boolean;
-  /** The exit code, once all programs have ended. */
-  readonly done: Promise<number>;
-}
-
-/** The first signal stops all programs, one after the other; the next one kills them. */
-function stopOnSignal(children: readonly Child[], graceMs: number): Stop {
+/**
+ * The first signal stops all programs, one after the other; the next one kills them. Returns whether that began, and
+ * the exit code, once all programs have ended.
+ */
+function stopOnSignal(children: readonly Child[], graceMs: number) {
   let beganMs: number | undefined;
   let finish: (code: number) => void;
   const done = new Promise<number>((resolve) => (finish = resolve));

@@ -26,18 +26,12 @@ export function table(headings: readonly string[], rows: readonly (readonly (str
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => String(row[column]).length)),
   );
-  const line = (row: readonly (string | number)[]): string =>
-    row
-      .map((cell, column) =>
-        typeof cell === 'number' ? String(cell).padStart(widths[column]!) : cell.padEnd(widths[column]!),
-      )
-      .join('  ')
-      .trimEnd();
-  const isNumber = headings.map((_, column) => typeof rows[0]?.[column] === 'number');
-  const head = headings.map((heading, column) =>
-    isNumber[column] === true ? heading.padStart(widths[column]!) : heading,
-  );
-  return [styled('bold', line(head)), ...rows.map(line)].join('\n');
+  const pad = (cell: string | number, column: number, isNumber = typeof cell === 'number'): string =>
+    isNumber ? String(cell).padStart(widths[column]!) : String(cell).padEnd(widths[column]!);
+  const head = headings.map((heading, column) => pad(heading, column, typeof rows[0]?.[column] === 'number'));
+  const body = rows.map((row) => row.map((cell, column) => pad(cell, column)));
+  const [first = '', ...others] = [head, ...body].map((cells) => cells.join('  ').trimEnd());
+  return [styled('bold', first), ...others].join('\n');
 }
 
 /** Formats names and values, a line for each pair. */

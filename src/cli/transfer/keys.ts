@@ -5,7 +5,6 @@ import { upload } from './files.js';
 
 const PATH = '/admin/v1/keys/import';
 
-/** Returns `petgate keys import`. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
     .description('import existing keys by their hashes; if it is interrupted, run it again')

@@ -3,7 +3,6 @@ import type { Connect, Json } from '../admin/admin-client.js';
 import { say, sayJson } from '../terminal/output.js';
 import { pourTo, upload } from './files.js';
 
-/** Returns `petgate store export`. */
 export function exportCommand(connect: Connect): Command {
   return new Command('export')
     .description('print the whole store as JSON lines: customers, keys with hashes, tokens, usage, history')
@@ -12,7 +11,6 @@ export function exportCommand(connect: Connect): Command {
     .action(({ out }: { out?: string }) => pourTo(connect, '/admin/v1/store/export', out));
 }
 
-/** Returns `petgate store import`. */
 export function importCommand(connect: Connect): Command {
   return new Command('import')
     .description('import an export into any engine; run again, it continues')

@@ -14,7 +14,10 @@ export interface FieldRules {
   readonly plans: Plans;
   /** Every scope of the contract. */
   readonly scopes: readonly string[];
+  /** Cost of each operation by the contract. */
   readonly costs: Costs;
+  /** Whether tokens of another form may be imported. */
+  readonly acceptImported: boolean;
   readonly nowMs: number;
   /** Its current plan, which may be retired. */
   readonly has?: string;
@@ -34,7 +37,7 @@ const LIMITS_EXAMPLE = '{"minute":5000,"day":"unlimited"}';
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** For describing a body: rules that no value is checked against. */
-export const NO_RULES: FieldRules = { plans: new Map(), scopes: [], costs: new Map(), nowMs: 0 };
+export const NO_RULES: FieldRules = { plans: new Map(), scopes: [], costs: new Map(), acceptImported: false, nowMs: 0 };
 
 /** Returns the valid fields of `body`; adds a problem for each other one, by name. */
 export function readFields<Fields extends Shape>(

@@ -23,7 +23,7 @@ type PlansCounted = (payer: string, day: string) => Promise<ReadonlySet<string>>
 
 const nothingCounted: PlansCounted = () => Promise.resolve(new Set());
 
-interface RecordParts<R extends Account> {
+export interface RecordParts<R extends Account> {
   readonly store: RecordStore<R, never>;
   readonly clock: Clock;
   /** Asked each time: a reload may change them. */
@@ -89,12 +89,16 @@ export abstract class RecordRegistry<R extends Account, Filter extends object> {
   }
 
   /** Up to `count` records after `afterId`, by ID; may omit those that `filter` excludes. */
-  protected abstract page(afterId: string | null, count: number, filter: Filter): Promise<readonly R[]>;
+  protected page(afterId: string | null, count: number, _filter: Filter): Promise<readonly R[]> {
+    return this.store.page(afterId, count);
+  }
 
   protected abstract passes(record: R, filter: Filter): boolean;
 
   /** Returns which directory entries to list, before records are read. @param text from `searchable` */
-  protected abstract listed(text: string, filter: Filter): Promise<(entry: Entry) => boolean>;
+  protected listed(text: string, _filter: Filter): Promise<(entry: Entry) => boolean> {
+    return Promise.resolve((entry) => entry.text.includes(text));
+  }
 
   /** The corrections of its customer, or of all its keys. */
   protected abstract relatedCorrections(record: R): Promise<readonly CorrectionOf[]>;

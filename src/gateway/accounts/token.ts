@@ -37,7 +37,6 @@ export function makeToken(environment: string, id: string = newKeyId(null)): New
   return issue(`${OWN_PREFIX}${environment}_`, id);
 }
 
-/** Creates an admin token. */
 export function makeAdminToken(): NewToken {
   return issue(ADMIN_PREFIX, newKeyId(null));
 }
@@ -48,7 +47,6 @@ export function newKeyId(customerId: string | null): string {
   return customerId + randomBase62(CUSTOMER_KEY_ID_LENGTH - CUSTOMER_ID_LENGTH);
 }
 
-/** Returns an ID for a new customer. */
 export function newCustomerId(): string {
   return randomBase62(CUSTOMER_ID_LENGTH);
 }
@@ -94,7 +92,6 @@ export function isKeyId(text: string): boolean {
   return (text.length === KEY_ID_LENGTH || text.length === CUSTOMER_KEY_ID_LENGTH) && isBase62From(text, 0);
 }
 
-/** Whether `text` has the form of a customer ID. */
 export function isCustomerId(text: string): boolean {
   return text.length === CUSTOMER_ID_LENGTH && isBase62From(text, 0);
 }

@@ -9,7 +9,7 @@ import { readActor } from './access/actor.js';
 import { AdminRefusal } from '../actions/answer.js';
 import { send, sendMounted, sendRefusal } from './send.js';
 import { forClient } from './gone.js';
-import { readBody } from '../actions/input/body.js';
+import { readBody } from '../actions/input/json.js';
 import { bytesOf, PATIENCE_MS } from './body.js';
 import type { Mount, MountOf } from './mount.js';
 import { perform } from '../actions/table/perform.js';

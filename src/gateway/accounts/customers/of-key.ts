@@ -31,12 +31,8 @@ export async function readCustomer(
   return customer ?? null;
 }
 
-/** Returns a problem for each changed field that a customer's key does not have. */
-export function problemsOfChange(record: KeyRecord, body: Body): readonly string[] {
-  return customerOf(record.id) === null ? [] : notItsOwn(body);
-}
-
-function notItsOwn(body: Body): readonly string[] {
+/** Returns a problem for each field of `body` that a customer's key does not have. */
+export function notItsOwn(body: Body): readonly string[] {
   return Object.entries(NOT_ITS_OWN)
     .filter(([field]) => Object.hasOwn(body, field))
     .map(([field, why]) => `${field}: ${why}`);

@@ -1,9 +1,6 @@
-import type { CustomerRecord, CustomerStore } from '../../store/records/customer.js';
+import type { CustomerRecord } from '../../store/records/customer.js';
 import { correctionsOf, type CorrectionOf, type CorrectedStore } from '../../store/records/correction.js';
 import type { AuditEntry } from '../../store/records/record.js';
-import type { Plans } from '../../admission/plan.js';
-import type { Clock } from '../../store/store-clock.js';
-import type { Entry } from '../directory.js';
 import { changeTo, CUSTOMER_FIELDS, differences, NO_FREE_ID, valuesOf } from '../edits.js';
 import {
   limits,
@@ -19,17 +16,12 @@ import {
   type FieldRules,
 } from '../fields.js';
 import { KeyRefused } from '../refused.js';
-import { RecordRegistry } from '../record-registry.js';
+import { RecordRegistry, type RecordParts } from '../record-registry.js';
 import { isCustomerId, looksLikeToken, newCustomerId } from '../token.js';
-import type { InTurn } from '../../../shared/turns/in-turn.js';
 
-interface CustomersParts extends Pick<FieldRules, 'costs'> {
-  readonly store: CustomerStore;
-  readonly plans: () => Plans;
-  readonly clock: Clock;
+interface CustomersParts extends RecordParts<CustomerRecord>, Pick<FieldRules, 'costs'> {
   /** Contains the corrections of a customer's keys. */
   readonly keys: CorrectedStore;
-  readonly corrections: InTurn;
 }
 
 const OPTIONAL = { reference: reference.optional(), note: note.optional(), limits: limits.optional() };
@@ -136,10 +128,6 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     });
   }
 
-  protected override page(afterId: string | null, count: number): Promise<readonly CustomerRecord[]> {
-    return this.store.page(afterId, count);
-  }
-
   protected override payerOf(record: CustomerRecord, history: readonly AuditEntry[]) {
     return Promise.resolve({ record, history });
   }
@@ -148,10 +136,6 @@ export class CustomerRegistry extends RecordRegistry<CustomerRecord, CustomerFil
     const found: CorrectionOf[] = [];
     for await (const some of correctionsOf(this.#keys, { customer })) found.push(...some);
     return found;
-  }
-
-  protected override listed(text: string) {
-    return Promise.resolve((entry: Entry): boolean => entry.text.includes(text));
   }
 
   protected override passes(record: CustomerRecord, { reference, plan }: CustomerFilter): boolean {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { customerOf } from '../../store/records/customer-id.js';
 import type { KeyRecord } from '../../store/records/key.js';
-import { problemsOfChange } from '../customers/of-key.js';
+import { notItsOwn } from '../customers/of-key.js';
 import { changeTo, differences, KEY_FIELDS, type Change } from '../edits.js';
 import { keyFields, limitsOn, name, nothingIn, readFields, status, type Body, type FieldRules } from '../fields.js';
 import { KeyRefused } from '../refused.js';
@@ -20,7 +20,7 @@ const NOT_MOVED = {
 export function changed(record: KeyRecord, body: Body, rules: FieldRules): Change<KeyRecord> | null {
   refuseRevoked(record);
   const known = keyChange({ ...rules, has: record.plan });
-  const problems = [...problemsOfChange(record, body), ...nothingIn(body, known)];
+  const problems = [...(customerOf(record.id) === null ? [] : notItsOwn(body)), ...nothingIn(body, known)];
   const { expires, ...fields } = readFields(body, { ...known, ...NOT_MOVED }, problems);
   const expiresAtMs = expires === undefined ? record.expiresAtMs : expires;
   const plan = rules.plans.get(fields.plan ?? record.plan);

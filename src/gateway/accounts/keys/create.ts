@@ -1,24 +1,8 @@
 import { z } from 'zod';
 import type { CustomerStore } from '../../store/records/customer.js';
-import type { KeyRecord } from '../../store/records/key.js';
 import { readCustomer } from '../customers/of-key.js';
 import { keyFields, limitsOn, name, planIn, readFields, type Body, type FieldRules } from '../fields.js';
 import { KeyRefused } from '../refused.js';
-
-/** The rules for a new key. */
-interface CreateRules extends FieldRules {
-  readonly customers: CustomerStore;
-  /** Whether tokens of another form may be imported. */
-  readonly acceptImported: boolean;
-}
-
-/** The checked request. */
-interface NewKey extends Pick<KeyRecord, 'plan' | 'name' | 'note' | 'limits' | 'scopes' | 'expiresAtMs'> {
-  /** An imported token of another form; null to create one. */
-  readonly imported: string | null;
-  /** The customer's ID; null for a key without one. */
-  readonly customer: string | null;
-}
 
 const TOKEN_FORM = 'must be 16 to 512 visible ASCII characters that do not begin with ptg_ or pta_';
 
@@ -36,14 +20,17 @@ export const newKey = (rules: FieldRules) => ({
   customer: z.string().optional().describe('Whose plan and limits it shares'),
 });
 
-/** Checks the request. Rejects with KeyRefused. */
-export async function readNewKey(body: Body, rules: CreateRules): Promise<NewKey> {
+/**
+ * Returns the fields of the new key, with an imported token of another form and the customer's ID, null if it has none.
+ * Rejects with KeyRefused.
+ */
+export async function readNewKey(body: Body, rules: FieldRules, customers: CustomerStore) {
   const problems: string[] = [];
   const isCustomers = Object.hasOwn(body, 'customer');
   if (!isCustomers && !Object.hasOwn(body, 'plan'))
     problems.push('plan: is required; or give the customer whose plan the key shares');
   const fields = readFields(body, newKey(rules), problems);
-  const customer = await readCustomer(rules.customers, body, problems);
+  const customer = await readCustomer(customers, body, problems);
   const { plan = '', name = '', note = '', scopes = null, expires: expiresAtMs = null, key: imported = null } = fields;
   if (!rules.acceptImported && !isCustomers && imported !== null)
     problems.push(

@@ -26,18 +26,12 @@ import type { HeldKey } from '../state.js';
 import { isKeyId, makeToken, newKeyId, parseToken } from '../token.js';
 import { InTurn } from '../../../shared/turns/in-turn.js';
 
-export interface RegistryParts {
+export interface RegistryParts extends Pick<FieldRules, 'scopes' | 'costs' | 'acceptImported'> {
   readonly engine: Pick<AdmissionEngine, 'keys' | 'customers' | 'admit'>;
   /** Asked each time: a reload may change them. */
   readonly plans: () => Plans;
-  /** Every scope of the contract. */
-  readonly scopes: readonly string[];
-  /** Cost of each operation by the contract. */
-  readonly costs: ReadonlyMap<string, number>;
   /** Part of each token. */
   readonly environment: string;
-  /** Whether tokens of another form may be imported. */
-  readonly acceptImported: boolean;
   /** Whether changes are emitted as events; default false. */
   readonly emitsEvents?: boolean;
   /** Tests only: replaces the store's clock. */
@@ -54,11 +48,8 @@ interface IssuedKey {
 export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   readonly customers: CustomerRegistry;
   readonly planUse: PlanRegistry;
-  /** Scopes that can be assigned to a key. */
   readonly scopes: readonly string[];
-  /** Part of each token. */
   readonly environment: string;
-  /** Whether changes are emitted as events. */
   readonly emitsEvents: boolean;
   readonly #parts: RegistryParts;
 
@@ -99,9 +90,8 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
    * For a customer: `{customer, name, note?, scopes?, expires?}`
    */
   async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
-    const { acceptImported, engine } = this.#parts;
-    const rules = { ...(await this.#rules()), acceptImported, customers: engine.customers };
-    const { imported, customer, ...fields } = await readNewKey(body, rules);
+    const rules = await this.#rules();
+    const { imported, customer, ...fields } = await readNewKey(body, rules, this.#parts.engine.customers);
     const { nowMs: atMs } = rules;
     let token = imported ?? '';
     const make = (): KeyRecord => {
@@ -183,9 +173,8 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
 
   /** Imports many keys, or only checks them. Rejects with ImportRefused. */
   async import(lines: AsyncIterable<ImportLine>, actor = ANYBODY, check = false): Promise<ImportResult> {
-    const { acceptImported } = this.#parts;
     const rules = await this.#rules();
-    const lineRules = { ...rules, acceptImported, fields: lineFields(rules) };
+    const lineRules = { ...rules, fields: lineFields(rules) };
     return importKeys({ store: this.store, rules: lineRules, actor, check }, lines).finally(() =>
       this.directory.forget(),
     );
@@ -256,7 +245,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   }
 
   #rulesAt(nowMs: number): FieldRules {
-    const { scopes, costs } = this.#parts;
-    return { plans: this.plans(), scopes, costs, nowMs };
+    const { scopes, costs, acceptImported } = this.#parts;
+    return { plans: this.plans(), scopes, costs, acceptImported, nowMs };
   }
 }

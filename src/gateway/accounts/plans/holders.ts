@@ -15,28 +15,20 @@ const PAGE = 500;
 
 /** Yields all holders, read in pages; requests get their turn in between. */
 export async function* holdersIn({ keys, customers }: Holders): AsyncGenerator<Holder> {
-  yield* paged((after) => keys.page(after, PAGE), keyHolder);
-  yield* paged((after) => customers.page(after, PAGE), customerHolder);
+  yield* paged('key', (after) => keys.page(after, PAGE));
+  yield* paged('customer', (after) => customers.page(after, PAGE));
 }
 
-function keyHolder({ id, plan, limits, status }: KeyRecord): Holder | null {
-  return customerOf(id) !== null || status === 'revoked' ? null : { kind: 'key', id, plan, limits };
-}
-
-function customerHolder({ id, plan, limits, status }: CustomerRecord): Holder | null {
-  return status === 'closed' ? null : { kind: 'customer', id, plan, limits };
-}
-
-async function* paged<Kind extends { readonly id: string }>(
-  read: (afterId: string | null) => Promise<readonly Kind[]>,
-  asHolder: (record: Kind) => Holder | null,
+async function* paged(
+  kind: Holder['kind'],
+  read: (afterId: string | null) => Promise<readonly (KeyRecord | CustomerRecord)[]>,
 ): AsyncGenerator<Holder> {
   for (let afterId: string | null = null; ;) {
-    const page: readonly Kind[] = await read(afterId);
-    for (const record of page) {
-      afterId = record.id;
-      const holder = asHolder(record);
-      if (holder !== null) yield holder;
+    const page: readonly (KeyRecord | CustomerRecord)[] = await read(afterId);
+    for (const { id, plan, limits, status } of page) {
+      afterId = id;
+      const isHolder = status !== 'revoked' && status !== 'closed' && customerOf(id) === null;
+      if (isHolder) yield { kind, id, plan, limits };
     }
     if (page.length < PAGE) return;
     await nextTurn();

@@ -54,7 +54,6 @@ export async function planProblems(
   return losses.map((loss) => ({ ...file.location([loss.plan], 'key'), path: loss.plan, message: messageOf(loss) }));
 }
 
-/** Returns the message for operators. */
 export function messageOf({ plan, reason, keys, customers, ids }: Loss): string {
   const count = [countOf(keys, 'key'), countOf(customers, 'customer')].filter(Boolean).join(' and ');
   const more = keys + customers > ids.length ? ', …' : '';

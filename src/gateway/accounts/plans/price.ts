@@ -5,14 +5,9 @@ import { costOf } from '../../admission/windows.js';
 /** The cost of each operation by the contract. */
 export type Costs = ReadonlyMap<string, number>;
 
-/** The operation that costs most on a plan; empty, with cost 0, if none costs anything. */
-interface Dearest {
-  readonly operation: string;
-  readonly cost: number;
-}
-
-export function dearestOn(plan: Plan, costs: Costs): Dearest {
-  let dearest: Dearest = { operation: '', cost: 0 };
+/** Returns the operation that costs most on a plan; empty, with cost 0, if none costs anything. */
+export function dearestOn(plan: Plan, costs: Costs) {
+  let dearest = { operation: '', cost: 0 };
   for (const [operation, ofContract] of costs) {
     const cost = costOf(plan.operations, operation, ofContract);
     if (cost > dearest.cost) dearest = { operation, cost };

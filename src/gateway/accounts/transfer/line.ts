@@ -21,8 +21,6 @@ import { MAX_SECRETS } from '../rotation.js';
 
 /** The rules for a line. */
 export interface ImportRules extends FieldRules {
-  /** Whether keys of another form are accepted. */
-  readonly acceptImported: boolean;
   /** Built once for all lines. */
   readonly fields: ReturnType<typeof lineFields>;
 }

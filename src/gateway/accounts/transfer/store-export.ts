@@ -6,7 +6,7 @@ import { areCorrected } from '../../store/records/correction.js';
 import type { RecordStore, Snapshot, StoredRecord } from '../../store/records/record.js';
 import { withRetry } from '../../store/records/retry.js';
 import { dayOf } from '../../../shared/utc-day.js';
-import { addLine, customerLine, EXPORT_FORMAT, EXPORT_FORMAT_WITH_CORRECTIONS, keyLine, noSums } from './stored.js';
+import { addLine, EXPORT_FORMAT, EXPORT_FORMAT_WITH_CORRECTIONS, noSums, recordLine } from './stored.js';
 
 /** Few, so that requests get their turn in between. */
 const RECORDS_AT_ONCE = 50;
@@ -25,14 +25,12 @@ export async function* exportStore(engine: AdmissionEngine, nowMs: number): Asyn
     ...{ kind: 'store', format, exported: new Date(nowMs).toISOString() },
     archive: archive && { id: archive.id, days: [...archive.days.keys()], has: hadOf(archive) },
   });
-  for await (const page of snapshots(customers, today)) {
-    for (const { usage } of page) addLine(sums, 'customer', usage);
-    yield page.map((each) => line(customerLine(each))).join('');
-  }
-  for await (const page of snapshots(keys, today)) {
-    for (const { usage } of page) addLine(sums, 'key', usage);
-    yield page.map((each) => line(keyLine(each))).join('');
-  }
+  const records = { customer: customers, key: keys };
+  for (const kind of ['customer', 'key'] as const)
+    for await (const page of snapshots(records[kind], today)) {
+      for (const { usage } of page) addLine(sums, kind, usage);
+      yield page.map((each) => line(recordLine(kind, each))).join('');
+    }
   for (const token of await tokens.list()) {
     addLine(sums, 'token', []);
     yield line({ kind: 'token', token });
@@ -44,14 +42,16 @@ export async function* exportStore(engine: AdmissionEngine, nowMs: number): Asyn
   yield line({ kind: 'end', sums });
 }
 
-async function* snapshots<R extends StoredRecord>(
-  store: Pick<RecordStore<R, never>, 'snapshots'>,
+type Page = readonly Snapshot<StoredRecord>[];
+
+async function* snapshots(
+  store: Pick<RecordStore<StoredRecord, never>, 'snapshots'>,
   today: string,
-): AsyncGenerator<readonly Snapshot<R>[], void> {
+): AsyncGenerator<Page, void> {
   let after: string | null = null;
   for (let isMore = true; isMore;) {
     const from: string | null = after;
-    const page: readonly Snapshot<R>[] = await withRetry(() => store.snapshots(from, RECORDS_AT_ONCE, today));
+    const page: Page = await withRetry(() => store.snapshots(from, RECORDS_AT_ONCE, today));
     isMore = page.length > 0;
     after = page.at(-1)?.record.id ?? null;
     yield page;

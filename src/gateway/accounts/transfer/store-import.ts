@@ -7,12 +7,6 @@ import { withRetry } from '../../store/records/retry.js';
 import { ImportRefused, takeLines, type ImportLine } from './import.js';
 import { addLine, customerIn, keyIn, noSums, readStored, type StoredLine, type Sums } from './stored.js';
 
-/** Counts of customers, keys and tokens by result, of ledger rows updated, and the sums of the file. */
-interface StoreImport extends Readonly<Record<Exclude<Restored, 'different'>, number>> {
-  readonly raised: number;
-  readonly sums: Sums;
-}
-
 /** Written in one step: few, so that requests get their turn in between. */
 const RECORDS_AT_ONCE = 50;
 const ROWS_AT_ONCE = 250;
@@ -25,7 +19,7 @@ const NOT_AN_EXPORT =
  * counts is kept, so an interrupted import can be run again. Rejects with ImportRefused, which names what would
  * overwrite a different record, and with errors of the store.
  */
-export async function importStore(engine: AdmissionEngine, lines: AsyncIterable<ImportLine>): Promise<StoreImport> {
+export async function importStore(engine: AdmissionEngine, lines: AsyncIterable<ImportLine>) {
   const run = new StoreRun(engine);
   await takeLines(lines, run);
   await run.write();
@@ -89,7 +83,8 @@ class StoreRun {
     await nextTurn();
   }
 
-  result(): StoreImport {
+  /** Returns the counts of customers, keys and tokens by result, of ledger rows updated, and the sums of the file. */
+  result() {
     const { problems } = this;
     if (problems.length === 0 && !isDeepStrictEqual(this.#end, this.#sums)) problems.push(this.#endProblem());
     const { added, changed, unchanged, newer } = this.#counts;

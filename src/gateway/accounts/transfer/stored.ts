@@ -5,7 +5,7 @@ import { COUNTS, forEachCount, noCounts, type StoredRow } from '../../store/reco
 import { ROLES } from '../../store/records/admin-token.js';
 import type { CustomerRecord } from '../../store/records/customer.js';
 import type { KeyRecord } from '../../store/records/key.js';
-import type { AuditEntry, Snapshot } from '../../store/records/record.js';
+import type { AuditEntry, Snapshot, StoredRecord } from '../../store/records/record.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { MAX_SECRETS } from '../rotation.js';
 import { isCustomerId, isKeyId } from '../token.js';
@@ -138,12 +138,10 @@ export function readStored(body: Readonly<Record<string, unknown>>): StoredLine 
   return `${[kind, ...path].join('.')}: ${message}`;
 }
 
-export function keyLine({ record, history, state, banNote, usage, archived }: Snapshot<KeyRecord>): object {
-  return { kind: 'key', record, history, state: storedState(state), ban: banNote, usage, archived };
-}
-
-export function customerLine({ record, history, state }: Snapshot<CustomerRecord>): object {
-  return { kind: 'customer', record, history, state: storedState(state) };
+/** Returns the line of a key or customer. A customer's has no ban and no usage. */
+export function recordLine(kind: 'key' | 'customer', snapshot: Snapshot<StoredRecord>): object {
+  const { record, history, state, banNote: ban, usage, archived } = snapshot;
+  return { kind, record, history, state: storedState(state), ...(kind === 'key' && { ban, usage, archived }) };
 }
 
 export function keyIn({ record, history, state, ban, usage, archived }: Lines['key']): Snapshot<KeyRecord> {

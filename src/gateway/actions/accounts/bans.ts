@@ -68,7 +68,7 @@ export const BAN_ACTIONS: readonly Action[] = [
       { on: '/bans', name: 'lifted', button: 'Lift', isApart: true, done: LIFTED },
     ],
     handle: async ({ parts, id, actor }) => {
-      if (!(await lift(parts, id, actor))) throw notBanned();
+      if (!(await parts.registry.lift(id, parts.engine.bans, actor))) throw notBanned();
     },
   }),
   // Both can stop halfway if the store becomes unavailable; repeating them is safe.
@@ -105,16 +105,11 @@ export const BAN_ACTIONS: readonly Action[] = [
       done: 'The bans are lifted, and what led to them forgotten.',
     },
     handle: async ({ parts, id, actor }) => {
-      const lifted = await forEachKey(parts, id, (keyId) => lift(parts, keyId, actor));
+      const lifted = await forEachKey(parts, id, (keyId) => parts.registry.lift(keyId, parts.engine.bans, actor));
       if (!lifted.includes(true)) throw notBanned();
     },
   }),
 ];
-
-/** Resolves with false, and writes nothing, if no ban is in force. */
-function lift({ registry, engine }: AdminParts, id: string, actor: string): Promise<boolean> {
-  return registry.lift(id, engine.bans, actor);
-}
 
 /** Calls `work` for each key of a customer that is not revoked. */
 async function forEachKey<T>({ registry }: AdminParts, id: string, work: (keyId: string) => Promise<T>): Promise<T[]> {

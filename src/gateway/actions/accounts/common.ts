@@ -62,7 +62,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
   });
   return [
     action(`GET ${path}`, reader, `Show one ${name}`, {
-      commands: [offered('show')],
+      commands: offered('show'),
       gives,
       handle: async ({ parts, id }) => shown(parts, await registry(parts).get(id)),
     }),
@@ -83,7 +83,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       },
     ),
     action(`GET ${path}/history`, reader, `List the changes of a ${name}`, {
-      commands: [offered('history', HISTORY_TABLE)],
+      commands: offered('history', HISTORY_TABLE),
       gives: History,
       handle: async ({ parts, id }) => ({ json: { history: (await registry(parts).history(id)).map(entryView) } }),
     }),
@@ -102,7 +102,7 @@ export function accountActions<R extends Account>(kind: Kind<R>): readonly Actio
       'operator',
       `Erase name and notes of a ${name} that has ended; its ID and usage stay`,
       {
-        commands: [offered('erase', { done: end.erased })],
+        commands: offered('erase', { done: end.erased }),
         forms: {
           on,
           name: 'erased',

@@ -7,7 +7,7 @@ import { action, type Action } from '../action.js';
 import { dayIn, type Json } from '../command.js';
 import { accountActions, statusForms } from './common.js';
 import { exportOfCustomer } from './export.js';
-import { customerView } from './views.js';
+import { customerViews } from './views.js';
 
 const CUSTOMERS = '/admin/v1/customers';
 const EXAMPLE = 'Ab3dE6gH';
@@ -25,10 +25,9 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
     },
     query: { ...ofCustomers, ...listing(isCustomerId) },
     gives: CustomerPage,
-    handle: async ({ parts: { registry }, query }) => {
-      const { records, cursor } = await listed(registry.customers, query);
-      const [nowMs, plans] = [await registry.nowMs(), registry.plans()];
-      return { json: { customers: records.map((record) => customerView(record, nowMs, plans)), cursor } };
+    handle: async ({ parts, query }) => {
+      const { records, cursor } = await listed(parts.registry.customers, query);
+      return { json: { customers: await customerViews(parts, records), cursor } };
     },
   }),
   action(`POST ${CUSTOMERS}`, 'keys', 'Create a customer, whose keys share a plan', {
@@ -36,9 +35,10 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
     takes: NewCustomer,
     status: 201,
     gives: Customer,
-    handle: async ({ parts: { registry }, body, actor }) => ({
-      json: customerView(await registry.customers.create(body, actor), await registry.nowMs(), registry.plans()),
-    }),
+    handle: async ({ parts, body, actor }) => {
+      const [json] = await customerViews(parts, [await parts.registry.customers.create(body, actor)]);
+      return { json: json! };
+    },
   }),
   ...accountActions<CustomerRecord>({
     name: 'customer',
@@ -81,7 +81,7 @@ export const CUSTOMER_ACTIONS: readonly Action[] = [
     registry: ({ registry }) => registry.customers,
     takes: CustomerChange,
     gives: Customer,
-    view: async ({ registry }, record) => customerView(record, await registry.nowMs(), registry.plans()),
+    view: async (parts, record) => (await customerViews(parts, [record]))[0]!,
     close: ({ registry }, id, actor) => registry.customers.close(id, actor),
     exported: exportOfCustomer,
     erase: eraseCustomer,

@@ -4,7 +4,7 @@ import { allEntries, type OutboxEntry } from '../../store/outbox/event.js';
 import type { KeyRecord } from '../../store/records/key.js';
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS } from '../../usage/grouping/range.js';
-import { banView, customerView, entryView, eventView, keyView } from './views.js';
+import { banView, customerViews, entryView, eventView, keyView } from './views.js';
 import type { AdminParts } from '../action.js';
 import { reportOf } from '../usage/reports.js';
 
@@ -19,7 +19,7 @@ export async function* exportOfCustomer(parts: AdminParts, record: CustomerRecor
   const { registry } = parts;
   const { id } = record;
   const history = (await registry.customers.history(id)).map(entryView);
-  const customer = customerView(record, await registry.nowMs(), registry.plans());
+  const [customer] = await customerViews(parts, [record]);
   const head = { exported: await momentOf(parts), customer, history };
   yield `${JSON.stringify(head).slice(0, -1)},"keys":[`;
   const events = await eventsOf(parts, id);

@@ -38,7 +38,16 @@ export function keyView(plans: Plans, key: HeldKey, ban: Ban | undefined, nowMs:
   };
 }
 
-export function customerView(record: CustomerRecord, nowMs: number, plans: Plans): object {
+/** Returns customers as they are now. */
+export async function customerViews(
+  { registry }: AdminParts,
+  customers: readonly CustomerRecord[],
+): Promise<readonly object[]> {
+  const nowMs = await registry.nowMs();
+  return customers.map((record) => customerView(record, nowMs, registry.plans()));
+}
+
+function customerView(record: CustomerRecord, nowMs: number, plans: Plans): object {
   const { id, name, reference, plan, status, limits, grants, note, createdAtMs } = record;
   const created = isoOrNull(createdAtMs);
   const shown = { id, name, reference, plan, status, limits, grants: grantsView(grants, nowMs), note, created };

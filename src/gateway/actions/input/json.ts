@@ -1,9 +1,20 @@
 import { isMapping } from '../../../shared/mapping.js';
 import { quote, type Body } from '../../accounts/fields.js';
+import { AdminRefusal } from '../answer.js';
 
 /** The message continues "The body" or "line 5:", and never repeats the input. */
 export class NotAnObject extends Error {
   override readonly name = 'NotAnObject';
+}
+
+/** Parses a body of one JSON object without repeated fields; `{}` if empty. Throws AdminRefusal 400. */
+export function readBody(bytes: unknown): Body {
+  try {
+    return (bytes instanceof Buffer ? parseObject(bytes) : undefined) ?? {};
+  } catch (error) {
+    if (error instanceof NotAnObject) throw new AdminRefusal(400, 'invalid_body', `The body ${error.message}.`);
+    throw error;
+  }
 }
 
 /** Parses one JSON object without repeated fields; undefined if there is only whitespace. Throws NotAnObject. */

@@ -4,7 +4,7 @@ import { ConfigError } from '../../config/files/problem.js';
 import { plansFile, toPlans } from '../../config/schema/plans.js';
 import { checkPrices } from '../../contract/prices.js';
 import { AdminRefusal } from '../answer.js';
-import { readBody } from './body.js';
+import { readBody } from './json.js';
 import type { PlanOrder, PlanOutcome } from './read-plans.js';
 
 /** The name of the file in messages. */

@@ -5,9 +5,10 @@ import type { Account } from '../../accounts/edits.js';
 import type { RecordRegistry } from '../../accounts/record-registry.js';
 import { isCustomerId } from '../../accounts/token.js';
 import { OUTBOX_STATES } from '../../store/outbox/event.js';
-import { DIMENSIONS, type Dimension } from '../../usage/grouping/range.js';
+import { DIMENSIONS, type Dimension, type ReportRange } from '../../usage/grouping/range.js';
 import { isDay } from '../../../shared/utc-day.js';
 import { suggestion } from '../../../shared/names/nearest.js';
+import type { AdminParts } from '../action.js';
 import { AdminRefusal } from '../answer.js';
 
 const PAGE_DEFAULT = 100;
@@ -162,4 +163,14 @@ function dimensionProblem(by: string): string | null {
 /** Throws AdminRefusal. */
 export function checkOrder({ from, to }: { readonly from?: string; readonly to?: string }): void {
   if (from !== undefined && to !== undefined && from > to) throw invalidQuery('from must not lie after to.');
+}
+
+/** Returns the requested key or customer. An unknown one is a mistake and is refused, not reported without traffic. */
+export async function whoseOf(
+  { registry }: AdminParts,
+  { key, customer }: Checked<typeof whose>,
+): Promise<Pick<ReportRange, 'key'> | Pick<ReportRange, 'customer'>> {
+  if (key !== undefined && customer !== undefined) throw invalidQuery('Give either key or customer.');
+  if (key !== undefined) return { key: (await registry.get(key)).id };
+  return customer === undefined ? {} : { customer: (await registry.customers.find(customer)).id };
 }

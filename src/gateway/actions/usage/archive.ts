@@ -6,7 +6,7 @@ import { checkOrder, days } from '../input/query.js';
 import { ArchiveStatus } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 import { cell } from '../../../shared/text/readable.js';
-import type { Command, Json } from '../command.js';
+import type { Json } from '../command.js';
 
 const ARCHIVE = '/admin/v1/usage/archive';
 const LINES = 'application/x-ndjson';
@@ -17,26 +17,18 @@ export const ARCHIVE_ACTIONS: readonly Action[] = [
     gives: ArchiveStatus,
     handle: async ({ parts }) => ({ json: JSON.parse(await text(linesOf(parts, { kind: 'status' }))) as object }),
   }),
-  action(`POST ${ARCHIVE}/move`, 'operator', 'Move the days that are due now, as the gateway does once a day', {
-    commands: [
-      offered('move', (line) => `${cell(line['moved'])} days moved, ${cell(line['rows'])} rows; ${waitingText(line)}`),
-    ],
-    gives: [LINES],
-    handle: ({ parts }) => ({ type: LINES, chunks: linesOf(parts, { kind: 'move' }) }),
+  task('POST', 'move', 'operator', 'Move the days that are due now, as the gateway does once a day', (line) => {
+    return `${cell(line['moved'])} days moved, ${cell(line['rows'])} rows; ${waitingText(line)}`;
   }),
-  action(
-    `POST ${ARCHIVE}/accept`,
+  task(
+    'POST',
+    'accept',
     'operator',
     'Accept that days are lost that the archive had: bills are too small by what is named',
-    {
-      commands: [
-        offered('accept', (line) => `${cell(line['day'])}  lost: ${lossText(line)}`, 'The archive lacks nothing.'),
-      ],
-      gives: [LINES],
-      handle: ({ parts }) => ({ type: LINES, chunks: linesOf(parts, { kind: 'accept' }) }),
-    },
+    (line) => `${cell(line['day'])}  lost: ${lossText(line)}`,
+    'The archive lacks nothing.',
   ),
-  ofDays(
+  task(
     'GET',
     'verify',
     'billing',
@@ -44,7 +36,7 @@ export const ARCHIVE_ACTIONS: readonly Action[] = [
     ({ ok, day, rows, problem }) =>
       `${cell(day)}  ${ok === true ? `${cell(rows)} rows, as they were written` : cell(problem)}`,
   ),
-  ofDays(
+  task(
     'POST',
     'restore',
     'operator',
@@ -53,16 +45,20 @@ export const ARCHIVE_ACTIONS: readonly Action[] = [
   ),
 ];
 
-function ofDays(
+/** Runs a task of the archive, on chosen days if it may. @param lines what the command line says of each line */
+function task(
   method: string,
-  kind: 'verify' | 'restore',
+  kind: Exclude<ArchiveTask['kind'], 'status'>,
   role: Access,
   summary: string,
-  lineText: (line: Json) => string,
+  lines: (line: Json) => string,
+  none = 'The archive has none of these days.',
 ): Action {
+  const isOfDays = kind === 'verify' || kind === 'restore';
+  const example = isOfDays ? '--from 2026-01-01 --to 2026-01-31' : '';
   return action(`${method} ${ARCHIVE}/${kind}`, role, summary, {
-    commands: { ...offered(kind, lineText), example: '--from 2026-01-01 --to 2026-01-31' },
-    query: days,
+    commands: { usage: `usage archive ${kind}`, example, prints: { lines, none } },
+    ...(isOfDays && { query: days }),
     gives: [LINES],
     handle: ({ parts, query }) => {
       checkOrder(query);
@@ -78,10 +74,6 @@ function linesOf({ archive }: AdminParts, task: Omit<ArchiveTask, 'settings'>): 
     'no_archive',
     'There is no archive: set LEDGER_URL (only with Redis: the embedded store keeps its ledger itself).',
   );
-}
-
-function offered(word: string, lines: (line: Json) => string, none = 'The archive has none of these days.'): Command {
-  return { usage: `usage archive ${word}`, example: '', prints: { lines, none } };
 }
 
 function statusText(status: Json): string {

@@ -7,8 +7,7 @@ import { dayIn, type Json } from '../command.js';
 import { cell } from '../../../shared/text/readable.js';
 import { plansCounted } from './plans-counted.js';
 import type { Answer } from '../answer.js';
-import { checkOrder, days, storeCursor, storePaging, textCursor, whose } from '../input/query.js';
-import { whoseOf } from '../input/whose.js';
+import { checkOrder, days, storeCursor, storePaging, textCursor, whose, whoseOf } from '../input/query.js';
 import { Correction, CorrectionPage, NewCorrection } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 

@@ -45,7 +45,10 @@ export const PLAN_ACTIONS: readonly Action[] = [
       takes: PlanFile,
       streams: true,
       gives: PlanCheck,
-      handle: async ({ parts, bytes }) => ({ json: await check(parts, bytes) }),
+      handle: async ({ parts: { registry }, bytes }) => {
+        const { plans, problems, warnings } = await readPlans(registry.planUse.costs, bytes);
+        return { json: { problems: plans === null ? problems : await registry.planUse.taken(plans), warnings } };
+      },
     },
   ),
   action('POST /admin/v1/plans/rehearse', 'billing', 'Try a plans file on a month of the ledger', {
@@ -59,14 +62,6 @@ export const PLAN_ACTIONS: readonly Action[] = [
 
 function stateOf({ state }: Json): string {
   return String(state).replace('_', ' ');
-}
-
-async function check(
-  { registry: { planUse } }: AdminParts,
-  file: AsyncIterable<Buffer>,
-): Promise<z.output<typeof PlanCheck>> {
-  const { plans, problems, warnings } = await readPlans(planUse.costs, file);
-  return { problems: plans === null ? [...problems] : [...(await planUse.taken(plans))], warnings: [...warnings] };
 }
 
 /** Rehearses days, months and amounts, in another process if there is one. */

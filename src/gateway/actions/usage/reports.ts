@@ -4,10 +4,9 @@ import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
 import { MAX_DAYS, viewOf, type ReportRange } from '../../usage/grouping/range.js';
 import { finalityText } from '../../usage/finality-text.js';
 import { writeReport, type Format } from '../../usage/report-text.js';
-import { AdminRefusal, type Answer, type Headers } from '../answer.js';
-import { whoseOf } from '../input/whose.js';
+import { AdminRefusal, type Headers } from '../answer.js';
 import { pricesFor } from '../input/amounts.js';
-import { checkOrder, inFormat, invalidQuery, ofReport } from '../input/query.js';
+import { checkOrder, inFormat, invalidQuery, ofReport, whoseOf } from '../input/query.js';
 import { Finality } from '../schemas.js';
 import { action, type AdminParts, type Action } from '../action.js';
 
@@ -29,7 +28,10 @@ export const USAGE_ACTIONS: readonly Action[] = [
   action(`GET ${USAGE}`, 'billing', 'Report usage from the ledger', {
     query: { ...ofReport, ...inFormat },
     gives: ['application/json', 'text/csv'],
-    handle: ({ parts, query: { format, ...query } }) => reported(parts, query, format),
+    handle: async ({ parts, query: { format, ...query } }) => {
+      const { range, nowMs } = await reportRange(parts, query);
+      return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
+    },
   }),
   action(
     `GET ${USAGE}/gateways`,
@@ -63,11 +65,6 @@ export const USAGE_ACTIONS: readonly Action[] = [
     },
   ),
 ];
-
-async function reported(parts: AdminParts, query: ReportQuery, format: PublicFormat): Promise<Answer> {
-  const { range, nowMs } = await reportRange(parts, query);
-  return { type: TYPES[format], headers: headersOf(format, range), chunks: reportOf(parts, format, range, nowMs) };
-}
 
 /** Returns what a query asks for, and the store's time. */
 export async function reportRange(
