@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { parseToken } from '../../src/gateway/accounts/token.js';
+import { requestWith } from '../gateway/accounts/store.js';
 import { ADMIN_TOKEN, listen, type Listener } from '../gateway/admin/listener.js';
 import { command } from './commands.js';
 import { dataFolder, surroundings, type Finished } from './programs.js';
@@ -13,10 +13,13 @@ interface Operator extends Listener {
   /** The same with `--json`; what it prints. */
   readonly json: (...args: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
   /** A request with a key of the registry: its operation, cost and time. */
-  readonly request: (token: string, operation?: string, cost?: number, nowMs?: number) => AdmissionRequest;
+  readonly request: (
+    token: string,
+    operation?: string,
+    cost?: number,
+    nowMs?: number,
+  ) => ReturnType<typeof requestWith>;
 }
-
-type AdmissionRequest = Parameters<Listener['engine']['admit']>[0][number];
 
 export async function operator(
   t: Test,
@@ -30,9 +33,7 @@ export async function operator(
   return {
     ...{ ...listener, folder, env, run },
     json: async (...args) => JSON.parse((await run(...args, '--json')).stdout) as Readonly<Record<string, unknown>>,
-    request: (token, operation = 'listPets', cost = 1, nowMs = Date.now()) => ({
-      subject: { kind: 'key', ...parseToken(token, 'staging', false)! },
-      ...{ operation, scope: null, cost, nowMs },
-    }),
+    request: (token, operation = 'listPets', cost = 1, nowMs = Date.now()) =>
+      requestWith(token, { operation, cost, nowMs }),
   };
 }

@@ -55,7 +55,6 @@ t.test('a grant that is none says what to write instead', async (t: Test) => {
     [['grant', id, '--until', UNTIL, '--day', '5', '--minute', '5'], 2, 'a grant is of one window'],
     [['grant', id, '--day', '5'], 2, "required option '--until <date>' not specified"],
     [['grant', id, '--day', 'much', '--until', 'soon'], 1, 'units: must be a whole number from 1'],
-    [['grant', id, '--month', '5', '--until', UNTIL], 1, 'plan "free" counts no month'],
     [['withdraw', id, '2'], 1, 'no grant with this number is in force'],
     [['grant', `ptg_staging_${'0'.repeat(44)}`, '--day', '5', '--until', UNTIL], 2, 'This is a whole key'],
   ] as const) {

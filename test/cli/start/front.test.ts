@@ -7,7 +7,7 @@ import { checkHonest } from '../../answers/honest.js';
 import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { begin, dataFolder, petgate, surroundings, type Running } from '../programs.js';
-import { ready } from './ready.js';
+import { end, ready } from './ready.js';
 
 /** In a folder of its own, which is all that it knows. */
 async function startIn(
@@ -30,11 +30,6 @@ async function ask(t: Test, url: string, key: string, line: string, body = ''): 
   const [answer] = await exchangeRaw(Number(port), request, 1);
   checkHonest(t, answer!, line);
   return answer!;
-}
-
-async function end({ child, ended }: Running, t: Test): Promise<void> {
-  child.kill('SIGTERM');
-  t.equal(await ended, 0);
 }
 
 t.test('without a contract every path is forwarded, and counted by its method', async (t) => {
@@ -87,7 +82,7 @@ t.test('without a contract every path is forwarded, and counted by its method', 
     folder,
   );
   t.match(stdout, '"DELETE"');
-  await end(running, t);
+  await end(t, running);
 
   const again = await startIn(t, folder, [], { UPSTREAM_URL: upstream.url });
   t.match(
@@ -98,7 +93,7 @@ t.test('without a contract every path is forwarded, and counted by its method', 
   const { headers, status } = await ask(t, again.url, key, 'GET /b');
   t.equal(status, 200);
   t.equal(headers.get('x-ratelimit-remaining'), '49', 'of the same key');
-  await end(again.running, t);
+  await end(t, again.running);
   for (const file of readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile()))
     t.notOk(readFileSync(join(file.parentPath, file.name)).includes(key), file.name);
 });
@@ -164,7 +159,7 @@ t.test('a document as it is: its operations are served, and ours beside them, wh
     '/~gate/usage',
   ]);
   t.strictSame(served.servers, [{ url: '/' }]);
-  await end(running, t);
+  await end(t, running);
 });
 
 t.test('what can not be started says what to do', async (t) => {
@@ -194,5 +189,5 @@ t.test('--upstream may leave out http://, and no other upstream is watched', asy
     Object.keys(parts).filter((name) => name.startsWith('upstream:')),
     ['upstream:default'],
   );
-  await end(running, t);
+  await end(t, running);
 });

@@ -35,6 +35,12 @@ export async function ready(running: Running): Promise<ReadonlyMap<string, strin
   return new Map([...running.output().matchAll(READY)].map(([, name, url]) => [name!, url!]));
 }
 
+/** Stops both programs with a signal. */
+export async function end(t: Test, { child, ended }: Running, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  child.kill(signal);
+  t.equal(await ended, 0);
+}
+
 /** Both programs under `petgate start` on a data folder of its own, and their pids; none of them outlives the test. */
 export async function startBoth(t: Test): Promise<{ readonly running: Running; readonly pids: readonly number[] }> {
   const running = begin(t, ['start'], surroundings(dataFolder(t)));

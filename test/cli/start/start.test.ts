@@ -10,7 +10,7 @@ import { packageRoot } from '../../../src/shared/package-root.js';
 import { issueCertificate } from '../../servers/certificate.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { begin, dataFolder, petgate, surroundings } from '../programs.js';
-import { isAlive, ready, startBoth } from './ready.js';
+import { end, isAlive, ready, startBoth } from './ready.js';
 
 const hasProc = process.platform === 'linux';
 
@@ -23,8 +23,7 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   t.equal(answer.status, 200);
   t.same(await answer.json(), [], 'nothing else is seeded');
   t.ok(line![2]!.startsWith(urls.get('gateway')!));
-  first.child.kill('SIGINT');
-  t.equal(await first.ended, 0);
+  await end(t, first, 'SIGINT');
   const second = begin(t, ['start'], env);
   await ready(second);
   const hint = /^ {2}(.*).\/petgate (keys create --plan free --name "My app")$/m.exec(second.output());
@@ -34,8 +33,7 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   t.match(pasted.stdout, 'ptg_', 'what it says of another key works in another terminal');
   t.notMatch(second.output(), 'ptg_');
   t.notMatch(second.output(), '"level":"info"', 'no flood of log lines');
-  second.child.kill('SIGTERM');
-  t.equal(await second.ended, 0);
+  await end(t, second);
 });
 
 t.test('each request is a line for people, without query and keys; LOG_LEVEL brings the JSON', async (t: Test) => {
@@ -48,8 +46,7 @@ t.test('each request is a line for people, without query and keys; LOG_LEVEL bri
     await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${key}` } });
     await fetch(`${url}/v1/pets?key=${key}`, { headers: { authorization: `Bearer ${key}` } });
     await fetch(`${url}/v1/pets/${key}`, { headers: { authorization: 'Bearer a' } });
-    running.child.kill('SIGTERM');
-    await running.ended;
+    await end(t, running);
     return running.output().replaceAll(/^ {2}.*/gm, '');
   };
   const config = join(dataFolder(t), 'staging.yaml');
@@ -90,8 +87,7 @@ t.test(
     const [, adminUrl] = /admin API: (\S+)/.exec(running.output())!;
     const listed = await petgate(['keys', 'list', '--admin-url', adminUrl!], env);
     t.match(listed, { code: 0, stdout: 'Demo' }, listed.stderr);
-    running.child.kill('SIGTERM');
-    t.equal(await running.ended, 0);
+    await end(t, running);
   },
 );
 

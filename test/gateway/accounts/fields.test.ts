@@ -1,13 +1,8 @@
 import t from 'tap';
-import { name, note, required } from '../../../src/gateway/accounts/fields.js';
+import { name, note } from '../../../src/gateway/accounts/fields.js';
 
 function problemWith(field: 'name' | 'note', value: string): string {
-  try {
-    required({ [field]: value }, { [field]: field === 'name' ? name : note });
-    return '';
-  } catch (error) {
-    return (error as Error).message;
-  }
+  return { name, note }[field].safeParse(value).error?.message ?? '';
 }
 
 /** Some of them would be taken for line ends. */

@@ -2,41 +2,30 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { makeToken, parseToken } from '../../../src/gateway/accounts/token.js';
 import { keyRecord } from '../admission/key-record.js';
-import { free, judge, openRegistry, openStore, refusal } from './store.js';
+import { free, judge, linesOf, openRegistry, openStore, refusal } from './store.js';
 
 t.test('a rotation keeps the older secrets good until their overlap is over, two of them at most', async (t: Test) => {
   const { engine } = openStore(t);
   const nowMs = Date.now();
   const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
   const { id, token: first } = await free(registry);
+  const judged = (tokens: readonly string[], laterMs = 0): Promise<readonly string[]> =>
+    Promise.all(tokens.map((token) => judge(engine, token, nowMs + laterMs)));
   const { token: second, record } = await registry.rotate(id, 60_000);
   t.equal(record.id, id);
-  t.same(
-    [await judge(engine, first, nowMs + 59_999), await judge(engine, second, nowMs + 59_999)],
-    ['admitted', 'admitted'],
-  );
-  t.same(
-    [await judge(engine, first, nowMs + 60_000), await judge(engine, second, nowMs + 60_000)],
-    ['expired', 'admitted'],
-  );
+  t.same(await judged([first, second], 59_999), ['admitted', 'admitted']);
+  t.same(await judged([first, second], 60_000), ['expired', 'admitted']);
   const { token: third } = await registry.rotate(id, 60_000);
   t.same(
-    [await judge(engine, first, nowMs), await judge(engine, second, nowMs), await judge(engine, third, nowMs)],
+    await judged([first, second, third]),
     ['admitted', 'admitted', 'admitted'],
     'whoever did not get the second one rotates again, and clients go on with the first',
   );
-  t.same([await judge(engine, first, nowMs + 60_000)], ['expired'], 'no longer than they were told');
+  t.same(await judged([first], 60_000), ['expired'], 'no longer than they were told');
   const { token: fourth } = await registry.rotate(id, 60_000);
-  t.same(
-    [await judge(engine, first, nowMs), await judge(engine, second, nowMs), await judge(engine, third, nowMs)],
-    ['unknown', 'admitted', 'admitted'],
-  );
+  t.same(await judged([first, second, third]), ['unknown', 'admitted', 'admitted']);
   const { token: fifth } = await registry.rotate(id, 0);
-  t.same(
-    [await judge(engine, third, nowMs), await judge(engine, fourth, nowMs), await judge(engine, fifth, nowMs)],
-    ['unknown', 'unknown', 'admitted'],
-    'no overlap: at once',
-  );
+  t.same(await judged([third, fourth, fifth]), ['unknown', 'unknown', 'admitted'], 'no overlap: at once');
   for (const badMs of [-1, 1.5, Number.NaN, 91 * 86_400_000])
     t.equal((await refusal(registry.rotate(id, badMs))).kind, 'invalid');
 });
@@ -88,11 +77,7 @@ t.test('of imported secrets without an end two stay good for the overlap', async
   const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
   const [newest, older] = [makeToken('staging'), makeToken('staging')];
   const body = { id: newest.id, plan: 'free', name: 'two', hashes: [newest.secretHash, older.secretHash] };
-  await registry.import(
-    (async function* () {
-      yield await Promise.resolve({ line: 1, body });
-    })(),
-  );
+  await registry.import(linesOf([body]));
   const { token: made } = await registry.rotate(newest.id, 60_000);
   const judged = (secretHash: string, atMs: number) =>
     engine.admit([

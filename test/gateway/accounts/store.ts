@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openEmbeddedEngine, type EmbeddedEngine } from '../../../src/gateway/store/embedded/engine.js';
 import type { Limits } from '../../../src/gateway/admission/bucket.js';
 import type { Plan } from '../../../src/gateway/admission/plan.js';
+import type { AdmissionRequest } from '../../../src/gateway/admission/port.js';
+import type { Body } from '../../../src/gateway/accounts/fields.js';
 import { KeyRefused } from '../../../src/gateway/accounts/refused.js';
 import { KeyRegistry, type RegistryParts } from '../../../src/gateway/accounts/keys/registry.js';
+import type { ImportLine } from '../../../src/gateway/accounts/transfer/import.js';
 import { parseToken } from '../../../src/gateway/accounts/token.js';
 import { BAN } from '../admission/ban.js';
 
@@ -45,31 +48,58 @@ export function openRegistry(engine: EmbeddedEngine, more: Partial<RegistryParts
   });
 }
 
+/** A registry on a store of its own. */
+export function openBoth(t: Test, more: Partial<RegistryParts> = {}) {
+  const { engine } = openStore(t);
+  return { engine, registry: openRegistry(engine, more) };
+}
+
+/** A request with a key of these registries. */
+export function requestWith(token: unknown, more: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  const subject = { kind: 'key' as const, ...parseToken(String(token), 'staging', true)! };
+  return { subject, operation: 'listPets', scope: null, cost: 1, ...more };
+}
+
 /** How the engine judges `token` at `nowMs`: the outcome, or why the key is not valid. */
 export async function judge(
   engine: EmbeddedEngine,
-  token: string,
+  token: unknown,
   nowMs = Date.now(),
   scope: string | null = null,
+  cost = 0,
 ): Promise<string> {
-  const parts = parseToken(token, 'staging', true);
-  if (parts === null) return 'no key';
-  const [verdict] = await engine.admit([
-    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope, cost: 0, nowMs },
-  ]);
+  const [verdict] = await engine.admit([requestWith(token, { scope, cost, nowMs })]);
   if (verdict === undefined) return 'no verdict';
   if (verdict.outcome === 'unknown_key') return verdict.reason;
   return verdict.outcome === 'admitted' && !verdict.inScope ? 'out of scope' : verdict.outcome;
 }
 
-export async function refusal(asked: Promise<unknown>): Promise<KeyRefused> {
-  try {
-    await asked;
-  } catch (error) {
-    if (error instanceof KeyRefused) return error;
-    throw error;
-  }
-  throw new Error('was not refused');
+/** The lines of an import, numbered from 1. */
+export async function* linesOf(bodies: readonly Body[]): AsyncGenerator<ImportLine> {
+  for (const [index, body] of bodies.entries()) yield await Promise.resolve({ line: index + 1, body });
+}
+
+/** All that the files in a folder hold, as text. */
+export function filesIn(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join('\n');
+}
+
+export function refusal(asked: Promise<unknown>): Promise<KeyRefused> {
+  return rejection(asked, KeyRefused);
+}
+
+/** The error of this class that a promise rejects with. */
+export async function rejection<E extends Error>(
+  asked: Promise<unknown>,
+  kind: abstract new (...parts: never[]) => E,
+): Promise<E> {
+  const error: unknown = await asked.then(
+    () => new Error('was not refused'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof kind) return error;
+  throw error;
 }
 
 export async function free(registry: KeyRegistry, name = 'My app'): Promise<{ id: string; token: string }> {

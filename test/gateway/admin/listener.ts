@@ -18,6 +18,11 @@ import { openRegistry, openStore } from '../accounts/store.js';
 
 export const ADMIN_TOKEN = 'operators-only-0123456789';
 
+/** The header fields of somebody with this token. */
+export function bearer(token: unknown, actor?: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${String(token)}`, ...(actor !== undefined && { 'x-petgate-actor': actor }) };
+}
+
 export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -78,12 +83,27 @@ export async function listen(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const ask: Listener['ask'] = async (method, path, body, headers = { authorization: `Bearer ${ADMIN_TOKEN}` }) => {
+  const ask: Listener['ask'] = async (method, path, body, headers = bearer(ADMIN_TOKEN)) => {
     const reply = await send(port, method, path, body, headers);
     holdToDescription(t, method, path, reply);
     return reply;
   };
   return { engine, registry, parts, folder, port, logged: () => logged, ask };
+}
+
+/** All items of a list, read a page at a time. @param path with a query */
+export async function walk(
+  { ask }: Pick<Listener, 'ask'>,
+  path: string,
+  list: string,
+): Promise<readonly Reply['json'][]> {
+  const items: Reply['json'][] = [];
+  for (let cursor: unknown = ''; typeof cursor === 'string';) {
+    const { json } = await ask('GET', cursor === '' ? path : `${path}&cursor=${cursor}`);
+    items.push(...(json[list] as readonly Reply['json'][]));
+    ({ cursor } = json);
+  }
+  return items;
 }
 
 /** A JSON answer is as OpenAPI says: every field that is promised, and none that isn't. */

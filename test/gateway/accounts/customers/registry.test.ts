@@ -1,12 +1,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { openRegistry, openStore } from '../store.js';
+import { linesOf, openBoth, openRegistry } from '../store.js';
 
 const PRO = { name: 'Big shop', plan: 'pro' };
 
 t.test('a change loses against another only until it is made again on what that left', async (t: Test) => {
-  const { engine } = openStore(t);
-  const { customers } = openRegistry(engine);
+  const { customers } = openBoth(t).registry;
   const { id } = await customers.create(PRO, 'Zoë');
   await Promise.all(Array.from({ length: 5 }, (_, n) => customers.change(id, { note: `${n}` }, 'Zoë')));
   t.equal((await customers.get(id)).version, 6);
@@ -17,7 +16,7 @@ t.test('a change loses against another only until it is made again on what that 
 });
 
 t.test('its history begins with what was said of it', async (t: Test) => {
-  const { customers } = openRegistry(openStore(t).engine);
+  const { customers } = openBoth(t).registry;
   const changed = async (body: object): Promise<unknown> => {
     const { id } = await customers.create({ ...PRO, ...body }, 'Zoë');
     return (await customers.history(id))[0]?.changed;
@@ -27,8 +26,7 @@ t.test('its history begins with what was said of it', async (t: Test) => {
 });
 
 t.test('events of its keys name the customer, and the plan that holds', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine, { emitsEvents: true });
+  const { engine, registry } = openBoth(t, { emitsEvents: true });
   const { id: customer } = await registry.customers.create(PRO, 'Zoë');
   const { record } = await registry.create({ customer, name: 'x' });
   await registry.revoke(record.id);
@@ -41,17 +39,13 @@ t.test('events of its keys name the customer, and the plan that holds', async (t
 });
 
 t.test('keys of a customer: so many, and none of another form', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine, { acceptImported: true });
+  const { engine, registry } = openBoth(t, { acceptImported: true });
   const { id: customer } = await registry.customers.create(PRO, 'Zoë');
   const { record } = await registry.create({ customer, name: 'x' });
   t.same([record.plan, record.limits], ['', null], "they are the customer's");
   t.match(await registry.effective(record), { id: record.id, plan: 'pro' });
   await t.rejects(registry.create({ customer, name: 'x', key: 'old-key-0123456789' }), /can't belong to a customer/);
-  const line = { id: record.id, hash: 'f'.repeat(64), plan: 'free', name: 'x' };
-  const lines = (async function* () {
-    yield await Promise.resolve({ line: 1, body: line });
-  })();
+  const lines = linesOf([{ id: record.id, hash: 'f'.repeat(64), plan: 'free', name: 'x' }]);
   await t.rejects(registry.import(lines), /keys of a customer can't be imported/);
   const full = { ...engine, customers: { ...engine.customers, keyCount: () => Promise.resolve(10_000) } };
   await t.rejects(openRegistry(full).create({ customer, name: 'x' }), /already has 10000 keys/);

@@ -4,11 +4,10 @@ import type { KeyRegistry } from '../../../../src/gateway/accounts/keys/registry
 import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import { keyRecord } from '../../admission/key-record.js';
-import { free, judge, openRegistry, openStore, refusal } from '../store.js';
+import { free, judge, openBoth, openRegistry, openStore, refusal, requestWith } from '../store.js';
 
 t.test('a created key is valid on the very next admission', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine);
+  const { engine, registry } = openBoth(t);
   const { record, token } = await registry.create({
     plan: 'free',
     name: 'My app',
@@ -37,16 +36,12 @@ t.test('a created key is valid on the very next admission', async (t: Test) => {
 });
 
 t.test('revocation, disabling and a plan change hold on the very next admission', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine);
+  const { engine, registry } = openBoth(t);
   const { id, token } = await free(registry);
   await registry.change(id, { status: 'disabled' });
   t.equal(await judge(engine, token), 'disabled');
   await registry.change(id, { status: 'enabled', plan: 'pro' });
-  const parts = parseToken(token, 'staging', false)!;
-  const [given] = await engine.admit([
-    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 },
-  ]);
+  const [given] = await engine.admit([requestWith(token)]);
   t.match(given, { outcome: 'admitted', plan: 'pro', windows: { 0: { name: 'minute', limit: 300, remaining: 299 } } });
   await registry.revoke(id);
   t.not(await judge(engine, token), 'admitted');
@@ -55,7 +50,7 @@ t.test('revocation, disabling and a plan change hold on the very next admission'
 });
 
 t.test('revoked is final', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const { id } = await free(registry);
   const revoked = await registry.revoke(id);
   t.equal((await registry.revoke(id)).version, revoked.version, 'again is no error and no change');
@@ -64,7 +59,7 @@ t.test('revoked is final', async (t: Test) => {
 });
 
 t.test('all problems are told at once, by field, with what was probably meant', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const { problems, kind } = await refusal(
     registry.create({
       plan: 'por',
@@ -102,35 +97,25 @@ t.test('all problems are told at once, by field, with what was probably meant', 
 });
 
 t.test('bad values are refused, each kind', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const good = { plan: 'free', name: 'x' };
-  const bad: readonly Record<string, unknown>[] = [
-    { plan: 7 },
-    { plan: 'constructor' },
-    { plan: '__proto__' },
-    { name: '' },
-    { name: 'x'.repeat(101) },
-    { name: 'a\nb' },
-    { name: 'a\ud800' },
-    { name: 'my ptg_staging_key' },
-    { note: 'x'.repeat(1001) },
-    { scopes: [] },
-    { scopes: 'pets:read' },
-    { scopes: [1] },
-    { scopes: ['pets:read', 'pets:read'] },
-    { expires: 'tomorrow' },
-    { expires: '2030-02-31' },
-    { expires: '2030-01-01T00:00:00' },
-    { expires: 5 },
-    { expires: 1.5e13 + 0.5 },
-    { expires: 9e15 },
-    { expires: true },
-    { status: 'disabled' },
-    { limits: { minute: 5, day: 5 } },
-    { key: 'an-imported-token-of-others' },
-  ];
-  for (const fields of bad)
-    t.equal((await refusal(registry.create({ ...good, ...fields }))).kind, 'invalid', JSON.stringify(fields));
+  const bad: Readonly<Record<string, readonly unknown[]>> = {
+    plan: [7, 'constructor', '__proto__'],
+    name: ['', 'x'.repeat(101), 'a\nb', 'a\ud800', 'my ptg_staging_key'],
+    note: ['x'.repeat(1001)],
+    scopes: [[], 'pets:read', [1], ['pets:read', 'pets:read']],
+    expires: ['tomorrow', '2030-02-31', '2030-01-01T00:00:00', 5, 1.5e13 + 0.5, 9e15, true],
+    status: ['disabled'],
+    limits: [{ minute: 5, day: 5 }],
+    key: ['an-imported-token-of-others'],
+  };
+  for (const [field, values] of Object.entries(bad))
+    for (const value of values)
+      t.equal(
+        (await refusal(registry.create({ ...good, [field]: value }))).kind,
+        'invalid',
+        `${field}: ${String(value)}`,
+      );
   const { id } = await free(registry);
   for (const fields of [
     {},
@@ -147,8 +132,7 @@ t.test('bad values are refused, each kind', async (t: Test) => {
 });
 
 t.test('a plan with custom limits asks for them, any other drops them', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine);
+  const { engine, registry } = openBoth(t);
   for (const limits of [
     undefined,
     null,
@@ -185,14 +169,14 @@ t.test('a plan with custom limits asks for them, any other drops them', async (t
 });
 
 t.test('a change that changes nothing writes nothing', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const { id } = await free(registry);
   t.equal((await registry.change(id, { plan: 'free', name: 'My app', expires: null })).version, 1);
   t.equal((await registry.history(id)).length, 1);
 });
 
 t.test('changes at the same time all land', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const { id } = await free(registry);
   await Promise.all([
     registry.change(id, { name: 'A' }),
@@ -205,8 +189,7 @@ t.test('changes at the same time all land', async (t: Test) => {
 });
 
 t.test('all keys are read some at a time, with other work between', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine);
+  const { engine, registry } = openBoth(t);
   await Promise.all(
     Array.from({ length: 600 }, (_, n) => {
       const id = makeToken('staging').id;
@@ -229,7 +212,7 @@ t.test('all keys are read some at a time, with other work between', async (t: Te
 });
 
 t.test('history says what changed and holds no secret', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const { id, token } = await free(registry);
   await registry.change(id, { plan: 'pro', name: 'My app' });
   const { token: second } = await registry.rotate(id, 1000);
@@ -246,7 +229,7 @@ t.test('history says what changed and holds no secret', async (t: Test) => {
 });
 
 t.test('a listing visits every key once, page by page, and filters', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const made: string[] = [];
   for (let index = 0; index < 25; index += 1) {
     const { record } = await registry.create({ plan: index % 5 === 0 ? 'pro' : 'free', name: `app ${index}` });
@@ -308,7 +291,7 @@ t.test('a search finds any part of name, id or customer in any case, the newest 
 });
 
 t.test('an unknown id is not found, and a whole key is never repeated', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const { token } = await free(registry);
   for (const id of ['', 'short', 'abcdefghijkl', '../../../../', token]) {
     const error = await refusal(registry.get(id));
@@ -318,8 +301,7 @@ t.test('an unknown id is not found, and a whole key is never repeated', async (t
 });
 
 t.test('a key of another form is brought in where allowed, once', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine, { acceptImported: true });
+  const { engine, registry } = openBoth(t, { acceptImported: true });
   const token = 'sk-live-0123456789abcdef';
   const { record, token: shown } = await registry.create({ plan: 'free', name: 'Old app', key: token });
   t.equal(shown, token);
@@ -335,8 +317,7 @@ t.test('a key of another form is brought in where allowed, once', async (t: Test
 });
 
 t.test('a customer that cannot be read keeps no key from a list; an unavailable store does', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine);
+  const { engine, registry } = openBoth(t);
   const customer = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
   const { record } = await registry.create({ customer: customer.id, name: 'app' }, 'test');
   const lone = await free(registry);

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Plan } from '../../../../src/gateway/admission/plan.js';
-import type { EmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
 import type { Body } from '../../../../src/gateway/accounts/fields.js';
 import { ImportRefused, type ImportLine } from '../../../../src/gateway/accounts/transfer/import.js';
 import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
 import { BAN } from '../../admission/ban.js';
-import { openRegistry, openStore } from '../store.js';
+import { judge, linesOf, openBoth, openRegistry, openStore, rejection } from '../store.js';
 
 const PAST = '2020-01-31T00:00:00.000Z';
 
@@ -15,30 +14,16 @@ function hashOf(token: string, form: 'hex' | 'base64url' = 'base64url'): string 
   return createHash('sha256').update(token).digest(form);
 }
 
-async function* linesOf(bodies: readonly Body[]): AsyncGenerator<ImportLine> {
-  for (const [index, body] of bodies.entries()) yield await Promise.resolve({ line: index + 1, body });
-}
-
-async function outcome(engine: EmbeddedEngine, token: string): Promise<string | undefined> {
-  const [verdict] = await engine.admit([
-    { subject: { kind: 'key', ...parseToken(token, 'staging', true)! }, operation: 'listPets', scope: null, cost: 0 },
-  ]);
-  return verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.outcome;
-}
+/** Lines of keys of plan free, named "App". */
+const freeKeys = (tokens: readonly { readonly id: string; readonly secretHash: string }[]) =>
+  tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
 
 async function problemsOf(asked: Promise<unknown>): Promise<readonly string[]> {
-  try {
-    await asked;
-  } catch (error) {
-    if (error instanceof ImportRefused) return error.problems;
-    throw error;
-  }
-  throw new Error('was not refused');
+  return (await rejection(asked, ImportRefused)).problems;
 }
 
 t.test('a key of another form needs its hash only, in either spelling: its token finds it', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine, { acceptImported: true });
+  const { engine, registry } = openBoth(t, { acceptImported: true });
   const tokens = Array.from({ length: 300 }, (_, n) => `sk-live-${n}-0123456789abcdef`);
   const bodies = tokens.map((token, n) => ({
     hash: hashOf(token, n % 2 === 0 ? 'hex' : 'base64url'),
@@ -49,7 +34,7 @@ t.test('a key of another form needs its hash only, in either spelling: its token
   for (const token of tokens) {
     const id = parseToken(token, 'staging', true)!.id;
     t.equal((await registry.get(id)).name, `old ${tokens.indexOf(token)}`);
-    if ((await outcome(engine, token)) !== 'admitted') t.fail(`${token} is not good`);
+    if ((await judge(engine, token)) !== 'admitted') t.fail(`${token} is not good`);
   }
   const [first] = await registry.history(parseToken(tokens[0]!, 'staging', true)!.id);
   t.match(first, { action: 'imported', actor: 'Zoë', changed: { plan: 'free', name: 'old 0' } });
@@ -59,8 +44,7 @@ t.test('a key of another form needs its hash only, in either spelling: its token
 t.test(
   'every field comes along: ids, two secrets, dates gone by, own limits, disabled and revoked keys',
   async (t: Test) => {
-    const { engine } = openStore(t);
-    const registry = openRegistry(engine);
+    const { engine, registry } = openBoth(t);
     const [own, next] = [makeToken('staging', 'abcdefghijkl'), makeToken('staging', 'abcdefghijkl')];
     const [off, over, gone] = [makeToken('staging'), makeToken('staging'), makeToken('staging')];
     const result = await registry.import(
@@ -89,7 +73,7 @@ t.test(
       createdAtMs: Date.parse(PAST),
       version: 1,
     });
-    const outcomes = await Promise.all([own, next, off, over, gone].map(({ token }) => outcome(engine, token)));
+    const outcomes = await Promise.all([own, next, off, over, gone].map(({ token }) => judge(engine, token)));
     t.same(outcomes, ['expired', 'admitted', 'disabled', 'expired', 'revoked']);
   },
 );
@@ -97,8 +81,7 @@ t.test(
 t.test(
   'a check names each invalid line with all that is wrong and writes nothing; an import leaves these lines out',
   async (t: Test) => {
-    const { engine } = openStore(t);
-    const registry = openRegistry(engine, { acceptImported: true });
+    const { engine, registry } = openBoth(t, { acceptImported: true });
     const tokens = Array.from({ length: 1_200 }, (_, n) => `old-key-${n}-0123456789`);
     const good = tokens.map((token, n) => ({ hash: hashOf(token), plan: 'free', name: `old ${n}` }));
     const { record: there } = await registry.create({ plan: 'free', name: 'There' });
@@ -134,7 +117,7 @@ t.test(
     }
     t.equal(problems.length, bad.flatMap(([, ...expected]) => expected).length);
     t.notMatch(problems.join(), hashOf('y'));
-    t.equal(await outcome(engine, tokens[0]!), 'unknown');
+    t.equal(await judge(engine, tokens[0]!), 'unknown');
     t.same(
       (await registry.list({}, null, 100)).records.map(({ id }) => id),
       [there.id],
@@ -142,19 +125,19 @@ t.test(
     );
     t.same(await problemsOf(registry.import(linesOf(bodies))), problems);
     t.same(await registry.import(linesOf(good)), { imported: 0, unchanged: 1_200 }, 'all valid ones were imported');
-    t.equal(await outcome(engine, tokens.at(-1)!), 'admitted');
+    t.equal(await judge(engine, tokens.at(-1)!), 'admitted');
   },
 );
 
 t.test('a file of nothing but mistakes is not read to its end', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const problems = await problemsOf(registry.import(linesOf(Array.from({ length: 5_000 }, () => ({})))));
   t.match(problems.at(-1), /nothing was read beyond line \d+/);
   t.ok(problems.length < 5_000);
 });
 
 t.test('keys of another form are refused where they would never be looked up', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const hash = hashOf('sk-live-0123456789abcdef');
   t.match(await problemsOf(registry.import(linesOf([{ hash, plan: 'free', name: 'x' }]))), [/accept_imported/]);
 });
@@ -162,9 +145,9 @@ t.test('keys of another form are refused where they would never be looked up', a
 t.test(
   'a key that has changed since is not overwritten; one that is as the file says is left alone',
   async (t: Test) => {
-    const registry = openRegistry(openStore(t).engine);
+    const { registry } = openBoth(t);
     const tokens = [makeToken('staging'), makeToken('staging')];
-    const bodies = tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
+    const bodies = freeKeys(tokens);
     await registry.import(linesOf(bodies));
     await registry.change(tokens[1]!.id, { plan: 'pro' });
     t.match(await problemsOf(registry.import(linesOf(bodies))), [/^line 2: .*differs from this line/]);
@@ -173,26 +156,20 @@ t.test(
 );
 
 t.test('of two lines with one id the first counts, wherever the second stands', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const [twice, ...others] = Array.from({ length: 150 }, () => makeToken('staging'));
-  const bodyOf = ({ id, secretHash }: typeof twice & object, name: string): Body => ({
-    id,
-    hash: secretHash,
-    plan: 'free',
-    name,
-  });
-  const bodies = [bodyOf(twice!, 'App'), bodyOf(twice!, 'Other'), ...others.map((made) => bodyOf(made, 'App'))];
-  const problems = await problemsOf(registry.import(linesOf([...bodies, bodyOf(twice!, 'Last')])));
+  const [app, ...rest] = freeKeys([twice!, ...others]);
+  const bodies = [app!, { ...app, name: 'Other' }, ...rest, { ...app, name: 'Last' }];
+  const problems = await problemsOf(registry.import(linesOf(bodies)));
   t.match(problems, [/^line 2: .*differs from this line/, /^line 152: /]);
   t.equal((await registry.get(twice!.id)).name, 'App');
   t.equal((await registry.list({}, null, 200)).records.length, 150);
 });
 
 t.test('a source that breaks off: what came before it is there, and run again the import goes on', async (t: Test) => {
-  const { engine } = openStore(t);
-  const registry = openRegistry(engine);
+  const { engine, registry } = openBoth(t);
   const tokens = Array.from({ length: 250 }, () => makeToken('staging'));
-  const bodies = tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
+  const bodies = freeKeys(tokens);
   const broken = async function* (): AsyncGenerator<ImportLine> {
     yield* linesOf(bodies.slice(0, 220));
     throw new Error('the client went away');
@@ -201,14 +178,14 @@ t.test('a source that breaks off: what came before it is there, and run again th
   const there = (await registry.list({}, null, 300)).records.length;
   t.ok(there > 0 && there < 250, `${there} are there`);
   t.same(await registry.import(linesOf(bodies)), { imported: 250 - there, unchanged: there });
-  for (const { token } of [tokens[0]!, tokens[249]!]) t.equal(await outcome(engine, token), 'admitted');
+  for (const { token } of [tokens[0]!, tokens[249]!]) t.equal(await judge(engine, token), 'admitted');
   for (const { id } of tokens) t.equal((await registry.history(id)).length, 1, 'each was imported once');
 });
 
 t.test('two imports of one file at once bring in each key once', async (t: Test) => {
-  const registry = openRegistry(openStore(t).engine);
+  const { registry } = openBoth(t);
   const tokens = Array.from({ length: 250 }, () => makeToken('staging'));
-  const bodies = tokens.map(({ id, secretHash }) => ({ id, hash: secretHash, plan: 'free', name: 'App' }));
+  const bodies = freeKeys(tokens);
   const results = await Promise.all([registry.import(linesOf(bodies)), registry.import(linesOf(bodies))]);
   const sumOf = (field: 'imported' | 'unchanged'): number => results.reduce((sum, one) => sum + one[field], 0);
   t.same([sumOf('imported'), sumOf('unchanged')], [250, 250]);

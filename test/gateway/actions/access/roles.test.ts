@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Action } from '../../../../src/gateway/actions/action.js';
 import { ROUTES } from '../../../../src/gateway/admin/routes.js';
 import { ROLES, type Role } from '../../../../src/gateway/store/records/admin-token.js';
-import { listen } from '../../admin/listener.js';
+import { bearer, listen } from '../../admin/listener.js';
 
 const PROBES = ['GET /metrics', 'GET /livez', 'GET /readyz'];
 const ANYBODY = [
@@ -77,21 +77,17 @@ t.test('every role passes where it may, and meets 403 everywhere else', async (t
   const { ask } = await listen(t);
   for (const role of ROLES) {
     const { token } = (await ask('POST', '/admin/v1/tokens', { name: role, role })).json;
-    const headers = { authorization: `Bearer ${String(token)}` };
+    const headers = bearer(token);
     const passed: string[] = [];
     for (const { method, path } of ROUTES) {
-      const reply = await ask(method, path.replace('{id}', 'abcdefghijkl').replace('{grant}', '2'), undefined, headers);
+      const to = path.replace('{id}', 'abcdefghijkl').replace('{grant}', '2');
+      const reply = await ask(method, to, undefined, headers);
       if (reply.status !== 403) passed.push(`${method} ${path}`);
       else t.match(reply.json, { code: 'insufficient_role', message: `this one has the role ${role}` });
       t.not(reply.status, 401, `${role} ${method} ${path}`);
       // Not even HEAD tells more than GET would.
       if (method === 'GET') {
-        const head = await ask(
-          'HEAD',
-          path.replace('{id}', 'abcdefghijkl').replace('{grant}', '2'),
-          undefined,
-          headers,
-        );
+        const head = await ask('HEAD', to, undefined, headers);
         t.equal(head.status, reply.status, `${role} HEAD ${path}`);
       }
     }
@@ -119,16 +115,16 @@ t.test('403 says which role is needed', async (t: Test) => {
   const tokenOf = async (role: Role): Promise<string> =>
     String((await ask('POST', '/admin/v1/tokens', { name: role, role })).json['token']);
   const [read, billing] = [await tokenOf('read'), await tokenOf('billing')];
-  const refused = await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' }, { authorization: `Bearer ${read}` });
+  const refused = await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' }, bearer(read));
   t.match(refused, { status: 403, json: { code: 'insufficient_role', status: 403 } });
   t.match(
     refused.json['message'],
     'needs an admin token with the role keys or operator, and this one has the role read',
   );
   t.equal(refused.headers['www-authenticate'], undefined);
-  t.match(await ask('GET', '/admin/v1/usage', undefined, { authorization: `Bearer ${read}` }), {
+  t.match(await ask('GET', '/admin/v1/usage', undefined, bearer(read)), {
     status: 403,
     json: { code: 'insufficient_role', message: 'role billing or operator' },
   });
-  t.equal((await ask('GET', '/admin/v1/usage', undefined, { authorization: `Bearer ${billing}` })).status, 200);
+  t.equal((await ask('GET', '/admin/v1/usage', undefined, bearer(billing))).status, 200);
 });

@@ -1,28 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import { parseAdminToken } from '../../../../src/gateway/accounts/token.js';
-import { openStore } from '../../accounts/store.js';
-import { ADMIN_TOKEN, listen, type Listener } from '../../admin/listener.js';
+import { filesIn, openStore } from '../../accounts/store.js';
+import { ADMIN_TOKEN, bearer, listen, type Listener } from '../../admin/listener.js';
 
-interface Made {
-  readonly id: string;
-  readonly token: string;
-}
-
-async function create({ ask }: Listener, role: string, more: object = {}): Promise<Made> {
+async function create({ ask }: Listener, role: string, more: object = {}) {
   const { status, json } = await ask('POST', '/admin/v1/tokens', { name: `the ${role} one`, role, ...more });
   if (status !== 201) throw new Error(JSON.stringify(json));
   return { id: String(json['id']), token: String(json['token']) };
 }
-
-const bearer = (token: string, actor?: string): Record<string, string> => ({
-  authorization: `Bearer ${token}`,
-  ...(actor === undefined ? {} : { 'x-petgate-actor': actor }),
-});
 
 t.test('201, 200, 204: a token is made, shown once, listed, and revoked at once', async (t: Test) => {
   const listener = await listen(t);
@@ -164,8 +152,7 @@ t.test('no token stands in any answer but the first, in the log, or in the files
   t.match(replies[2], { status: 404, json: { message: /a whole token was given/ } });
   await engine.check();
   const seen = replies.map((reply) => JSON.stringify([reply.headers, reply.text])).join('\n') + logged();
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const kept = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
+  const kept = filesIn(folder);
   t.ok(kept.includes('the operator one'), 'the store does keep its records in these files as plain text');
   for (const text of [seen, kept]) t.notOk(text.includes(token.slice(-32)));
   t.notOk(seen.includes(createHash('sha256').update(token).digest('base64url')), 'nor its hash');

@@ -1,19 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
-import { listen, type Listener } from '../../admin/listener.js';
-
-async function outcome({ engine }: Listener, token: unknown): Promise<string | undefined> {
-  const parts = parseToken(String(token), 'staging', false)!;
-  const [verdict] = await engine.admit([
-    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 },
-  ]);
-  return verdict?.outcome;
-}
+import { judge } from '../../accounts/store.js';
+import { listen, walk } from '../../admin/listener.js';
 
 t.test('a ban set and lifted by hand holds on the very next admission and stands in the history', async (t: Test) => {
-  const listener = await listen(t);
-  const { ask } = listener;
+  const { ask, engine } = await listen(t);
   const { id, key } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' })).json;
   const path = `/admin/v1/bans/${String(id)}`;
   t.match(await ask('GET', path), { status: 404, json: { code: 'not_banned' } });
@@ -22,11 +13,11 @@ t.test('a ban set and lifted by hand holds on the very next admission and stands
   t.match(started, { status: 200, json: { key: id, level: 1, reason: 'too eager', by: 'admin-api' } });
   const untilMs = Date.parse(String(started.json['until']));
   t.ok(untilMs >= beforeMs + 3_600_000 && untilMs <= Date.now() + 3_600_000);
-  t.equal(await outcome(listener, key), 'banned');
+  t.equal(await judge(engine, key), 'banned');
   t.same((await ask('GET', path)).json, started.json);
   t.same((await ask('GET', '/admin/v1/bans')).json, { bans: [started.json], cursor: null });
   t.equal((await ask('DELETE', path)).status, 204);
-  t.equal(await outcome(listener, key), 'admitted');
+  t.equal(await judge(engine, key), 'admitted');
   t.match(await ask('DELETE', path), { status: 404, json: { code: 'not_banned' } });
   t.same((await ask('GET', '/admin/v1/bans')).json, { bans: [], cursor: null });
   const history = (await ask('GET', `/admin/v1/keys/${String(id)}/history`)).json['history'] as {
@@ -47,14 +38,11 @@ t.test('bans are listed page by page, each once', async (t: Test) => {
       banned.push(String(id));
     }
   }
-  const seen: string[] = [];
-  let query = '';
-  for (let cursor: unknown = ''; cursor !== null; query = `&cursor=${String(cursor)}`) {
-    const page = await ask('GET', `/admin/v1/bans?limit=1${query}`);
-    seen.push(...(page.json['bans'] as { key: string }[]).map(({ key }) => key));
-    ({ cursor } = page.json);
-  }
-  t.same(seen, banned.sort());
+  const seen = await walk({ ask }, '/admin/v1/bans?limit=1', 'bans');
+  t.same(
+    seen.map(({ key }) => key),
+    banned.sort(),
+  );
 });
 
 t.test('bans of addresses: listed and lifted in any spelling, and never in the log', async (t: Test) => {
@@ -67,16 +55,8 @@ t.test('bans of addresses: listed and lifted in any spelling, and never in the l
         ...{ operation: 'listPets', scope: null, cost: 1 },
       })),
     );
-  const listed = async (): Promise<readonly string[]> => {
-    const seen: string[] = [];
-    let query = '';
-    for (let cursor: unknown = ''; cursor !== null; query = `&cursor=${String(cursor)}`) {
-      const page = await ask('GET', `/admin/v1/bans/addresses?limit=1${query}`);
-      seen.push(...(page.json['bans'] as { address: string }[]).map(({ address }) => address));
-      ({ cursor } = page.json);
-    }
-    return seen.sort();
-  };
+  const listed = async () =>
+    (await walk({ ask }, '/admin/v1/bans/addresses?limit=1', 'bans')).map(({ address }) => address).sort();
   t.same(await listed(), ['192.0.2.7', '2001:db8:7:1::/64', '2001:db8:7:2::/64']);
   const lift = async (address: string): Promise<number> =>
     (await ask('DELETE', `/admin/v1/bans/addresses/${encodeURIComponent(address)}`)).status;

@@ -1,19 +1,14 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { until } from '../../../servers/until.js';
+import { requestWith } from '../../accounts/store.js';
 import { listen, type Listener } from '../../admin/listener.js';
 
 const HOUR_MS = 3_600_000;
 const inAnHour = (): string => new Date(Date.now() + HOUR_MS).toISOString();
 
-interface Made {
-  readonly path: string;
-  readonly key: string;
-}
-
 /** A key, or a customer with one. */
-async function make({ ask }: Listener, collection: 'keys' | 'customers', plan = 'free'): Promise<Made> {
+async function make({ ask }: Listener, collection: 'keys' | 'customers', plan = 'free') {
   const of = (json: Readonly<Record<string, unknown>>): string => String(json['id']);
   if (collection === 'keys') {
     const { json } = await ask('POST', '/admin/v1/keys', { plan, name: 'x' });
@@ -25,10 +20,7 @@ async function make({ ask }: Listener, collection: 'keys' | 'customers', plan = 
 }
 
 async function limits({ engine }: Listener, key: string): Promise<unknown> {
-  const parts = parseToken(key, 'staging', false)!;
-  const [verdict] = await engine.admit([
-    { subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 0 },
-  ]);
+  const [verdict] = await engine.admit([requestWith(key, { cost: 0 })]);
   return verdict?.outcome === 'unknown_key' ? verdict.reason : verdict?.windows.map(({ limit }) => limit);
 }
 

@@ -3,16 +3,15 @@ import type { Test } from 'tap';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
 import { keyRecord } from '../../admission/key-record.js';
-import { listen, type Listener } from '../../admin/listener.js';
+import { requestWith } from '../../accounts/store.js';
+import { ADMIN_TOKEN, bearer, listen, type Listener } from '../../admin/listener.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const RECORD = keyRecord('longAgo00000');
 
 async function use({ engine }: Listener, token: unknown, times: number): Promise<void> {
-  const parts = parseToken(String(token), 'staging', false)!;
-  for (let n = 0; n < times; n += 1)
-    await engine.admit([{ subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 2 }]);
+  for (let n = 0; n < times; n += 1) await engine.admit([requestWith(token, { cost: 2 })]);
 }
 
 /** A customer with two keys of which one is used, and a key of nobody: all named after Ada. */
@@ -105,7 +104,7 @@ for (const [collection, end] of [
     t.match(early, { status: 409, json: { message: `first ${end}` } });
     t.match((await ask('GET', path)).json, { name: 'Ada & Sons' }, 'nothing was done');
     await ask('DELETE', path);
-    const actor = { authorization: `Bearer operators-only-0123456789`, 'x-petgate-actor': 'privacy' };
+    const actor = bearer(ADMIN_TOKEN, 'privacy');
     t.equal((await ask('POST', `${path}/erase`, undefined, actor)).status, 204);
     t.equal((await ask('POST', `${path}/erase`, undefined, actor)).status, 204, 'again does no harm');
     const exported = (await ask('GET', `${path}/export`)).text;

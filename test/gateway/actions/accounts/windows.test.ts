@@ -1,12 +1,11 @@
 import t from 'tap';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
+import { requestWith } from '../../accounts/store.js';
 import { listen } from '../../admin/listener.js';
 
 t.test('what is left to a key is what its next answer would show, and to look costs nothing', async (t) => {
   const { ask, engine } = await listen(t);
   const { id, key } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' })).json;
-  const parts = parseToken(String(key), 'staging', false)!;
-  await engine.admit([{ subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 3 }]);
+  await engine.admit([requestWith(key, { cost: 3 })]);
   const path = `/admin/v1/keys/${String(id)}/windows`;
   const used = /^\d{4}-\d{2}-\d{2}$/;
   for (const look of ['first', 'second'])

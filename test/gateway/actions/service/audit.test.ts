@@ -1,11 +1,11 @@
 import t from 'tap';
-import { ADMIN_TOKEN, listen } from '../../admin/listener.js';
+import { ADMIN_TOKEN, bearer, listen } from '../../admin/listener.js';
 
 t.test(
   'every change is in the audit with its actor and record, the last first, and nothing that only read',
   async (t) => {
     const { ask } = await listen(t);
-    const as = (actor: string) => ({ authorization: `Bearer ${ADMIN_TOKEN}`, 'x-petgate-actor': actor });
+    const as = (actor: string) => bearer(ADMIN_TOKEN, actor);
     const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'Shop' }, as('ann'))).json;
     await ask('PATCH', `/admin/v1/keys/${String(id)}`, { name: 'New' }, as('bob'));
     await ask('PATCH', `/admin/v1/keys/${String(id)}`, { plan: 'no such plan' }, as('bob'));
@@ -30,8 +30,7 @@ t.test(
 
 t.test('a wrong admin token is in the audit with its address, never with the token', async (t) => {
   const { ask } = await listen(t);
-  for (let n = 0; n < 15; n += 1)
-    await ask('GET', '/admin/v1/keys', undefined, { authorization: 'Bearer pta_wrong_secret' });
+  for (let n = 0; n < 15; n += 1) await ask('GET', '/admin/v1/keys', undefined, bearer('pta_wrong_secret'));
   await ask('GET', '/admin/v1/keys', undefined, {});
   const { json } = await ask('GET', '/admin/v1/audit');
   t.match(json['refused'], [{ address: '127.0.0.1' }]);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { listen, type Listener, type Reply } from '../../admin/listener.js';
+import { listen, walk, type Listener, type Reply } from '../../admin/listener.js';
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -33,13 +33,7 @@ t.test('events that wait are listed page by page, and shown by id', async (t) =>
     dead: null,
   });
   t.same((await ask('GET', `/admin/v1/events/${String(all[0]!['id'])}`)).json, all[0]);
-  const seen: Event[] = [];
-  for (let cursor: unknown = ''; typeof cursor === 'string';) {
-    const page = await ask('GET', `/admin/v1/events?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
-    seen.push(...eventsOf(page));
-    cursor = page.json['cursor'];
-  }
-  t.same(seen, all);
+  t.same(await walk({ ask }, '/admin/v1/events?limit=2', 'events'), all);
 });
 
 t.test('dead ones are listed apart, and delivered again', async (t) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import type { Test } from 'tap';
-import { listen } from '../../admin/listener.js';
+import { ADMIN_TOKEN, bearer, listen } from '../../admin/listener.js';
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
@@ -85,10 +85,7 @@ t.test('400: invalid lines are all named, and the answer arrives although there 
 
 t.test('history names who changed what, from what, to what', async (t: Test) => {
   const { ask, logged } = await listen(t);
-  const as = (actor: string): Record<string, string> => ({
-    authorization: 'Bearer operators-only-0123456789',
-    'x-petgate-actor': actor,
-  });
+  const as = (actor: string) => bearer(ADMIN_TOKEN, actor);
   const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' }, as('zoe@example.com'))).json;
   const path = `/admin/v1/keys/${String(id)}`;
   await ask('PATCH', path, { plan: 'pro', expires: '2030-12-05' }, as('Max Muster'));

@@ -1,13 +1,13 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Plan, Price } from '../../../../src/gateway/admission/plan.js';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { dayOf } from '../../../../src/shared/utc-day.js';
 import { monthStartMs } from '../../../../src/shared/utc-month.js';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { BAN } from '../../admission/ban.js';
-import { petgate, dataFolder, surroundings } from '../../../cli/programs.js';
-import { ADMIN_TOKEN, listen, type Listener } from '../../admin/listener.js';
+import { operator } from '../../../cli/operator.js';
+import { requestWith } from '../../accounts/store.js';
+import type { Listener } from '../../admin/listener.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -39,20 +39,14 @@ const PLANS = new Map([
 async function lastMonth(t: Test) {
   let nowMs = START_MS - DAY_MS;
   let plans = PLANS;
-  const listener = await listen(t, {}, { plans: () => plans, clock: () => Promise.resolve(nowMs) });
+  const listener = await operator(t, {}, { plans: () => plans, clock: () => Promise.resolve(nowMs) });
   listener.engine.setPlans(PLANS);
   return {
     ...listener,
     on: (day: number, hour = 12) => (nowMs = START_MS + (day - 1) * DAY_MS + hour * 3_600_000),
     now: () => (nowMs = Date.now()),
     loses: (name: string) => (plans = new Map([...PLANS].filter(([each]) => each !== name))),
-    send: (token: string, cost: number) =>
-      listener.engine.admit([
-        {
-          subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! },
-          ...{ operation: 'listPets', scope: null, cost, nowMs },
-        },
-      ]),
+    send: (token: string, cost: number) => listener.engine.admit([requestWith(token, { cost, nowMs })]),
   };
 }
 
@@ -184,8 +178,7 @@ t.test('amounts come where they fit; demanded elsewhere, the answer says what to
   t.match(await refused(`${MONTH}&by=customer,key`), /at most by plan or day/);
   t.match(await refused(`from=${FIRST}&to=${FIRST}&by=customer`), /one whole UTC month/);
 
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(listener.port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const shown = await petgate(['usage', '--month', FIRST.slice(0, 7), '--by', 'customer'], env);
+  const shown = await listener.run('usage', '--month', FIRST.slice(0, 7), '--by', 'customer');
   t.match(shown, { code: 0, stderr: '' });
   t.match(shown.stdout, new RegExp(` 0 +${DAYS}\\.00 +${DAYS * 10} +0 +${DAYS}\\.00 +EUR`));
 });

@@ -1,11 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { dayOf } from '../../../../src/shared/utc-day.js';
-import { command } from '../../../cli/commands.js';
-import { dataFolder, surroundings } from '../../../cli/programs.js';
-import { PLANS } from '../../accounts/store.js';
-import { ADMIN_TOKEN, listen, type Listener } from '../../admin/listener.js';
+import { operator } from '../../../cli/operator.js';
+import { PLANS, requestWith } from '../../accounts/store.js';
+import { listen, type Listener } from '../../admin/listener.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -14,13 +12,12 @@ const CORRECTIONS = '/admin/v1/usage/corrections';
 
 /** A customer with a key that was admitted three times, and a key without one. */
 async function stage(t: Test) {
-  const listener = await listen(t);
+  const listener = await operator(t);
   const { registry, engine } = listener;
   const customer = await registry.customers.create({ name: 'Acme', plan: 'free', reference: 'C-1' }, 'test');
   const { token, record: key } = await registry.create({ customer: customer.id, name: 'shop' });
   const { record: lone } = await registry.create({ plan: 'pro', name: 'lone' });
-  const request = { subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! }, operation: 'listPets' };
-  await engine.admit(Array.from({ length: 3 }, () => ({ ...request, scope: null, cost: 1 })));
+  await engine.admit(Array.from({ length: 3 }, () => requestWith(token)));
   return { ...listener, customer: customer.id, key: key.id, lone: lone.id };
 }
 
@@ -122,9 +119,8 @@ t.test('a plan that nothing knows is refused; one that the payer had, or was cou
 });
 
 t.test('they are listed, a page at a time, and by the command line', async (t: Test) => {
-  const { ask, key, customer, lone, port } = await stage(t);
-  const env = surroundings(dataFolder(t), { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const run = (...args: readonly string[]) => command(['usage', ...args], env);
+  const { ask, key, customer, lone, ...from } = await stage(t);
+  const run = (...args: readonly string[]) => from.run('usage', ...args);
   t.match(await run('corrections'), { code: 0, stdout: /No corrections/ });
   const reason = ['--reason', 'an outage', '--day', TODAY];
   t.match(await run('correct', '--customer', 'C-1', '--units', '-250', ...reason), {

@@ -4,11 +4,11 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { stringify } from 'yaml';
 import { toPlans, plansFile } from '../../../../src/gateway/config/schema/plans.js';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { dayOf, DAY_MS } from '../../../../src/shared/utc-day.js';
 import { monthStartMs } from '../../../../src/shared/utc-month.js';
-import { dataFolder, petgate, surroundings } from '../../../cli/programs.js';
-import { ADMIN_TOKEN, listen } from '../../admin/listener.js';
+import { operator } from '../../../cli/operator.js';
+import { requestWith } from '../../accounts/store.js';
+import { listen } from '../../admin/listener.js';
 
 const START_MS = monthStartMs(monthStartMs(Date.now()) - 1);
 const DAYS = Math.round((monthStartMs(Date.now()) - START_MS) / DAY_MS);
@@ -28,7 +28,7 @@ const TODAY = { basic: plan('unlimited', PRICE), trial: plan(1000), anonymous: A
 async function lastMonth(t: Test) {
   let nowMs = START_MS - DAY_MS;
   const plans = toPlans(plansFile.parse(TODAY));
-  const listener = await listen(t, {}, { plans: () => plans, clock: () => Promise.resolve(nowMs) });
+  const listener = await operator(t, {}, { plans: () => plans, clock: () => Promise.resolve(nowMs) });
   const { engine, registry } = listener;
   engine.setPlans(plans);
   const { id: customer } = await registry.customers.create({ name: '<b>Shop</b>', plan: 'basic' }, 'test');
@@ -43,8 +43,7 @@ async function lastMonth(t: Test) {
   const [one = '', two = '', alone = ''] = made.map(({ token }) => token);
   const send = (token: string, day: number, cost: number) => {
     nowMs = START_MS + (day - 1) * DAY_MS + DAY_MS / 2;
-    const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
-    return engine.admit([{ subject, operation: 'createPet', scope: null, cost, nowMs }]);
+    return engine.admit([requestWith(token, { operation: 'createPet', cost, nowMs })]);
   };
   await send(one, 3, DAYS * 10);
   await send(two, 3, 40);
@@ -55,7 +54,7 @@ async function lastMonth(t: Test) {
 }
 
 t.test('plans are tried on a month of the ledger: days, months and what is owed', async (t: Test) => {
-  const { ask, customer, alone, registry, port } = await lastMonth(t);
+  const { ask, customer, alone, registry, folder, run } = await lastMonth(t);
   const next = {
     basic: plan(100, { ...PRICE, monthly: DAYS * 200 }),
     trial: { ...plan(1000), operations: { createPet: { day: 5 } } },
@@ -103,11 +102,9 @@ t.test('plans are tried on a month of the ledger: days, months and what is owed'
     'plans of today change nothing',
   );
 
-  const folder = dataFolder(t);
   const file = join(folder, 'new.yaml');
   writeFileSync(file, stringify(next));
-  const env = surroundings(folder, { ADMIN_PORT: String(port), PETGATE_ADMIN_TOKEN: ADMIN_TOKEN });
-  const rehearse = (...args: readonly string[]) => petgate(['plans', 'rehearse', file, ...args], env);
+  const rehearse = (...args: readonly string[]) => run('plans', 'rehearse', file, ...args);
   const said = await rehearse('--ledger', MONTH);
   t.match(said, { code: 0, stderr: '' });
   t.match(said.stdout, new RegExp(`^basic +3 +0 +${DAYS * 10 + 100} +160 +${DAYS * 10 - 60} +`, 'm'));

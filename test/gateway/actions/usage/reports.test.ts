@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
-import { parseToken } from '../../../../src/gateway/accounts/token.js';
-import { listen } from '../../admin/listener.js';
+import { requestWith } from '../../accounts/store.js';
+import { bearer, listen } from '../../admin/listener.js';
 import { eraseKey } from '../../../../src/gateway/accounts/keys/erase.js';
 import { createReporter } from '../../../../src/gateway/store/settlements.js';
 
@@ -13,10 +13,7 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   const keys = [await registry.create({ plan: 'free', name: 'A' }), await registry.create({ plan: 'pro', name: 'B' })];
   const nowMs = Date.now();
   const day = new Date(nowMs).toISOString().slice(0, 10);
-  const request = (index: number, operation: string) => {
-    const parts = parseToken(keys[index]!.token, 'staging', false)!;
-    return { subject: { kind: 'key' as const, ...parts }, operation, scope: null, cost: 1 as const, nowMs };
-  };
+  const request = (index: number, operation: string) => requestWith(keys[index]!.token, { operation, nowMs });
   await engine.admit([
     ...Array.from({ length: 62 }, () => request(0, 'listPets')),
     request(1, 'listPets'),
@@ -130,13 +127,11 @@ t.test('of one customer: the rows of its keys alone, by id or reference', async 
     ids.push(customer);
     for (const name of ['web', 'app']) {
       const { token } = await registry.create({ customer, name });
-      const parts = parseToken(token, 'staging', false)!;
-      await engine.admit([{ subject: { kind: 'key', ...parts }, operation: 'listPets', scope: null, cost: 1 }]);
+      await engine.admit([requestWith(token)]);
     }
   }
   const { token } = await registry.create({ plan: 'free', name: 'alone' });
-  const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
-  await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 1 }]);
+  await engine.admit([requestWith(token)]);
   const rowsFor = async (customer: string) =>
     (await ask('GET', `/admin/v1/usage?by=customer,key&customer=${customer}`)).json['rows'] as readonly object[];
   for (const [place, asked] of [...ids.entries(), [0, 'C-1'], [1, 'C-2']] as const) {
@@ -156,14 +151,11 @@ t.test('a key that was erased has no name; who bills may read the others', async
     await registry.create({ plan: 'free', name: 'Kept <b>' }),
     await registry.create({ plan: 'free', name: 'Ada' }),
   ];
-  for (const { token } of [kept, erased]) {
-    const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
-    await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 1 }]);
-  }
+  for (const { token } of [kept, erased]) await engine.admit([requestWith(token)]);
   await registry.revoke(erased.record.id);
   await eraseKey({ registry, engine }, erased.record.id, 'ops');
   const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'bills', role: 'billing' })).json;
-  const headers = { authorization: `Bearer ${String(token)}` };
+  const headers = bearer(token);
   const { json } = await ask('GET', '/admin/v1/usage?by=key', undefined, headers);
   const names = (json['rows'] as readonly { key: string; name: string }[]).map(({ key, name }) => [key, name] as const);
   t.same(
@@ -181,15 +173,7 @@ t.test('one row per key, however many days the range has', async (t: Test) => {
   const made = await Promise.all(['A', 'B', 'C'].map((name) => registry.create({ plan: 'free', name })));
   const dayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   for (let back = 39; back >= 0; back -= 1) {
-    await engine.admit(
-      made.map(({ token }) => ({
-        subject: { kind: 'key' as const, ...parseToken(token, 'staging', false)! },
-        operation: 'listPets',
-        scope: null,
-        cost: 1 as const,
-        nowMs: dayMs - back * DAY_MS,
-      })),
-    );
+    await engine.admit(made.map(({ token }) => requestWith(token, { nowMs: dayMs - back * DAY_MS })));
   }
   const from = new Date(dayMs - 39 * DAY_MS).toISOString().slice(0, 10);
   const { json } = await ask('GET', `/admin/v1/usage?from=${from}&by=key`);
