@@ -4,11 +4,7 @@ import { linesOf } from '../usage/log-files.js';
 import { checkPlans } from './show.js';
 
 /** Replays access logs under the plans of `file`. @param today file of the original plans, if known */
-export async function rehearsedLog(
-  file: string,
-  today: string | undefined,
-  logs: ReadonlyMap<string, string>,
-): Promise<Outcome> {
+export async function rehearsedLog(file: string, today: string | undefined, logs: ReadonlyMap<string, string>) {
   const { plansIn } = await import('../../gateway/config/load.js');
   const { Rehearsal: Made } = await import('../../gateway/usage/rehearsal/rehearsal.js');
   const then = today === undefined ? undefined : plansIn(today);

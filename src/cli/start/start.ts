@@ -184,10 +184,7 @@ async function prepare({ settings, environment, upstream }: Plan) {
 }
 
 /** People get a line per request, and warnings; with LOG_LEVEL set, the log is as in production. */
-function logDefaults(
-  { environment: name, log }: Settings,
-  environment: NodeJS.ProcessEnv,
-): Readonly<Record<string, string>> {
+function logDefaults({ environment: name, log }: Settings, environment: NodeJS.ProcessEnv) {
   if (readVariable(environment, 'LOG_LEVEL') !== '') return {};
   const isForPeople = name === 'development' && log.access === true && readVariable(environment, 'LOG_ACCESS') === '';
   return { LOG_LEVEL: 'warn', ...(isForPeople ? { LOG_ACCESS: 'text' } : {}) };

@@ -38,12 +38,6 @@ export interface RegistryParts extends Pick<FieldRules, 'scopes' | 'costs' | 'ac
   readonly clock?: Clock;
 }
 
-/** A key with its token, which is shown only once. */
-interface IssuedKey {
-  readonly record: KeyRecord;
-  readonly token: string;
-}
-
 /** The life cycle of keys: create, find, change, rotate, ban, revoke. */
 export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   readonly customers: CustomerRegistry;
@@ -86,10 +80,11 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
   }
 
   /**
+   * Returns the key with its token, which is shown only once.
    * @param body `{plan, name, note?, limits?, scopes?, expires?, key?}`; `key` imports a token of another form.
    * For a customer: `{customer, name, note?, scopes?, expires?}`
    */
-  async create(body: Body, actor = ANYBODY): Promise<IssuedKey> {
+  async create(body: Body, actor = ANYBODY) {
     const rules = await this.#rules();
     const { imported, customer, ...fields } = await readNewKey(body, rules, this.#parts.engine.customers);
     const { nowMs: atMs } = rules;
@@ -130,7 +125,7 @@ export class KeyRegistry extends RecordRegistry<KeyRecord, KeyFilter> {
    * past their own end; any other ends immediately.
    * @param holding hash of the secret that the holder presented: holders may replace only the newest
    */
-  async rotate(id: string, overlapMs: number, actor = ANYBODY, holding?: string): Promise<IssuedKey> {
+  async rotate(id: string, overlapMs: number, actor = ANYBODY, holding?: string) {
     checkOverlap(overlapMs);
     let token = '';
     const rotating = this.edit(id, actor, (record, nowMs) => {

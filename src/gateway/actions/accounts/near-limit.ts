@@ -1,5 +1,4 @@
 import { EVERY_OPERATION } from '../../admission/windows.js';
-import type { Verdict } from '../../admission/verdict.js';
 import type { Page } from '../../accounts/listing.js';
 import type { AdmissionEngine } from '../../store/port.js';
 import type { KeyRecord } from '../../store/records/key.js';
@@ -10,11 +9,8 @@ const AT_ONCE = 200;
 const SCAN_COUNT = 2_000;
 
 /** Returns what each of these keys has left, as admission would report it; null for one that is refused. */
-export async function standingsOf(
-  { admit }: Pick<AdmissionEngine, 'admit'>,
-  keys: readonly Pick<KeyRecord, 'id' | 'secrets'>[],
-): Promise<readonly (Exclude<Verdict, { outcome: 'unknown_key' }> | null)[]> {
-  const verdicts = await admit(
+export async function standingsOf(engine: Pick<AdmissionEngine, 'admit'>, keys: readonly KeyRecord[]) {
+  const verdicts = await engine.admit(
     keys.map(({ id, secrets }) => {
       const subject = { kind: 'key', id, secretHash: secrets[0]?.hash ?? '' } as const;
       return { subject, operation: EVERY_OPERATION, scope: null, cost: 0 };
@@ -41,15 +37,13 @@ export async function listNearLimit(
     // Never more than fit: the cursor belongs to the last key of a batch.
     const { records, cursor: next } = await read(after, Math.min(AT_ONCE, count - near.length));
     const standings = await standingsOf(engine, records);
-    near.push(...records.filter((_, n) => (standings[n]?.windows ?? []).some((window) => isNear(window, percent))));
+    const isNear = (_: KeyRecord, n: number): boolean =>
+      (standings[n]?.windows ?? []).some(
+        ({ limit, remaining }) => limit !== 'unlimited' && 100 * (limit - remaining) >= percent * limit,
+      );
+    near.push(...records.filter(isNear));
     after = next;
     if (after === null || near.length >= count) break;
   }
   return { records: near, cursor: after };
-}
-
-type Window = Exclude<Verdict, { outcome: 'unknown_key' }>['windows'][number];
-
-function isNear({ limit, remaining }: Window, percent: number): boolean {
-  return limit !== 'unlimited' && 100 * (limit - remaining) >= percent * limit;
 }

@@ -39,10 +39,7 @@ export function keyView(plans: Plans, key: HeldKey, ban: Ban | undefined, nowMs:
 }
 
 /** Returns customers as they are now. */
-export async function customerViews(
-  { registry }: AdminParts,
-  customers: readonly CustomerRecord[],
-): Promise<readonly object[]> {
+export async function customerViews({ registry }: AdminParts, customers: readonly CustomerRecord[]) {
   const nowMs = await registry.nowMs();
   return customers.map((record) => customerView(record, nowMs, registry.plans()));
 }

@@ -9,10 +9,7 @@ interface Request extends Omit<Call, 'query'> {
 }
 
 /** Performs an action. The caller has checked the role. */
-export async function perform(
-  action: Action,
-  { search, ...request }: Request,
-): Promise<{ readonly answer: Answer; readonly status: number }> {
+export async function perform(action: Action, { search, ...request }: Request) {
   const query = readQuery(search, action.query ?? {});
   const answer = (await action.handle({ ...request, query })) as Answer;
   const status = (answer !== undefined && 'json' in answer ? answer.status : undefined) ?? statusOf(action);

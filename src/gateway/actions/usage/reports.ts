@@ -67,10 +67,7 @@ export const USAGE_ACTIONS: readonly Action[] = [
 ];
 
 /** Returns what a query asks for, and the store's time. */
-export async function reportRange(
-  parts: AdminParts,
-  query: ReportQuery,
-): Promise<{ readonly range: ReportRange; readonly nowMs: number }> {
+export async function reportRange(parts: AdminParts, query: ReportQuery) {
   const nowMs = await parts.registry.nowMs();
   const whose = await whoseOf(parts, query);
   const asked = { ...rangeOf(query, nowMs), ...whose };
@@ -122,15 +119,10 @@ export async function* limited<Piece>(
     mayWait && running.mayWait >= MAX_AT_ONCE - 1
       ? [running.mayWait, MAX_AT_ONCE - 1, 'reports on days that may be in the archive']
       : [running.all, MAX_AT_ONCE, 'reports'];
-  if (count >= max)
-    throw new AdminRefusal(
-      503,
-      'busy',
-      `${max} ${what} are already being created. Wait for one to finish, then try again.`,
-      {
-        'Retry-After': '5',
-      },
-    );
+  if (count >= max) {
+    const message = `${max} ${what} are already being created. Wait for one to finish, then try again.`;
+    throw new AdminRefusal(503, 'busy', message, { 'Retry-After': '5' });
+  }
   running.all += 1;
   running.mayWait += mayWait ? 1 : 0;
   try {
