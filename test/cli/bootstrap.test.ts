@@ -20,10 +20,7 @@ import { packageRoot } from '../../src/shared/package-root.js';
 import { run } from './programs.js';
 
 /** A small project of the same shape, whose `petgate` says how it was called and ends with code 7. */
-function project(
-  t: Test,
-  more: Readonly<Record<string, string>> = {},
-): { readonly write: (path: string, text: string) => void; readonly at: (path: string) => string } {
+function project(t: Test, more: Readonly<Record<string, string>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'petgate-bootstrap-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const at = (path: string): string => join(folder, path);
@@ -53,7 +50,7 @@ function bootstrap(folder: string, word = 'start', env: NodeJS.ProcessEnv = {}, 
   return run([join(folder, 'src/bootstrap.mjs'), word], { ...user, env: surroundings });
 }
 
-t.test('start builds once, hands over, and ends with the same exit code', async (t: Test) => {
+t.test('start builds once, hands over, and ends with the same exit code', async (t) => {
   const { at } = project(t);
   const first = await bootstrap(at('.'));
   t.ok(statSync(at('dist/program/main.js')).mode & 0o100, '`./petgate` can run what was built');
@@ -61,7 +58,7 @@ t.test('start builds once, hands over, and ends with the same exit code', async 
   t.match(await bootstrap(at('.')), { code: 7, stdout: /^called start\n$/, stderr: '' });
 });
 
-t.test('a changed source, a lost output and a lost source are each built again', async (t: Test) => {
+t.test('a changed source, a lost output and a lost source are each built again', async (t) => {
   const { at, write } = project(t, { 'src/old-process.ts': 'export const old = 1;\n' });
   await bootstrap(at('.'));
   t.ok(existsSync(at('dist/program/old-process.js')));
@@ -74,7 +71,7 @@ t.test('a changed source, a lost output and a lost source are each built again',
   t.notOk(existsSync(at('dist/program/old-process.js')), 'an output without a source would still run');
 });
 
-t.test('a build that fails says why, ends with 1, and is tried again', async (t: Test) => {
+t.test('a build that fails says why, ends with 1, and is tried again', async (t) => {
   const { at } = project(t, { 'src/wrong-process.ts': 'export const wrong = ;\n' });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const failed = await bootstrap(at('.'));
@@ -83,7 +80,7 @@ t.test('a build that fails says why, ends with 1, and is tried again', async (t:
   }
 });
 
-t.test('a registry that cannot be reached ends the first start with a sentence', async (t: Test) => {
+t.test('a registry that cannot be reached ends the first start with a sentence', async (t) => {
   const { at } = project(t);
   rmSync(at('node_modules'));
   const failed = await bootstrap(at('.'), 'start', {
@@ -93,7 +90,7 @@ t.test('a registry that cannot be reached ends the first start with a sentence',
   t.match(failed, { code: 1, stderr: /^The package registry cannot be reached \(ECONNREFUSED\)/ });
 });
 
-t.test('where there is no npm, that is all it says', async (t: Test) => {
+t.test('where there is no npm, that is all it says', async (t) => {
   const { at } = project(t);
   rmSync(at('node_modules'));
   const failed = await bootstrap(at('.'), 'start', { PATH: at('empty') });
@@ -101,7 +98,7 @@ t.test('where there is no npm, that is all it says', async (t: Test) => {
   t.notMatch(failed.stderr, 'not answered yet');
 });
 
-t.test('too old a Node is one clear line, and an unknown command is exit code 2', async (t: Test) => {
+t.test('too old a Node is one clear line, and an unknown command is exit code 2', async (t) => {
   const { at, write } = project(t);
   t.match(await bootstrap(at('.'), 'strat'), { code: 2, stderr: /start \| dev \| lint/ });
   write('package.json', JSON.stringify({ type: 'module', engines: { node: '>=99.0.0' } }));
@@ -112,7 +109,7 @@ t.test('too old a Node is one clear line, and an unknown command is exit code 2'
   });
 });
 
-t.test('through a symbolic link it does the same', async (t: Test) => {
+t.test('through a symbolic link it does the same', async (t) => {
   const { at } = project(t);
   const link = `${at('.')}-link`;
   symlinkSync(at('.'), link);
@@ -128,7 +125,7 @@ t.test('through a symbolic link it does the same', async (t: Test) => {
 /** Debian's `nobody`, for whom nothing here is writable; root may write everywhere. */
 const STRANGER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-t.test('a folder that may not be written: what is built runs, what is not says so in a line', async (t: Test) => {
+t.test('a folder that may not be written: what is built runs, what is not says so in a line', async (t) => {
   const { at } = project(t);
   await bootstrap(at('.'));
   // Installed by npm itself, which leaves no stamp of ours.

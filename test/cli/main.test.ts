@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { dataFolder, petgate, surroundings } from './programs.js';
 
 t.test(
   'a key is created, shown, listed, changed, rotated, disabled, enabled, revoked; exit code 0 each time',
-  async (t: Test) => {
+  async (t) => {
     const { run, json } = await operator(t);
     const made = await json('keys', 'create', '--plan', 'free', '--name', 'My app', '--scope', 'pets:read');
     const [id, key] = [String(made['id']), String(made['key'])];
@@ -55,7 +54,7 @@ t.test(
   },
 );
 
-t.test('every listing speaks JSON', async (t: Test) => {
+t.test('every listing speaks JSON', async (t) => {
   const { run, json } = await operator(t);
   const limits = ['--minute', '5000', '--day', 'unlimited', '--month', '900000'];
   const id = String((await json('keys', 'create', '--plan', 'enterprise', '--name', 'Big', ...limits))['id']);
@@ -67,7 +66,7 @@ t.test('every listing speaks JSON', async (t: Test) => {
   t.match(await json('usage'), { rows: [], totals: { requests: 0 } });
 });
 
-t.test('a key of another form is read from standard input, never from the command line', async (t: Test) => {
+t.test('a key of another form is read from standard input, never from the command line', async (t) => {
   const { env, run } = await operator(t, {}, { acceptImported: true });
   const made = await petgate(
     ['keys', 'create', '--plan', 'free', '--name', 'Old app', '--import', '--json'],
@@ -81,7 +80,7 @@ t.test('a key of another form is read from standard input, never from the comman
   t.notMatch(whole.stderr, 'secretsecret', 'and not repeated');
 });
 
-t.test('exit code 1: what the gateway refuses, in its own words', async (t: Test) => {
+t.test('exit code 1: what the gateway refuses, in its own words', async (t) => {
   const { run } = await operator(t);
   for (const [expected, ...args] of [
     ['did you mean "free"', 'keys', 'create', '--plan', 'fre', '--name', 'x'],
@@ -102,7 +101,7 @@ t.test('exit code 1: what the gateway refuses, in its own words', async (t: Test
   }
 });
 
-t.test('exit code 2: wrong use, with a hint', async (t: Test) => {
+t.test('exit code 2: wrong use, with a hint', async (t) => {
   const env = surroundings(dataFolder(t));
   for (const [expected, ...args] of [
     ['Did you mean keys?', 'kyes'],
@@ -123,7 +122,7 @@ t.test('exit code 2: wrong use, with a hint', async (t: Test) => {
   }
 });
 
-t.test('exit code 0: help and version, with examples, without a gateway', async (t: Test) => {
+t.test('exit code 0: help and version, with examples, without a gateway', async (t) => {
   const env = surroundings(dataFolder(t));
   for (const args of [['--help'], ['keys', '--help'], ['bans', '--help'], ['usage', '--help'], ['config', '--help']]) {
     t.match(await command(args, env), { code: 0, stdout: 'Examples:' });
@@ -133,7 +132,7 @@ t.test('exit code 0: help and version, with examples, without a gateway', async 
 
 t.test(
   'a gateway that is not running, and a token that is missing or wrong, are each told in a clear line',
-  async (t: Test) => {
+  async (t) => {
     const folder = dataFolder(t);
     const list = (port: number | string) =>
       command(['keys', 'list'], surroundings(folder, { ADMIN_PORT: String(port) }));
@@ -151,7 +150,7 @@ t.test(
   },
 );
 
-t.test('config check reads what the gateway would read', async (t: Test) => {
+t.test('config check reads what the gateway would read', async (t) => {
   const folder = dataFolder(t);
   t.match(await command(['config', 'check'], surroundings(folder, { ADMIN_PORT: '9191' })), {
     code: 0,
@@ -164,48 +163,45 @@ t.test('config check reads what the gateway would read', async (t: Test) => {
   t.notMatch(refused.stderr, '    at ');
 });
 
-t.test(
-  'config check names every problem of tokens and secrets, as the start does, and repeats none',
-  async (t: Test) => {
-    const [folder, started] = [dataFolder(t), dataFolder(t)];
-    const long = 'hunter2-hunter2-hunter2';
-    const bad = join(folder, 'bad.yaml');
-    writeFileSync(bad, 'listne:\n  port: 1\n');
-    const unreadable = join(folder, 'unreadable');
-    for (const name of ['admin-token', 'internal-token']) mkdirSync(join(unreadable, name), { recursive: true });
-    for (const [more, ...words] of [
-      [
-        { PETGATE_ADMIN_TOKEN: 'hunter2', PETGATE_INTERNAL_TOKEN: 'hunter2 hunter2 hunter2' },
-        'PETGATE_ADMIN_TOKEN must have 16 characters or more',
-        'PETGATE_INTERNAL_TOKEN must be visible ASCII characters without spaces',
-      ],
-      [{ PETGATE_ADMIN_TOKEN: long, PETGATE_INTERNAL_TOKEN: long }, 'are the same'],
-      [
-        { PETGATE_ADMIN_TOKEN: 'hunter2', PETGATE_EVENTS_URL: 'https://hooks.example.com/' },
-        'PETGATE_ADMIN_TOKEN must have 16',
-        'Events are sent signed: set PETGATE_EVENTS_SECRET',
-      ],
-      [
-        { PETGATE_DATA: unreadable },
-        /the file internal-token in .* can't be read \(EISDIR\).* or set PETGATE_INTERNAL_TOKEN/,
-        /the file admin-token in .* can't be read \(EISDIR\).* or set PETGATE_ADMIN_TOKEN/,
-      ],
-    ] as const) {
-      for (const args of [['config', 'check'], ['gateway']]) {
-        const refused = await petgate(args, surroundings(args[0] === 'gateway' ? started : folder, more));
-        t.match(refused, { code: 1, stdout: '' }, JSON.stringify(refused));
-        for (const word of words) t.match(refused.stderr, word);
-        t.notMatch(refused.stderr, /hunter2|    at /);
-      }
+t.test('config check names every problem of tokens and secrets, as the start does, and repeats none', async (t) => {
+  const [folder, started] = [dataFolder(t), dataFolder(t)];
+  const long = 'hunter2-hunter2-hunter2';
+  const bad = join(folder, 'bad.yaml');
+  writeFileSync(bad, 'listne:\n  port: 1\n');
+  const unreadable = join(folder, 'unreadable');
+  for (const name of ['admin-token', 'internal-token']) mkdirSync(join(unreadable, name), { recursive: true });
+  for (const [more, ...words] of [
+    [
+      { PETGATE_ADMIN_TOKEN: 'hunter2', PETGATE_INTERNAL_TOKEN: 'hunter2 hunter2 hunter2' },
+      'PETGATE_ADMIN_TOKEN must have 16 characters or more',
+      'PETGATE_INTERNAL_TOKEN must be visible ASCII characters without spaces',
+    ],
+    [{ PETGATE_ADMIN_TOKEN: long, PETGATE_INTERNAL_TOKEN: long }, 'are the same'],
+    [
+      { PETGATE_ADMIN_TOKEN: 'hunter2', PETGATE_EVENTS_URL: 'https://hooks.example.com/' },
+      'PETGATE_ADMIN_TOKEN must have 16',
+      'Events are sent signed: set PETGATE_EVENTS_SECRET',
+    ],
+    [
+      { PETGATE_DATA: unreadable },
+      /the file internal-token in .* can't be read \(EISDIR\).* or set PETGATE_INTERNAL_TOKEN/,
+      /the file admin-token in .* can't be read \(EISDIR\).* or set PETGATE_ADMIN_TOKEN/,
+    ],
+  ] as const) {
+    for (const args of [['config', 'check'], ['gateway']]) {
+      const refused = await petgate(args, surroundings(args[0] === 'gateway' ? started : folder, more));
+      t.match(refused, { code: 1, stdout: '' }, JSON.stringify(refused));
+      for (const word of words) t.match(refused.stderr, word);
+      t.notMatch(refused.stderr, /hunter2|    at /);
     }
-    const both = surroundings(folder, { PETGATE_CONFIG: bad, PETGATE_ADMIN_TOKEN: 'hunter2' });
-    const words = /bad\.yaml:1[^]*PETGATE_ADMIN_TOKEN must have 16/;
-    t.match(await command(['config', 'check'], both), { code: 1, stderr: words }, 'beside those of the settings');
-    const fine = { PETGATE_ADMIN_TOKEN: `${long}1`, PETGATE_INTERNAL_TOKEN: `${long}2` };
-    t.equal((await command(['config', 'check'], surroundings(folder, fine))).code, 0);
-    t.same(readdirSync(folder).sort(), ['bad.yaml', 'unreadable'], 'and nothing is made');
-  },
-);
+  }
+  const both = surroundings(folder, { PETGATE_CONFIG: bad, PETGATE_ADMIN_TOKEN: 'hunter2' });
+  const words = /bad\.yaml:1[^]*PETGATE_ADMIN_TOKEN must have 16/;
+  t.match(await command(['config', 'check'], both), { code: 1, stderr: words }, 'beside those of the settings');
+  const fine = { PETGATE_ADMIN_TOKEN: `${long}1`, PETGATE_INTERNAL_TOKEN: `${long}2` };
+  t.equal((await command(['config', 'check'], surroundings(folder, fine))).code, 0);
+  t.same(readdirSync(folder).sort(), ['bad.yaml', 'unreadable'], 'and nothing is made');
+});
 
 t.test('output that cannot be written is an error; a reader that has enough is none', (t) => {
   const program = join(packageRoot, 'dist/program/main.js');

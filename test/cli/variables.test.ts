@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Test } from 'tap';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { openRedisEngine } from '../../src/gateway/store/redis/engine.js';
 import { keyRecord } from '../gateway/admission/key-record.js';
@@ -20,7 +19,7 @@ const MISSPELT = {
   PETGATE_EVENT_URL: 'PETGATE_EVENTS_URL',
 };
 
-t.test('gateway, pets, start and config check refuse a misspelt variable, and say which is meant', async (t: Test) => {
+t.test('gateway, pets, start and config check refuse a misspelt variable, and say which is meant', async (t) => {
   const env = surroundings(dataFolder(t), Object.fromEntries(Object.keys(MISSPELT).map((name) => [name, '2'])));
   for (const args of [['gateway'], ['pets'], ['start'], ['config', 'check']]) {
     const program = begin(t, args, env);
@@ -33,7 +32,7 @@ t.test('gateway, pets, start and config check refuse a misspelt variable, and sa
   }
 });
 
-t.test('what Kubernetes says of Services beside is no mistake, and no port', async (t: Test) => {
+t.test('what Kubernetes says of Services beside is no mistake, and no port', async (t) => {
   const links = {
     PETGATE_GATEWAY_SERVICE_HOST: '10.0.0.1',
     PETGATE_GATEWAY_SERVICE_PORT_HTTP: '80',
@@ -45,7 +44,7 @@ t.test('what Kubernetes says of Services beside is no mistake, and no port', asy
   t.match(await command(['config', 'check'], surroundings(dataFolder(t), links)), { code: 0, stderr: '' });
 });
 
-t.test('production without Redis has to be asked for', async (t: Test) => {
+t.test('production without Redis has to be asked for', async (t) => {
   const folder = dataFolder(t);
   const check = async (more: string, env: NodeJS.ProcessEnv = {}): Promise<unknown> => {
     const file = join(folder, 'gateway.yaml');
@@ -60,7 +59,7 @@ t.test('production without Redis has to be asked for', async (t: Test) => {
   t.match(await check('store: { engine: redis }\n'), { code: 1, stderr: /REDIS_URL/ });
 });
 
-t.test('config check names the variable that is wrong, and refuses what the gateway would', async (t: Test) => {
+t.test('config check names the variable that is wrong, and refuses what the gateway would', async (t) => {
   const folder = dataFolder(t);
   const check = (env: NodeJS.ProcessEnv): ReturnType<typeof command> =>
     command(['config', 'check'], surroundings(folder, env));
@@ -87,7 +86,7 @@ t.test('config check names the variable that is wrong, and refuses what the gate
   t.match(await check({ PETGATE_CONFIG: file }), { code: 1, stderr: /plans\.yaml:1:1: the plan anonymous is missing/ });
 });
 
-t.test('config check prints what would run, and --store asks the store', async (t: Test) => {
+t.test('config check prints what would run, and --store asks the store', async (t) => {
   const folder = dataFolder(t);
   const redis = await redisFor(t);
   const env = surroundings(folder, {

@@ -1,8 +1,7 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { operator } from '../operator.js';
 
-t.test('a customer is made, gets keys, is changed, reported and closed', async (t: Test) => {
+t.test('a customer is made, gets keys, is changed, reported and closed', async (t) => {
   const { run, json } = await operator(t);
   t.match(await run('customers', 'list'), { code: 0, stdout: 'No customers.\n' });
   const made = await run('customers', 'create', '--name', 'Big shop', '--plan', 'pro', '--reference', 'C-1042');
@@ -25,7 +24,7 @@ t.test('a customer is made, gets keys, is changed, reported and closed', async (
   t.match((await run('customers', 'history', id)).stdout, /closed +status: enabled → closed/);
 });
 
-t.test('wrong use is told', async (t: Test) => {
+t.test('wrong use is told', async (t) => {
   const { run } = await operator(t);
   for (const [args, code, words] of [
     [['customers', 'create', '--name', 'x'], 2, "required option '--plan <plan>' not specified"],

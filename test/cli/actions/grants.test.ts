@@ -1,13 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Test } from 'tap';
 import { operator } from '../operator.js';
 
 const UNTIL = '2100-12-01T00:00:00Z';
 
 for (const collection of ['keys', 'customers'] as const) {
-  t.test(`${collection}: more for a while, listed, shown, withdrawn`, async (t: Test) => {
+  t.test(`${collection}: more for a while, listed, shown, withdrawn`, async (t) => {
     const { run, json } = await operator(t);
     const id = String((await json(collection, 'create', '--plan', 'free', '--name', 'Ada'))['id']);
     t.match(await run(collection, 'grants', id), { code: 0, stdout: 'No grants in force.\n' });
@@ -26,7 +25,7 @@ for (const collection of ['keys', 'customers'] as const) {
     t.match((await run(collection, 'show', id)).stdout, /^grants +-$/m);
   });
 
-  t.test(`${collection}: all that is stored is exported, and names are erased`, async (t: Test) => {
+  t.test(`${collection}: all that is stored is exported, and names are erased`, async (t) => {
     const { folder, run, json } = await operator(t);
     const made = await json(collection, 'create', '--plan', 'free', '--name', 'Ada', '--note', 'pays late');
     const id = String(made['id']);
@@ -47,7 +46,7 @@ for (const collection of ['keys', 'customers'] as const) {
   });
 }
 
-t.test('a grant that is none says what to write instead', async (t: Test) => {
+t.test('a grant that is none says what to write instead', async (t) => {
   const { run, registry } = await operator(t);
   const { id } = (await registry.create({ plan: 'free', name: 'Ada' })).record;
   for (const [args, code, words] of [
@@ -64,7 +63,7 @@ t.test('a grant that is none says what to write instead', async (t: Test) => {
   }
 });
 
-t.test('an export is of one key, which there must be', async (t: Test) => {
+t.test('an export is of one key, which there must be', async (t) => {
   const { run } = await operator(t);
   t.match(await run('keys', 'export'), { code: 2, stderr: /missing required argument/ });
   t.match(await run('keys', 'export', 'abcdefghijkl'), { code: 1, stderr: /no key has this id/ });

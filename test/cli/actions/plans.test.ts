@@ -1,14 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Test } from 'tap';
 import { operator } from '../operator.js';
 
 const BAN = 'ban: { after: 30 }';
 const FREE = `free: { limits: { minute: 60, day: 1000 }, ${BAN} }`;
 const ANONYMOUS = `anonymous: { limits: { minute: 9, day: 90 }, ${BAN} }`;
 
-t.test('plans are listed with who has them, and a file is checked against the store', async (t: Test) => {
+t.test('plans are listed with who has them, and a file is checked against the store', async (t) => {
   const { registry, ask, folder, run } = await operator(t);
   const pro = await registry.create({ plan: 'pro', name: 'A' });
   await registry.create({ plan: 'pro', name: 'B' });

@@ -1,9 +1,8 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { command } from '../commands.js';
 import { operator } from '../operator.js';
 
-t.test('a token is made, shown once, used, listed and revoked', async (t: Test) => {
+t.test('a token is made, shown once, used, listed and revoked', async (t) => {
   const { env, run, json } = await operator(t);
   const runWith = (token: string, ...args: readonly string[]) => command(args, { ...env, PETGATE_ADMIN_TOKEN: token });
   t.match(await run('tokens', 'list'), { code: 0, stdout: 'No admin tokens but the one of the environment.\n' });
@@ -41,7 +40,7 @@ t.test('a token is made, shown once, used, listed and revoked', async (t: Test) 
   t.match(await run('tokens', 'revoke', id), { code: 1, stderr: 'no admin token has this id' });
 });
 
-t.test('those that have ended are marked, and removed all at once', async (t: Test) => {
+t.test('those that have ended are marked, and removed all at once', async (t) => {
   let nowMs = Date.UTC(2026, 10, 22);
   const { run, json } = await operator(t, {}, { clock: () => Promise.resolve(nowMs) });
   const create = (name: string, ...more: readonly string[]) =>
@@ -64,7 +63,7 @@ t.test('those that have ended are marked, and removed all at once', async (t: Te
   t.match(await run('tokens', 'revoke', '--expired'), { code: 0, stdout: '1 expired token is gone.\n' });
 });
 
-t.test('wrong use is told, and a whole token on the command line is not repeated', async (t: Test) => {
+t.test('wrong use is told, and a whole token on the command line is not repeated', async (t) => {
   const { run } = await operator(t);
   for (const [args, code, words] of [
     [['create', '--name', 'x'], 2, "required option '--role <role>' not specified"],

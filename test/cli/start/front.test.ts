@@ -6,16 +6,11 @@ import { packageRoot } from '../../../src/shared/package-root.js';
 import { checkHonest } from '../../answers/honest.js';
 import { exchangeRaw, type RawAnswer } from '../../servers/raw.js';
 import { startUpstream } from '../../servers/upstream.js';
-import { begin, dataFolder, petgate, surroundings, type Running } from '../programs.js';
+import { begin, dataFolder, petgate, surroundings } from '../programs.js';
 import { end, ready } from './ready.js';
 
 /** In a folder of its own, which is all that it knows. */
-async function startIn(
-  t: Test,
-  folder: string,
-  args: readonly string[],
-  more: NodeJS.ProcessEnv = {},
-): Promise<{ readonly running: Running; readonly url: string; readonly shown: readonly string[] }> {
+async function startIn(t: Test, folder: string, args: readonly string[], more: NodeJS.ProcessEnv = {}) {
   const env = { ...surroundings(folder, more), PETGATE_DATA: '' };
   const running = begin(t, ['start', ...args], env, folder);
   const url = (await ready(running)).get('gateway')!;

@@ -14,7 +14,7 @@ import { end, isAlive, ready, startBoth } from './ready.js';
 
 const hasProc = process.platform === 'linux';
 
-t.test('the first start shows a key that works, the second keeps the data and makes none', async (t: Test) => {
+t.test('the first start shows a key that works, the second keeps the data and makes none', async (t) => {
   const env = surroundings(dataFolder(t));
   const first = begin(t, ['start'], env);
   const urls = await ready(first);
@@ -36,7 +36,7 @@ t.test('the first start shows a key that works, the second keeps the data and ma
   await end(t, second);
 });
 
-t.test('each request is a line for people, without query and keys; LOG_LEVEL brings the JSON', async (t: Test) => {
+t.test('each request is a line for people, without query and keys; LOG_LEVEL brings the JSON', async (t) => {
   const show = async (more: NodeJS.ProcessEnv): Promise<string> => {
     const running = begin(t, ['start'], surroundings(dataFolder(t), more));
     const url = (await ready(running)).get('gateway')!;
@@ -91,7 +91,7 @@ t.test(
   },
 );
 
-t.test('a taken port is one clear line, and nothing is started', async (t: Test) => {
+t.test('a taken port is one clear line, and nothing is started', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
@@ -107,7 +107,7 @@ t.test('a taken port is one clear line, and nothing is started', async (t: Test)
   }
 });
 
-t.test('the port to take instead is one there is', async (t: Test) => {
+t.test('the port to take instead is one there is', async (t) => {
   const server = createServer()
     .listen(65_535, '127.0.0.1')
     .on('error', () => undefined);
@@ -120,7 +120,7 @@ t.test('the port to take instead is one there is', async (t: Test) => {
   t.match({ code, stderr }, { code: 1, stderr: /^error: Port 65535 on 127\.0\.0\.1 is in use; .*PORT=65435\n$/ });
 });
 
-t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !hasProc }, async (t: Test) => {
+t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !hasProc }, async (t) => {
   const { running, pids } = await startBoth(t);
   running.child.kill('SIGINT');
   running.child.kill('SIGINT');
@@ -129,7 +129,7 @@ t.test('a stop leaves nothing behind, and says nothing of a crash', { skip: !has
   t.notMatch(running.output(), 'ended by itself');
 });
 
-t.test('a start that can not work ends with exit code 1 and says why', async (t: Test) => {
+t.test('a start that can not work ends with exit code 1 and says why', async (t) => {
   const { code, stderr } = await petgate(
     ['start'],
     surroundings(dataFolder(t), { DATABASE_URL: 'postgres://127.0.0.1:1/none' }),

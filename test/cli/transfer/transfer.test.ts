@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Test } from 'tap';
 import { command } from '../commands.js';
 import { operator } from '../operator.js';
 
@@ -13,7 +12,7 @@ function fileOf(count: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-t.test('a file of keys is imported; the store is exported, and imported again without a change', async (t: Test) => {
+t.test('a file of keys is imported; the store is exported, and imported again without a change', async (t) => {
   const { folder, env, run, json } = await operator(t, {}, { acceptImported: true });
   const file = join(folder, 'old.jsonl');
   writeFileSync(file, fileOf(1_500));
@@ -37,7 +36,7 @@ t.test('a file of keys is imported; the store is exported, and imported again wi
 
 t.test(
   'one invalid line among many: exit code 1, it is named on a line of its own; of a file nothing is imported',
-  async (t: Test) => {
+  async (t) => {
     const { folder, env, run } = await operator(t, {}, { acceptImported: true });
     const lines = fileOf(1_200).split('\n');
     lines[700] = '{"hash":"abc","plan":"por","name":"x"}';
@@ -59,7 +58,7 @@ t.test(
   },
 );
 
-t.test('a file that is not there, and one that cannot be written, are told in a clear line', async (t: Test) => {
+t.test('a file that is not there, and one that cannot be written, are told in a clear line', async (t) => {
   const { folder, run } = await operator(t, {}, { acceptImported: true });
   t.match(await run('keys', 'import', join(folder, 'nothing')), {
     code: 1,

@@ -1,10 +1,9 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { makeToken, parseToken } from '../../../src/gateway/accounts/token.js';
 import { keyRecord } from '../admission/key-record.js';
 import { free, judge, linesOf, openRegistry, openStore, refusal } from './store.js';
 
-t.test('a rotation keeps the older secrets good until their overlap is over, two of them at most', async (t: Test) => {
+t.test('a rotation keeps the older secrets good until their overlap is over, two of them at most', async (t) => {
   const { engine } = openStore(t);
   const nowMs = Date.now();
   const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
@@ -30,48 +29,45 @@ t.test('a rotation keeps the older secrets good until their overlap is over, two
     t.equal((await refusal(registry.rotate(id, badMs))).kind, 'invalid');
 });
 
-t.test(
-  'a rotation never gives a secret a later end than it had, and never leaves more than one without',
-  async (t: Test) => {
-    const { engine } = openStore(t);
-    const nowMs = Date.now();
-    const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
-    const inDays = (days: number): number => nowMs + days * 86_400_000;
-    const ending = (days: number): { oldSecretEnds: string } => ({
-      oldSecretEnds: new Date(inDays(days)).toISOString(),
-    });
-    const cases: readonly (readonly [
-      before: readonly (number | null)[],
-      overlapDays: number,
-      after: readonly number[],
-      changed: Readonly<Record<string, unknown>>,
-    ])[] = [
-      [[inDays(30)], 1, [inDays(1)], ending(1)],
-      [[inDays(0.5)], 1, [inDays(0.5)], ending(0.5)],
-      [[null, null], 1, [inDays(1), inDays(1)], ending(1)],
-      [[null, inDays(0.5), null], 1, [inDays(1), inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
-      [[inDays(0.5), null], 1, [inDays(1), inDays(0.5)], ending(1)],
-      [[null, null], 0, [], { ...ending(0), othersEndedAtOnce: 1 }],
-      [[inDays(-1)], 1, [], { oldSecretEnds: null }],
-      [[inDays(-1), null], 1, [inDays(1)], ending(1)],
-    ];
-    for (const [ends, overlapDays, after, changed] of cases) {
-      const title = JSON.stringify([ends, overlapDays]);
-      const { id } = makeToken('staging');
-      const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
-      await engine.keys.write(keyRecord(id, { secrets }), { atMs: 0, action: 'imported', changed: {} });
-      const { record } = await registry.rotate(id, overlapDays * 86_400_000);
-      t.same(
-        record.secrets.map(({ endsAtMs }) => endsAtMs),
-        [null, ...after],
-        title,
-      );
-      t.same((await registry.history(id)).at(-1)?.changed, changed, title);
-    }
-  },
-);
+t.test('a rotation never gives a secret a later end than it had, and never leaves more than one without', async (t) => {
+  const { engine } = openStore(t);
+  const nowMs = Date.now();
+  const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });
+  const inDays = (days: number): number => nowMs + days * 86_400_000;
+  const ending = (days: number): { oldSecretEnds: string } => ({
+    oldSecretEnds: new Date(inDays(days)).toISOString(),
+  });
+  const cases: readonly (readonly [
+    before: readonly (number | null)[],
+    overlapDays: number,
+    after: readonly number[],
+    changed: Readonly<Record<string, unknown>>,
+  ])[] = [
+    [[inDays(30)], 1, [inDays(1)], ending(1)],
+    [[inDays(0.5)], 1, [inDays(0.5)], ending(0.5)],
+    [[null, null], 1, [inDays(1), inDays(1)], ending(1)],
+    [[null, inDays(0.5), null], 1, [inDays(1), inDays(1)], { ...ending(1), othersEndedAtOnce: 1 }],
+    [[inDays(0.5), null], 1, [inDays(1), inDays(0.5)], ending(1)],
+    [[null, null], 0, [], { ...ending(0), othersEndedAtOnce: 1 }],
+    [[inDays(-1)], 1, [], { oldSecretEnds: null }],
+    [[inDays(-1), null], 1, [inDays(1)], ending(1)],
+  ];
+  for (const [ends, overlapDays, after, changed] of cases) {
+    const title = JSON.stringify([ends, overlapDays]);
+    const { id } = makeToken('staging');
+    const secrets = ends.map((endsAtMs, place) => ({ hash: `secret ${place}`, endsAtMs }));
+    await engine.keys.write(keyRecord(id, { secrets }), { atMs: 0, action: 'imported', changed: {} });
+    const { record } = await registry.rotate(id, overlapDays * 86_400_000);
+    t.same(
+      record.secrets.map(({ endsAtMs }) => endsAtMs),
+      [null, ...after],
+      title,
+    );
+    t.same((await registry.history(id)).at(-1)?.changed, changed, title);
+  }
+});
 
-t.test('of imported secrets without an end two stay good for the overlap', async (t: Test) => {
+t.test('of imported secrets without an end two stay good for the overlap', async (t) => {
   const { engine } = openStore(t);
   const nowMs = Date.now();
   const registry = openRegistry(engine, { clock: () => Promise.resolve(nowMs) });

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { reasonsAgainst, type HeldKey } from '../../../src/gateway/accounts/state.js';
 import { keyRecord } from '../admission/key-record.js';
@@ -9,7 +8,7 @@ import { PLANS } from '../../conformance/cast.js';
 const NOW_MS = 10 * DAY_MS;
 const BAN = { keyId: 'k', untilMs: NOW_MS + 1, level: 1, note: null };
 
-t.test('the first reason is the one that a gateway refuses by', (t: Test) => {
+t.test('the first reason is the one that a gateway refuses by', (t) => {
   for (const [changes, ban, reasons] of [
     [{}, undefined, []],
     [{}, BAN, ['banned']],

@@ -1,10 +1,9 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { linesOf, openBoth, openRegistry } from '../store.js';
 
 const PRO = { name: 'Big shop', plan: 'pro' };
 
-t.test('a change loses against another only until it is made again on what that left', async (t: Test) => {
+t.test('a change loses against another only until it is made again on what that left', async (t) => {
   const { customers } = openBoth(t).registry;
   const { id } = await customers.create(PRO, 'Zoë');
   await Promise.all(Array.from({ length: 5 }, (_, n) => customers.change(id, { note: `${n}` }, 'Zoë')));
@@ -15,7 +14,7 @@ t.test('a change loses against another only until it is made again on what that 
   );
 });
 
-t.test('its history begins with what was said of it', async (t: Test) => {
+t.test('its history begins with what was said of it', async (t) => {
   const { customers } = openBoth(t).registry;
   const changed = async (body: object): Promise<unknown> => {
     const { id } = await customers.create({ ...PRO, ...body }, 'Zoë');
@@ -25,7 +24,7 @@ t.test('its history begins with what was said of it', async (t: Test) => {
   t.same(await changed({ reference: 'C-1', note: 'n' }), { ...PRO, reference: 'C-1', note: 'n', limits: null });
 });
 
-t.test('events of its keys name the customer, and the plan that holds', async (t: Test) => {
+t.test('events of its keys name the customer, and the plan that holds', async (t) => {
   const { engine, registry } = openBoth(t, { emitsEvents: true });
   const { id: customer } = await registry.customers.create(PRO, 'Zoë');
   const { record } = await registry.create({ customer, name: 'x' });
@@ -38,7 +37,7 @@ t.test('events of its keys name the customer, and the plan that holds', async (t
   );
 });
 
-t.test('keys of a customer: so many, and none of another form', async (t: Test) => {
+t.test('keys of a customer: so many, and none of another form', async (t) => {
   const { engine, registry } = openBoth(t, { acceptImported: true });
   const { id: customer } = await registry.customers.create(PRO, 'Zoë');
   const { record } = await registry.create({ customer, name: 'x' });

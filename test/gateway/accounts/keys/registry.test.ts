@@ -1,12 +1,11 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import type { KeyRegistry } from '../../../../src/gateway/accounts/keys/registry.js';
 import { makeToken, parseToken } from '../../../../src/gateway/accounts/token.js';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import { keyRecord } from '../../admission/key-record.js';
 import { free, judge, openBoth, openRegistry, openStore, refusal, requestWith } from '../store.js';
 
-t.test('a created key is valid on the very next admission', async (t: Test) => {
+t.test('a created key is valid on the very next admission', async (t) => {
   const { engine, registry } = openBoth(t);
   const { record, token } = await registry.create({
     plan: 'free',
@@ -35,7 +34,7 @@ t.test('a created key is valid on the very next admission', async (t: Test) => {
   );
 });
 
-t.test('revocation, disabling and a plan change hold on the very next admission', async (t: Test) => {
+t.test('revocation, disabling and a plan change hold on the very next admission', async (t) => {
   const { engine, registry } = openBoth(t);
   const { id, token } = await free(registry);
   await registry.change(id, { status: 'disabled' });
@@ -49,7 +48,7 @@ t.test('revocation, disabling and a plan change hold on the very next admission'
   t.same((await registry.get(id)).secrets, []);
 });
 
-t.test('revoked is final', async (t: Test) => {
+t.test('revoked is final', async (t) => {
   const { registry } = openBoth(t);
   const { id } = await free(registry);
   const revoked = await registry.revoke(id);
@@ -58,7 +57,7 @@ t.test('revoked is final', async (t: Test) => {
   t.equal((await refusal(registry.rotate(id, 0))).kind, 'conflict');
 });
 
-t.test('all problems are told at once, by field, with what was probably meant', async (t: Test) => {
+t.test('all problems are told at once, by field, with what was probably meant', async (t) => {
   const { registry } = openBoth(t);
   const { problems, kind } = await refusal(
     registry.create({
@@ -96,7 +95,7 @@ t.test('all problems are told at once, by field, with what was probably meant', 
   t.match((await refusal(registry.create({ plan: 'anonymous', name: 'x' }))).message, 'without a key');
 });
 
-t.test('bad values are refused, each kind', async (t: Test) => {
+t.test('bad values are refused, each kind', async (t) => {
   const { registry } = openBoth(t);
   const good = { plan: 'free', name: 'x' };
   const bad: Readonly<Record<string, readonly unknown[]>> = {
@@ -131,7 +130,7 @@ t.test('bad values are refused, each kind', async (t: Test) => {
   t.equal((await registry.get(id)).version, 1, 'and nothing was written');
 });
 
-t.test('a plan with custom limits asks for them, any other drops them', async (t: Test) => {
+t.test('a plan with custom limits asks for them, any other drops them', async (t) => {
   const { engine, registry } = openBoth(t);
   for (const limits of [
     undefined,
@@ -168,14 +167,14 @@ t.test('a plan with custom limits asks for them, any other drops them', async (t
   t.equal((await refusal(registry.change(record.id, { plan: 'enterprise' }))).kind, 'invalid', 'and not remembered');
 });
 
-t.test('a change that changes nothing writes nothing', async (t: Test) => {
+t.test('a change that changes nothing writes nothing', async (t) => {
   const { registry } = openBoth(t);
   const { id } = await free(registry);
   t.equal((await registry.change(id, { plan: 'free', name: 'My app', expires: null })).version, 1);
   t.equal((await registry.history(id)).length, 1);
 });
 
-t.test('changes at the same time all land', async (t: Test) => {
+t.test('changes at the same time all land', async (t) => {
   const { registry } = openBoth(t);
   const { id } = await free(registry);
   await Promise.all([
@@ -188,7 +187,7 @@ t.test('changes at the same time all land', async (t: Test) => {
   t.equal((await registry.get(id)).secrets.length, 2);
 });
 
-t.test('all keys are read some at a time, with other work between', async (t: Test) => {
+t.test('all keys are read some at a time, with other work between', async (t) => {
   const { engine, registry } = openBoth(t);
   await Promise.all(
     Array.from({ length: 600 }, (_, n) => {
@@ -211,7 +210,7 @@ t.test('all keys are read some at a time, with other work between', async (t: Te
   t.equal(seen, 600);
 });
 
-t.test('history says what changed and holds no secret', async (t: Test) => {
+t.test('history says what changed and holds no secret', async (t) => {
   const { registry } = openBoth(t);
   const { id, token } = await free(registry);
   await registry.change(id, { plan: 'pro', name: 'My app' });
@@ -228,7 +227,7 @@ t.test('history says what changed and holds no secret', async (t: Test) => {
   }
 });
 
-t.test('a listing visits every key once, page by page, and filters', async (t: Test) => {
+t.test('a listing visits every key once, page by page, and filters', async (t) => {
   const { registry } = openBoth(t);
   const made: string[] = [];
   for (let index = 0; index < 25; index += 1) {
@@ -252,7 +251,7 @@ t.test('a listing visits every key once, page by page, and filters', async (t: T
   t.equal((await registry.list({ name: 'app 1' }, null, 100)).records.length, 11);
 });
 
-t.test('a search finds any part of name, id or customer in any case, the newest first', async (t: Test) => {
+t.test('a search finds any part of name, id or customer in any case, the newest first', async (t) => {
   const { engine } = openStore(t);
   let nowMs = Date.UTC(2026, 10, 1);
   const registry = openRegistry(engine, { clock: () => Promise.resolve((nowMs += 1_000)) });
@@ -290,7 +289,7 @@ t.test('a search finds any part of name, id or customer in any case, the newest 
   );
 });
 
-t.test('an unknown id is not found, and a whole key is never repeated', async (t: Test) => {
+t.test('an unknown id is not found, and a whole key is never repeated', async (t) => {
   const { registry } = openBoth(t);
   const { token } = await free(registry);
   for (const id of ['', 'short', 'abcdefghijkl', '../../../../', token]) {
@@ -300,7 +299,7 @@ t.test('an unknown id is not found, and a whole key is never repeated', async (t
   }
 });
 
-t.test('a key of another form is brought in where allowed, once', async (t: Test) => {
+t.test('a key of another form is brought in where allowed, once', async (t) => {
   const { engine, registry } = openBoth(t, { acceptImported: true });
   const token = 'sk-live-0123456789abcdef';
   const { record, token: shown } = await registry.create({ plan: 'free', name: 'Old app', key: token });
@@ -316,7 +315,7 @@ t.test('a key of another form is brought in where allowed, once', async (t: Test
   }
 });
 
-t.test('a customer that cannot be read keeps no key from a list; an unavailable store does', async (t: Test) => {
+t.test('a customer that cannot be read keeps no key from a list; an unavailable store does', async (t) => {
   const { engine, registry } = openBoth(t);
   const customer = await registry.customers.create({ name: 'Shop', plan: 'pro' }, 'test');
   const { record } = await registry.create({ customer: customer.id, name: 'app' }, 'test');

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { Test } from 'tap';
 import type { Plan } from '../../../../src/gateway/admission/plan.js';
 import type { Body } from '../../../../src/gateway/accounts/fields.js';
 import { ImportRefused, type ImportLine } from '../../../../src/gateway/accounts/transfer/import.js';
@@ -22,7 +21,7 @@ async function problemsOf(asked: Promise<unknown>): Promise<readonly string[]> {
   return (await rejection(asked, ImportRefused)).problems;
 }
 
-t.test('a key of another form needs its hash only, in either spelling: its token finds it', async (t: Test) => {
+t.test('a key of another form needs its hash only, in either spelling: its token finds it', async (t) => {
   const { engine, registry } = openBoth(t, { acceptImported: true });
   const tokens = Array.from({ length: 300 }, (_, n) => `sk-live-${n}-0123456789abcdef`);
   const bodies = tokens.map((token, n) => ({
@@ -41,46 +40,43 @@ t.test('a key of another form needs its hash only, in either spelling: its token
   t.same(await registry.import(linesOf(bodies)), { imported: 0, unchanged: 300 }, 'once more changes nothing');
 });
 
-t.test(
-  'every field comes along: ids, two secrets, dates gone by, own limits, disabled and revoked keys',
-  async (t: Test) => {
-    const { engine, registry } = openBoth(t);
-    const [own, next] = [makeToken('staging', 'abcdefghijkl'), makeToken('staging', 'abcdefghijkl')];
-    const [off, over, gone] = [makeToken('staging'), makeToken('staging'), makeToken('staging')];
-    const result = await registry.import(
-      linesOf([
-        {
-          id: own.id,
-          hashes: [next.secretHash, { hash: own.secretHash, ends: PAST }],
-          plan: 'enterprise',
-          limits: { minute: 5, day: 'unlimited', month: 70 },
-          name: 'Big',
-          note: 'n',
-          scopes: ['pets:read'],
-          created: PAST,
-        },
-        { id: off.id, hash: off.secretHash, plan: 'pro', name: 'Off', status: 'disabled' },
-        { id: over.id, hash: over.secretHash, plan: 'pro', name: 'Over', expires: PAST },
-        { id: gone.id, plan: 'pro', name: 'Gone', status: 'revoked' },
-      ]),
-    );
-    t.equal(result.imported, 4);
-    t.match(await registry.get(own.id), {
-      plan: 'enterprise',
-      limits: { minute: 5, day: 'unlimited', month: 70 },
-      note: 'n',
-      scopes: ['pets:read'],
-      createdAtMs: Date.parse(PAST),
-      version: 1,
-    });
-    const outcomes = await Promise.all([own, next, off, over, gone].map(({ token }) => judge(engine, token)));
-    t.same(outcomes, ['expired', 'admitted', 'disabled', 'expired', 'revoked']);
-  },
-);
+t.test('every field comes along: ids, two secrets, dates gone by, own limits, disabled and revoked keys', async (t) => {
+  const { engine, registry } = openBoth(t);
+  const [own, next] = [makeToken('staging', 'abcdefghijkl'), makeToken('staging', 'abcdefghijkl')];
+  const [off, over, gone] = [makeToken('staging'), makeToken('staging'), makeToken('staging')];
+  const result = await registry.import(
+    linesOf([
+      {
+        id: own.id,
+        hashes: [next.secretHash, { hash: own.secretHash, ends: PAST }],
+        plan: 'enterprise',
+        limits: { minute: 5, day: 'unlimited', month: 70 },
+        name: 'Big',
+        note: 'n',
+        scopes: ['pets:read'],
+        created: PAST,
+      },
+      { id: off.id, hash: off.secretHash, plan: 'pro', name: 'Off', status: 'disabled' },
+      { id: over.id, hash: over.secretHash, plan: 'pro', name: 'Over', expires: PAST },
+      { id: gone.id, plan: 'pro', name: 'Gone', status: 'revoked' },
+    ]),
+  );
+  t.equal(result.imported, 4);
+  t.match(await registry.get(own.id), {
+    plan: 'enterprise',
+    limits: { minute: 5, day: 'unlimited', month: 70 },
+    note: 'n',
+    scopes: ['pets:read'],
+    createdAtMs: Date.parse(PAST),
+    version: 1,
+  });
+  const outcomes = await Promise.all([own, next, off, over, gone].map(({ token }) => judge(engine, token)));
+  t.same(outcomes, ['expired', 'admitted', 'disabled', 'expired', 'revoked']);
+});
 
 t.test(
   'a check names each invalid line with all that is wrong and writes nothing; an import leaves these lines out',
-  async (t: Test) => {
+  async (t) => {
     const { engine, registry } = openBoth(t, { acceptImported: true });
     const tokens = Array.from({ length: 1_200 }, (_, n) => `old-key-${n}-0123456789`);
     const good = tokens.map((token, n) => ({ hash: hashOf(token), plan: 'free', name: `old ${n}` }));
@@ -129,33 +125,30 @@ t.test(
   },
 );
 
-t.test('a file of nothing but mistakes is not read to its end', async (t: Test) => {
+t.test('a file of nothing but mistakes is not read to its end', async (t) => {
   const { registry } = openBoth(t);
   const problems = await problemsOf(registry.import(linesOf(Array.from({ length: 5_000 }, () => ({})))));
   t.match(problems.at(-1), /nothing was read beyond line \d+/);
   t.ok(problems.length < 5_000);
 });
 
-t.test('keys of another form are refused where they would never be looked up', async (t: Test) => {
+t.test('keys of another form are refused where they would never be looked up', async (t) => {
   const { registry } = openBoth(t);
   const hash = hashOf('sk-live-0123456789abcdef');
   t.match(await problemsOf(registry.import(linesOf([{ hash, plan: 'free', name: 'x' }]))), [/accept_imported/]);
 });
 
-t.test(
-  'a key that has changed since is not overwritten; one that is as the file says is left alone',
-  async (t: Test) => {
-    const { registry } = openBoth(t);
-    const tokens = [makeToken('staging'), makeToken('staging')];
-    const bodies = freeKeys(tokens);
-    await registry.import(linesOf(bodies));
-    await registry.change(tokens[1]!.id, { plan: 'pro' });
-    t.match(await problemsOf(registry.import(linesOf(bodies))), [/^line 2: .*differs from this line/]);
-    t.equal((await registry.get(tokens[1]!.id)).plan, 'pro');
-  },
-);
+t.test('a key that has changed since is not overwritten; one that is as the file says is left alone', async (t) => {
+  const { registry } = openBoth(t);
+  const tokens = [makeToken('staging'), makeToken('staging')];
+  const bodies = freeKeys(tokens);
+  await registry.import(linesOf(bodies));
+  await registry.change(tokens[1]!.id, { plan: 'pro' });
+  t.match(await problemsOf(registry.import(linesOf(bodies))), [/^line 2: .*differs from this line/]);
+  t.equal((await registry.get(tokens[1]!.id)).plan, 'pro');
+});
 
-t.test('of two lines with one id the first counts, wherever the second stands', async (t: Test) => {
+t.test('of two lines with one id the first counts, wherever the second stands', async (t) => {
   const { registry } = openBoth(t);
   const [twice, ...others] = Array.from({ length: 150 }, () => makeToken('staging'));
   const [app, ...rest] = freeKeys([twice!, ...others]);
@@ -166,7 +159,7 @@ t.test('of two lines with one id the first counts, wherever the second stands', 
   t.equal((await registry.list({}, null, 200)).records.length, 150);
 });
 
-t.test('a source that breaks off: what came before it is there, and run again the import goes on', async (t: Test) => {
+t.test('a source that breaks off: what came before it is there, and run again the import goes on', async (t) => {
   const { engine, registry } = openBoth(t);
   const tokens = Array.from({ length: 250 }, () => makeToken('staging'));
   const bodies = freeKeys(tokens);
@@ -182,7 +175,7 @@ t.test('a source that breaks off: what came before it is there, and run again th
   for (const { id } of tokens) t.equal((await registry.history(id)).length, 1, 'each was imported once');
 });
 
-t.test('two imports of one file at once bring in each key once', async (t: Test) => {
+t.test('two imports of one file at once bring in each key once', async (t) => {
   const { registry } = openBoth(t);
   const tokens = Array.from({ length: 250 }, () => makeToken('staging'));
   const bodies = freeKeys(tokens);
@@ -191,7 +184,7 @@ t.test('two imports of one file at once bring in each key once', async (t: Test)
   t.same([sumOf('imported'), sumOf('unchanged')], [250, 250]);
 });
 
-t.test('keys on a retired plan are refused, by line and with what to do', async (t: Test) => {
+t.test('keys on a retired plan are refused, by line and with what to do', async (t) => {
   const { engine } = openStore(t);
   const open = { name: 'free', limits: { minute: 60, day: 1_000 }, refill: 'interval', ban: BAN } as const;
   const plans = new Map<string, Plan>([

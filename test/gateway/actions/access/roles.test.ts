@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import type { Action } from '../../../../src/gateway/actions/action.js';
 import { ROUTES } from '../../../../src/gateway/admin/routes.js';
 import { ROLES, type Role } from '../../../../src/gateway/store/records/admin-token.js';
@@ -73,7 +72,7 @@ const MAY: Readonly<Record<Role, readonly string[]>> = {
   operator: ROUTES.map(({ method, path }) => `${method} ${path}`),
 };
 
-t.test('every role passes where it may, and meets 403 everywhere else', async (t: Test) => {
+t.test('every role passes where it may, and meets 403 everywhere else', async (t) => {
   const { ask } = await listen(t);
   for (const role of ROLES) {
     const { token } = (await ask('POST', '/admin/v1/tokens', { name: role, role })).json;
@@ -97,20 +96,20 @@ t.test('every role passes where it may, and meets 403 everywhere else', async (t
   }
 });
 
-t.test('a route without a role does not compile', (t: Test) => {
+t.test('a route without a role does not compile', (t) => {
   // This line would not, if such a route did.
   const compiles: Omit<Action, 'role'> extends Action ? true : false = false;
   t.equal(compiles, false);
   t.end();
 });
 
-t.test('only probes are open', (t: Test) => {
+t.test('only probes are open', (t) => {
   const open = ROUTES.filter(({ role }) => role === 'open').map(({ method, path }) => `${method} ${path}`);
   t.same(open.sort(), [...PROBES].sort());
   t.end();
 });
 
-t.test('403 says which role is needed', async (t: Test) => {
+t.test('403 says which role is needed', async (t) => {
   const { ask } = await listen(t);
   const tokenOf = async (role: Role): Promise<string> =>
     String((await ask('POST', '/admin/v1/tokens', { name: role, role })).json['token']);

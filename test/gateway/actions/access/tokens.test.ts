@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { Test } from 'tap';
 import { StoreUnavailable } from '../../../../src/gateway/admission/port.js';
 import { parseAdminToken } from '../../../../src/gateway/accounts/token.js';
 import { filesIn, openStore } from '../../accounts/store.js';
@@ -12,7 +11,7 @@ async function create({ ask }: Listener, role: string, more: object = {}) {
   return { id: String(json['id']), token: String(json['token']) };
 }
 
-t.test('201, 200, 204: a token is made, shown once, listed, and revoked at once', async (t: Test) => {
+t.test('201, 200, 204: a token is made, shown once, listed, and revoked at once', async (t) => {
   const listener = await listen(t);
   const { ask } = listener;
   const made = await ask('POST', '/admin/v1/tokens', { name: 'Billing run', role: 'billing', expires: '2030-12-05' });
@@ -42,7 +41,7 @@ t.test('201, 200, 204: a token is made, shown once, listed, and revoked at once'
   t.same((await ask('GET', '/admin/v1/tokens')).json, { tokens: [] });
 });
 
-t.test('400: all that is wrong is told at once, and nothing is made', async (t: Test) => {
+t.test('400: all that is wrong is told at once, and nothing is made', async (t) => {
   const { ask } = await listen(t);
   for (const [body, ...words] of [
     [{}, 'name: is required', 'role: is required: read, billing, keys, operator'],
@@ -65,7 +64,7 @@ t.test('400: all that is wrong is told at once, and nothing is made', async (t: 
   t.same((await ask('GET', '/admin/v1/tokens')).json, { tokens: [] });
 });
 
-t.test('a token ends at its time, by the clock of the store', async (t: Test) => {
+t.test('a token ends at its time, by the clock of the store', async (t) => {
   let nowMs = Date.UTC(2026, 10, 22);
   const listener = await listen(t, {}, { clock: () => Promise.resolve(nowMs) });
   const { token } = await create(listener, 'read', { expires: '2026-11-23' });
@@ -80,7 +79,7 @@ t.test('a token ends at its time, by the clock of the store', async (t: Test) =>
   t.match(await listed(), [{ state: 'expired' }], 'until somebody removes it');
 });
 
-t.test('401: no other token passes for it', async (t: Test) => {
+t.test('401: no other token passes for it', async (t) => {
   let nowMs = 0;
   const listener = await listen(t, { elapsedMs: () => (nowMs += 60_000) });
   const [{ token }, other] = [await create(listener, 'operator'), await create(listener, 'operator')];
@@ -101,7 +100,7 @@ t.test('401: no other token passes for it', async (t: Test) => {
   t.equal((await listener.ask('GET', '/admin/v1/keys', undefined, bearer(token))).status, 200);
 });
 
-t.test('history names the token, and what X-Petgate-Actor claims beside it', async (t: Test) => {
+t.test('history names the token, and what X-Petgate-Actor claims beside it', async (t) => {
   const listener = await listen(t);
   const { ask, logged } = listener;
   const { token } = await create(listener, 'keys');
@@ -119,7 +118,7 @@ t.test('history names the token, and what X-Petgate-Actor claims beside it', asy
   t.match(logged(), '"actor":"the keys one (cli:zoe)"');
 });
 
-t.test('503: while the store is unavailable the root token alone is known', async (t: Test) => {
+t.test('503: while the store is unavailable the root token alone is known', async (t) => {
   const { engine } = openStore(t);
   const away = (): Promise<never> => Promise.reject(new StoreUnavailable('away'));
   const tokens = { read: away, list: away, add: away, remove: away };
@@ -133,7 +132,7 @@ t.test('503: while the store is unavailable the root token alone is known', asyn
   t.match(await ask('POST', '/admin/v1/tokens', { name: 'x', role: 'read' }), { status: 503 });
 });
 
-t.test('no token stands in any answer but the first, in the log, or in the files of the store', async (t: Test) => {
+t.test('no token stands in any answer but the first, in the log, or in the files of the store', async (t) => {
   const listener = await listen(t);
   const { ask, logged, folder, engine } = listener;
   const { id, token } = await create(listener, 'operator');

@@ -1,9 +1,8 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { judge } from '../../accounts/store.js';
 import { listen, walk } from '../../admin/listener.js';
 
-t.test('a ban set and lifted by hand holds on the very next admission and stands in the history', async (t: Test) => {
+t.test('a ban set and lifted by hand holds on the very next admission and stands in the history', async (t) => {
   const { ask, engine } = await listen(t);
   const { id, key } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' })).json;
   const path = `/admin/v1/bans/${String(id)}`;
@@ -28,7 +27,7 @@ t.test('a ban set and lifted by hand holds on the very next admission and stands
   t.ok(history.some(({ action }) => action === 'lifted'));
 });
 
-t.test('bans are listed page by page, each once', async (t: Test) => {
+t.test('bans are listed page by page, each once', async (t) => {
   const { ask } = await listen(t);
   const banned: string[] = [];
   for (let index = 0; index < 6; index += 1) {
@@ -45,7 +44,7 @@ t.test('bans are listed page by page, each once', async (t: Test) => {
   );
 });
 
-t.test('bans of addresses: listed and lifted in any spelling, and never in the log', async (t: Test) => {
+t.test('bans of addresses: listed and lifted in any spelling, and never in the log', async (t) => {
   const { ask, engine, logged } = await listen(t);
   const addresses = ['192.0.2.7', '2001:db8:7:1', '2001:db8:7:2'];
   for (const address of addresses)
@@ -72,7 +71,7 @@ t.test('bans of addresses: listed and lifted in any spelling, and never in the l
   t.notMatch(logged(), /192\.0\.2|db8/i);
 });
 
-t.test('400, 404: what is no ban', async (t: Test) => {
+t.test('400, 404: what is no ban', async (t) => {
   const { ask } = await listen(t);
   const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'x' })).json;
   for (const body of [

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { judge } from '../../accounts/store.js';
 import { listen, walk, type Listener } from '../../admin/listener.js';
 
@@ -16,7 +15,7 @@ function outcome({ engine }: Listener, token: unknown): Promise<string> {
   return judge(engine, token, Date.now(), null, 1);
 }
 
-t.test('a customer is made, shown, listed, changed and closed, and all of it is in its history', async (t: Test) => {
+t.test('a customer is made, shown, listed, changed and closed, and all of it is in its history', async (t) => {
   const listener = await listen(t);
   const { ask } = listener;
   const made = await ask('POST', PATH, { name: 'Big shop', plan: 'pro', reference: 'C-1042', note: 'net 30' });
@@ -41,7 +40,7 @@ t.test('a customer is made, shown, listed, changed and closed, and all of it is 
   t.match(history[1]?.changed, { plan: { from: 'pro', to: 'enterprise' }, limits: { from: null, to: limits } });
 });
 
-t.test('customers are listed page by page, each once', async (t: Test) => {
+t.test('customers are listed page by page, each once', async (t) => {
   const listener = await listen(t);
   const made: string[] = [];
   for (let n = 0; n < 5; n += 1) made.push((await create(listener)).id);
@@ -52,7 +51,7 @@ t.test('customers are listed page by page, each once', async (t: Test) => {
   );
 });
 
-t.test('those of one reference are listed alone', async (t: Test) => {
+t.test('those of one reference are listed alone', async (t) => {
   const listener = await listen(t);
   const made: { readonly id: string }[] = [];
   for (const reference of ['C-1', 'C-10', 'C-1', '', 'c-1']) made.push(await create(listener, { reference }));
@@ -75,7 +74,7 @@ t.test('those of one reference are listed alone', async (t: Test) => {
     t.match(await listener.ask('GET', `${PATH}?${query}`), { status: 400, json: { message: words } }, query);
 });
 
-t.test('its keys have its plan and limits, and follow it', async (t: Test) => {
+t.test('its keys have its plan and limits, and follow it', async (t) => {
   const listener = await listen(t);
   const { ask } = listener;
   const { id, path } = await create(listener);
@@ -105,7 +104,7 @@ t.test('its keys have its plan and limits, and follow it', async (t: Test) => {
   t.match(late, { status: 400, json: { message: /customer: is closed/ } });
 });
 
-t.test('400, 404: all that is wrong is named, and nothing is done', async (t: Test) => {
+t.test('400, 404: all that is wrong is named, and nothing is done', async (t) => {
   const listener = await listen(t);
   const { ask } = listener;
   const { id, path } = await create(listener);
@@ -151,7 +150,7 @@ t.test('400, 404: all that is wrong is named, and nothing is done', async (t: Te
   t.equal(((await ask('GET', `${path}/history`)).json['history'] as unknown[]).length, 1);
 });
 
-t.test('bans: all keys a customer has, but for revoked ones, and nobody else', async (t: Test) => {
+t.test('bans: all keys a customer has, but for revoked ones, and nobody else', async (t) => {
   const listener = await listen(t);
   const { ask } = listener;
   const { id, path } = await create(listener, { plan: 'pro' });

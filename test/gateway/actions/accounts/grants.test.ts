@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { until } from '../../../servers/until.js';
 import { requestWith } from '../../accounts/store.js';
 import { listen, type Listener } from '../../admin/listener.js';
@@ -25,11 +24,7 @@ async function limits({ engine }: Listener, key: string): Promise<unknown> {
 }
 
 /** Grants 5 a minute for a moment, and sees them in force: on a busy machine the moment has to be longer. */
-async function grantInForce(
-  listener: Listener,
-  path: string,
-  key: string,
-): Promise<{ readonly id: number; readonly endMs: number }> {
+async function grantInForce(listener: Listener, path: string, key: string) {
   for (let lengthMs = 400; ; lengthMs *= 2) {
     const endMs = Date.now() + lengthMs;
     const { status, json } = await listener.ask('POST', `${path}/grants`, { window: 'minute', units: 5, until: endMs });
@@ -40,7 +35,7 @@ async function grantInForce(
 }
 
 for (const collection of ['keys', 'customers'] as const) {
-  t.test(`${collection}: granted, shown, in force at once, told in the history, withdrawn`, async (t: Test) => {
+  t.test(`${collection}: granted, shown, in force at once, told in the history, withdrawn`, async (t) => {
     const listener = await listen(t);
     const { ask } = listener;
     const { path, key } = await make(listener, collection);
@@ -68,7 +63,7 @@ for (const collection of ['keys', 'customers'] as const) {
     ]);
   });
 
-  t.test(`${collection}: it ends without anybody doing anything, and the next change forgets it`, async (t: Test) => {
+  t.test(`${collection}: it ends without anybody doing anything, and the next change forgets it`, async (t) => {
     const listener = await listen(t);
     const { ask } = listener;
     const { path, key } = await make(listener, collection);
@@ -84,7 +79,7 @@ for (const collection of ['keys', 'customers'] as const) {
     t.equal((await (collection === 'keys' ? keys : customers).read(id))?.grants?.length, 1);
   });
 
-  t.test(`${collection}: what is wrong is told at once, and nothing is done`, async (t: Test) => {
+  t.test(`${collection}: what is wrong is told at once, and nothing is done`, async (t) => {
     const listener = await listen(t);
     const { ask } = listener;
     const { path } = await make(listener, collection);
@@ -117,7 +112,7 @@ for (const collection of ['keys', 'customers'] as const) {
   });
 }
 
-t.test("a customer's key shows what its customer is granted, and has none of its own", async (t: Test) => {
+t.test("a customer's key shows what its customer is granted, and has none of its own", async (t) => {
   const { ask } = await listen(t);
   const customer = String((await ask('POST', '/admin/v1/customers', { plan: 'free', name: 'x' })).json['id']);
   const id = String((await ask('POST', '/admin/v1/keys', { customer, name: 'x' })).json['id']);

@@ -1,9 +1,8 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { judge } from '../../accounts/store.js';
 import { ADMIN_TOKEN, bearer, listen, walk } from '../../admin/listener.js';
 
-t.test('201: a key is created, shown once, and its record reads back without it', async (t: Test) => {
+t.test('201: a key is created, shown once, and its record reads back without it', async (t) => {
   const { ask } = await listen(t);
   const made = await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' });
   t.equal(made.status, 201);
@@ -26,7 +25,7 @@ t.test('201: a key is created, shown once, and its record reads back without it'
   t.equal((await ask('HEAD', `/admin/v1/keys/${id}`)).status, 200);
 });
 
-t.test('200, 204: a key is changed, rotated, listed, revoked', async (t: Test) => {
+t.test('200, 204: a key is changed, rotated, listed, revoked', async (t) => {
   const { ask, engine } = await listen(t);
   const made = await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' });
   const id = String(made.json['id']);
@@ -48,7 +47,7 @@ t.test('200, 204: a key is changed, rotated, listed, revoked', async (t: Test) =
   t.same(history.map(({ action }) => action).sort(), ['changed', 'created', 'revoked', 'rotated', 'rotated']);
 });
 
-t.test('a listing is walked page by page', async (t: Test) => {
+t.test('a listing is walked page by page', async (t) => {
   const { ask } = await listen(t);
   for (let index = 0; index < 5; index += 1)
     await ask('POST', '/admin/v1/keys', { plan: 'free', name: `app ${index}` });
@@ -57,7 +56,7 @@ t.test('a listing is walked page by page', async (t: Test) => {
   t.same(ids, [...new Set(ids)].sort());
 });
 
-t.test('400: bad bodies', async (t: Test) => {
+t.test('400: bad bodies', async (t) => {
   const { ask } = await listen(t);
   const bodies = [
     '{',
@@ -90,7 +89,7 @@ t.test('400: bad bodies', async (t: Test) => {
   t.equal((await ask('GET', '/admin/v1/keys')).text, '{"keys":[],"cursor":null}', 'nothing came of any');
 });
 
-t.test('201: whatever type a body claims', async (t: Test) => {
+t.test('201: whatever type a body claims', async (t) => {
   const { ask } = await listen(t);
   for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain; charset=x', 'json', ';']) {
     const headers = { ...bearer(ADMIN_TOKEN), 'content-type': type };
@@ -100,13 +99,13 @@ t.test('201: whatever type a body claims', async (t: Test) => {
   }
 });
 
-t.test('413: a body over 64 KiB is refused and the answer arrives', async (t: Test) => {
+t.test('413: a body over 64 KiB is refused and the answer arrives', async (t) => {
   const { ask } = await listen(t);
   const refused = await ask('POST', '/admin/v1/keys', `{"plan":"free","name":"${'x'.repeat(3_000_000)}"}`);
   t.match(refused, { status: 413, json: { code: 'body_too_large', status: 413 } });
 });
 
-t.test('400: bad queries', async (t: Test) => {
+t.test('400: bad queries', async (t) => {
   const { ask } = await listen(t);
   for (const query of [
     'limit=0',
@@ -126,7 +125,7 @@ t.test('400: bad queries', async (t: Test) => {
   }
 });
 
-t.test('404, 405: what is not there, and what is not possible', async (t: Test) => {
+t.test('404, 405: what is not there, and what is not possible', async (t) => {
   const { ask } = await listen(t);
   for (const path of [
     '/admin/v1/keys/abcdefghijkl',

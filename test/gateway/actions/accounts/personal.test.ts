@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { parseToken } from '../../../../src/gateway/accounts/token.js';
 import { DAY_MS, dayOf } from '../../../../src/shared/utc-day.js';
 import { keyRecord } from '../../admission/key-record.js';
@@ -34,7 +33,7 @@ async function people(listener: Listener): Promise<{ customer: string; keys: rea
   return { customer, keys, lone };
 }
 
-t.test('a key is exported whole, without its secrets', async (t: Test) => {
+t.test('a key is exported whole, without its secrets', async (t) => {
   const listener = await listen(t, {}, { emitsEvents: true });
   const { lone } = await people(listener);
   const { status, json, text, headers } = await listener.ask('GET', `/admin/v1/keys/${String(lone['id'])}/export`);
@@ -53,7 +52,7 @@ t.test('a key is exported whole, without its secrets', async (t: Test) => {
   t.notMatch(text, String(lone['key']));
 });
 
-t.test('a customer is exported with all its keys', async (t: Test) => {
+t.test('a customer is exported with all its keys', async (t) => {
   const listener = await listen(t, {}, { emitsEvents: true });
   const { customer, keys } = await people(listener);
   const { json } = await listener.ask('GET', `/admin/v1/customers/${customer}/export`);
@@ -70,7 +69,7 @@ t.test('a customer is exported with all its keys', async (t: Test) => {
   t.match(used, { events: [{ type: 'petgate.key.created' }], usage: [{ requests: 3, units: 6 }], ban: null });
 });
 
-t.test('usage comes from store and archive, from the day on which the key came', async (t: Test) => {
+t.test('usage comes from store and archive, from the day on which the key came', async (t) => {
   const asked: string[] = [];
   const listener = await listen(t, {
     report: async function* (_format, { from, to, by, key }) {
@@ -94,7 +93,7 @@ for (const [collection, end] of [
   ['keys', 'petgate keys revoke'],
   ['customers', 'petgate customers close'],
 ] as const) {
-  t.test(`${collection}: erased only when it is over, and then no export has a name`, async (t: Test) => {
+  t.test(`${collection}: erased only when it is over, and then no export has a name`, async (t) => {
     const listener = await listen(t);
     const { ask } = listener;
     const { customer, keys, lone } = await people(listener);

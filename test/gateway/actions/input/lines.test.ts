@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { readLines } from '../../../../src/gateway/actions/input/lines.js';
 import type { ImportLine } from '../../../../src/gateway/accounts/transfer/import.js';
 
@@ -14,7 +13,7 @@ async function linesIn(bytes: Buffer, size: number): Promise<readonly ImportLine
   return lines;
 }
 
-t.test('lines are the same however the bytes are cut, and each keeps its number', async (t: Test) => {
+t.test('lines are the same however the bytes are cut, and each keeps its number', async (t) => {
   const long = `{"a":"${'x'.repeat(20_000)}"}`;
   const text = Buffer.concat([
     Buffer.from(`\ufeff{"a":"é🐾"}\r\n\n  \n{"b":1\n[]\n${long}\n{"c":1,"c":2}\n`),

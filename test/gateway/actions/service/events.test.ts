@@ -1,13 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { listen, walk, type Listener, type Reply } from '../../admin/listener.js';
+import { listen, walk, type Reply } from '../../admin/listener.js';
 
 type Event = Readonly<Record<string, unknown>>;
 
-async function withEvents(
-  t: Test,
-  count: number,
-): Promise<Listener & { readonly list: () => Promise<readonly Event[]> }> {
+async function withEvents(t: Test, count: number) {
   const listener = await listen(t, {}, { emitsEvents: true });
   for (let n = 0; n < count; n += 1)
     t.equal((await listener.ask('POST', '/admin/v1/keys', { plan: 'free', name: `key ${n}` })).status, 201);
@@ -39,13 +36,8 @@ t.test('events that wait are listed page by page, and shown by id', async (t) =>
 t.test('dead ones are listed apart, and delivered again', async (t) => {
   const { ask, list, engine } = await withEvents(t, 2);
   const [{ event } = {}] = await engine.outbox.claim(1, 60_000);
-  await engine.outbox.deadLetter({
-    event: event!,
-    attempts: 17,
-    failure: 'it answered 500',
-    dueAtMs: null,
-    deadAtMs: null,
-  });
+  const given = { attempts: 17, failure: 'it answered 500', dueAtMs: null, deadAtMs: null };
+  await engine.outbox.deadLetter({ event: event!, ...given });
   const dead = eventsOf(await ask('GET', '/admin/v1/events?state=dead'));
   t.match(dead, [{ id: event!.id, state: 'dead', attempts: 17, failure: 'it answered 500', dead: /^\d{4}-/ }]);
   t.equal((await list()).length, 1);

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { Test } from 'tap';
 import { ADMIN_TOKEN, bearer, listen } from '../../admin/listener.js';
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-t.test('200: what is exported can be imported elsewhere, and exports the same there', async (t: Test) => {
+t.test('200: what is exported can be imported elsewhere, and exports the same there', async (t) => {
   const { ask } = await listen(t);
   const made = await ask('POST', '/admin/v1/keys', {
     plan: 'enterprise',
@@ -55,7 +54,7 @@ t.test('200: what is exported can be imported elsewhere, and exports the same th
   t.match((await elsewhere.ask('GET', '/admin/v1/usage/corrections')).text, '"units":7');
 });
 
-t.test('400: invalid lines are all named, and the answer arrives although there is more to send', async (t: Test) => {
+t.test('400: invalid lines are all named, and the answer arrives although there is more to send', async (t) => {
   const { ask } = await listen(t, {}, { acceptImported: true });
   const good = Array.from({ length: 60_000 }, (_, n) =>
     JSON.stringify({ hash: hashOf(`old ${n}`), plan: 'free', name: 'x' }),
@@ -83,7 +82,7 @@ t.test('400: invalid lines are all named, and the answer arrives although there 
   t.equal((await ask('PUT', '/admin/v1/keys/import')).headers.allow, 'POST');
 });
 
-t.test('history names who changed what, from what, to what', async (t: Test) => {
+t.test('history names who changed what, from what, to what', async (t) => {
   const { ask, logged } = await listen(t);
   const as = (actor: string) => bearer(ADMIN_TOKEN, actor);
   const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'My app' }, as('zoe@example.com'))).json;

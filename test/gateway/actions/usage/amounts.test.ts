@@ -56,7 +56,7 @@ async function rowsOf({ ask }: Pick<Listener, 'ask'>, query: string): Promise<re
   return reply.json['rows'] as readonly Row[];
 }
 
-t.test('a month shows what each payer owes, whether it sent anything or not', async (t: Test) => {
+t.test('a month shows what each payer owes, whether it sent anything or not', async (t) => {
   const { registry, on, send, now, loses, ...listener } = await lastMonth(t);
   const customer = async (name: string, plan: string): Promise<string> =>
     (await registry.customers.create({ name, plan }, 'test')).id;
@@ -127,7 +127,7 @@ t.test('a month shows what each payer owes, whether it sent anything or not', as
   t.match(totals['amounts'], [{ currency: 'EUR' }, { currency: 'USD', base: (DAYS - 20) * 100 }]);
 });
 
-t.test('a month that is not over counts as if the plan is kept, and says that it grows', async (t: Test) => {
+t.test('a month that is not over counts as if the plan is kept, and says that it grows', async (t) => {
   const { registry, on, now, ...listener } = await lastMonth(t);
   now();
   await registry.customers.create({ name: 'Acme', plan: 'basic' }, 'test');
@@ -150,7 +150,7 @@ t.test('a month that is not over counts as if the plan is kept, and says that it
   t.equal(amount, PRICE.monthly - Math.floor((PRICE.monthly * before) / all), 'from the day of its making on');
 });
 
-t.test('amounts come where they fit; demanded elsewhere, the answer says what to ask for', async (t: Test) => {
+t.test('amounts come where they fit; demanded elsewhere, the answer says what to ask for', async (t) => {
   const { registry, on, now, ...listener } = await lastMonth(t);
   on(1);
   await registry.customers.create({ name: '=Acme', plan: 'basic' }, 'test');

@@ -26,7 +26,7 @@ async function rowsOf({ ask }: Pick<Listener, 'ask'>, by: string, more = ''): Pr
   return json['rows'] as readonly Row[];
 }
 
-t.test('a correction stands in every report beside what was counted, which stays', async (t: Test) => {
+t.test('a correction stands in every report beside what was counted, which stays', async (t) => {
   const { ask, customer, key, lone, ...listener } = await stage(t);
   t.notOk('correctedUnits' in (await rowsOf({ ask }, 'plan'))[0]!, 'no column before the first one');
   const correct = (body: Row) => ask('POST', CORRECTIONS, { day: TODAY, reason: 'an outage', ...body });
@@ -61,7 +61,7 @@ t.test('a correction stands in every report beside what was counted, which stays
   t.match(await listener.engine.keys.history(key), [{}, { action: 'corrected', changed: { units: -2 } }]);
 });
 
-t.test('what is wrong with a correction is said, and nothing is changed', async (t: Test) => {
+t.test('what is wrong with a correction is said, and nothing is changed', async (t) => {
   const { ask, key, customer, registry } = await stage(t);
   const refused = async (body: Row): Promise<string> => {
     const { status, json } = await ask('POST', CORRECTIONS, { day: TODAY, reason: 'x', units: 1, ...body });
@@ -84,7 +84,7 @@ t.test('what is wrong with a correction is said, and nothing is changed', async 
   t.equal((await registry.history(key)).length, 1);
 });
 
-t.test('a repeated id with another content is refused, and both are named', async (t: Test) => {
+t.test('a repeated id with another content is refused, and both are named', async (t) => {
   const { ask, key, customer } = await stage(t);
   const body = { day: TODAY, units: -2, reason: 'an outage', id: 'M-1' };
   t.equal((await ask('POST', CORRECTIONS, { key, ...body })).status, 201);
@@ -99,7 +99,7 @@ t.test('a repeated id with another content is refused, and both are named', asyn
   }
 });
 
-t.test('a plan that nothing knows is refused; one that the payer had, or was counted on, is taken', async (t: Test) => {
+t.test('a plan that nothing knows is refused; one that the payer had, or was counted on, is taken', async (t) => {
   const plans = new Map(PLANS);
   const { ask, registry, engine } = await listen(t, {}, { plans: () => plans });
   const { record } = await registry.create({ plan: 'pro', name: 'k' });
@@ -118,7 +118,7 @@ t.test('a plan that nothing knows is refused; one that the payer had, or was cou
   t.match(await correct('gold'), /not in force/);
 });
 
-t.test('they are listed, a page at a time, and by the command line', async (t: Test) => {
+t.test('they are listed, a page at a time, and by the command line', async (t) => {
   const { ask, key, customer, lone, ...from } = await stage(t);
   const run = (...args: readonly string[]) => from.run('usage', ...args);
   t.match(await run('corrections'), { code: 0, stdout: /No corrections/ });

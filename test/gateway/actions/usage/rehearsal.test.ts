@@ -53,7 +53,7 @@ async function lastMonth(t: Test) {
   return { ...listener, customer, alone: made[2]!.record.id };
 }
 
-t.test('plans are tried on a month of the ledger: days, months and what is owed', async (t: Test) => {
+t.test('plans are tried on a month of the ledger: days, months and what is owed', async (t) => {
   const { ask, customer, alone, registry, folder, run } = await lastMonth(t);
   const next = {
     basic: plan(100, { ...PRICE, monthly: DAYS * 200 }),
@@ -119,7 +119,7 @@ t.test('plans are tried on a month of the ledger: days, months and what is owed'
   t.match(await rehearse('--ledger', MONTH), { code: 1, stderr: /lacks plans .*: trial \(1 requests\)/ });
 });
 
-t.test('plans that are none, or too long, get an answer that says why', async (t: Test) => {
+t.test('plans that are none, or too long, get an answer that says why', async (t) => {
   const { ask } = await listen(t);
   const refused = async (body: unknown, path = PATH) => (await ask('POST', path, body)).json;
   t.match(await refused({ basic: plan(0), anonymous: ANONYMOUS }), {

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { Test } from 'tap';
 import { DAY_MS } from '../../../../src/gateway/admission/bucket.js';
 import { requestWith } from '../../accounts/store.js';
 import { bearer, listen } from '../../admin/listener.js';
@@ -8,7 +7,7 @@ import { createReporter } from '../../../../src/gateway/store/settlements.js';
 
 const reportsOf = createReporter();
 
-t.test('the report adds up to what was admitted, by each dimension', async (t: Test) => {
+t.test('the report adds up to what was admitted, by each dimension', async (t) => {
   const { ask, engine, registry } = await listen(t);
   const keys = [await registry.create({ plan: 'free', name: 'A' }), await registry.create({ plan: 'pro', name: 'B' })];
   const nowMs = Date.now();
@@ -61,7 +60,7 @@ t.test('the report adds up to what was admitted, by each dimension', async (t: T
   ]);
 });
 
-t.test('a range without traffic is an empty report, not an error', async (t: Test) => {
+t.test('a range without traffic is an empty report, not an error', async (t) => {
   const { ask } = await listen(t);
   const reply = await ask('GET', '/admin/v1/usage?from=2026-01-01&to=2026-01-31&by=key');
   t.same(reply.json, {
@@ -80,7 +79,7 @@ t.test('a range without traffic is an empty report, not an error', async (t: Tes
   );
 });
 
-t.test('a day is final an hour after it ended: what was admitted before midnight may still fail', async (t: Test) => {
+t.test('a day is final an hour after it ended: what was admitted before midnight may still fail', async (t) => {
   let nowMs = 0;
   const { ask } = await listen(t, {}, { clock: () => Promise.resolve(nowMs) });
   for (const [now, final] of [
@@ -95,7 +94,7 @@ t.test('a day is final an hour after it ended: what was admitted before midnight
   }
 });
 
-t.test('400: bad ranges and dimensions', async (t: Test) => {
+t.test('400: bad ranges and dimensions', async (t) => {
   const { ask } = await listen(t);
   for (const query of [
     'from=2026-02-30',
@@ -119,7 +118,7 @@ t.test('400: bad ranges and dimensions', async (t: Test) => {
   t.equal((await ask('GET', '/admin/v1/usage?customer=abcdefgh')).status, 404);
 });
 
-t.test('of one customer: the rows of its keys alone, by id or reference', async (t: Test) => {
+t.test('of one customer: the rows of its keys alone, by id or reference', async (t) => {
   const { ask, engine, registry } = await listen(t);
   const ids: string[] = [];
   for (const reference of ['C-1', 'C-2', 'twice', 'twice']) {
@@ -145,7 +144,7 @@ t.test('of one customer: the rows of its keys alone, by id or reference', async 
   for (const id of ids.slice(2)) t.match(both.json['message'], id);
 });
 
-t.test('a key that was erased has no name; who bills may read the others', async (t: Test) => {
+t.test('a key that was erased has no name; who bills may read the others', async (t) => {
   const { ask, engine, registry } = await listen(t);
   const [kept, erased] = [
     await registry.create({ plan: 'free', name: 'Kept <b>' }),
@@ -168,7 +167,7 @@ t.test('a key that was erased has no name; who bills may read the others', async
   t.equal((await ask('GET', '/admin/v1/keys', undefined, headers)).status, 403, 'but not the keys themselves');
 });
 
-t.test('one row per key, however many days the range has', async (t: Test) => {
+t.test('one row per key, however many days the range has', async (t) => {
   const { ask, engine, registry } = await listen(t);
   const made = await Promise.all(['A', 'B', 'C'].map((name) => registry.create({ plan: 'free', name })));
   const dayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS;
