@@ -145,6 +145,8 @@ class Console implements Mount {
       part,
       guard,
       nowMs,
+      on: page.path.slice(CONSOLE.length),
+      problems: [],
       samples: this.#samples,
       daily: this.#daily,
     };

@@ -36,20 +36,22 @@ export function Refused({ refusal, to, signedIn }: RefusedParts) {
     return (
       <>
         {to === '' && (
-          <Notice level="warn">
-            <p>Your session has ended, so nothing was changed. Sign in and try again.</p>
-          </Notice>
+          <Notice level="warn">Your session has ended, so nothing was changed. Sign in and try again.</Notice>
         )}
         <TokenForm to={to} />
       </>
     );
+  const [problem, ...more] = message.split('\n');
   const wait = headers['Retry-After'];
   return (
     <>
-      <Notice level={status < 500 ? 'warn' : 'danger'}>
-        {message.split('\n').map((line) => (
+      <Notice
+        level={status < 500 ? 'warn' : 'danger'}
+        more={more.map((line) => (
           <p>{line}</p>
         ))}
+      >
+        {problem}
       </Notice>
       {typeof wait === 'string' && <p>{`Try again in ${wait} s.`}</p>}
       <p class="soft">

@@ -53,10 +53,8 @@ function Ban({ verdict }: Pick<Overview, 'verdict'>) {
   const { bannedUntilMs, atMs } = verdict;
   return (
     <Notice level="danger">
-      <p>
-        This key is banned until <Moment at={bannedUntilMs} />, {lengthOf(bannedUntilMs - atMs)} from now. It went on
-        after being refused, or an operator banned it. Requests meanwhile don't make it longer.
-      </p>
+      This key is banned until <Moment at={bannedUntilMs} />, {lengthOf(bannedUntilMs - atMs)} from now. It went on
+      after being refused, or an operator banned it. Requests meanwhile don't make it longer.
     </Notice>
   );
 }

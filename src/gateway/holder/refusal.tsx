@@ -37,9 +37,7 @@ interface RefusedParts {
 function Refused({ path, message, refusal: { code }, request }: RefusedParts) {
   return (
     <>
-      <Notice level="danger">
-        <p>{message}</p>
-      </Notice>
+      <Notice level="danger">{message}</Notice>
       <p class="hint">
         {`Code ${code}, request `}
         <code>{request}</code>

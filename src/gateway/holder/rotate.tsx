@@ -1,5 +1,6 @@
 import type { KeyRegistry } from '../accounts/keys/registry.js';
 import { parseToken } from '../accounts/token.js';
+import { LinkButton } from '../pages/components/links.js';
 import { Notice } from '../pages/components/notice.js';
 import { framed } from './frame.js';
 import type { Visitor } from './visitors.js';
@@ -53,9 +54,7 @@ export function rotatedPage({ path, token, endsAtMs }: { readonly path: string }
     ...{ path, title: 'Your new key', formToken: null },
     children: (
       <>
-        <Notice level="warn">
-          <p>Copy it now: it cannot be shown again.</p>
-        </Notice>
+        <Notice level="warn">Copy it now: it cannot be shown again.</Notice>
         <pre class="secret">{token}</pre>
         <p>
           {endsAtMs === null ? (
@@ -66,11 +65,9 @@ export function rotatedPage({ path, token, endsAtMs }: { readonly path: string }
             </>
           )}
         </p>
-        <p>
-          <a class="button main" href={path}>
-            Back to your key
-          </a>
-        </p>
+        <LinkButton href={path} kind="main">
+          Back to your key
+        </LinkButton>
       </>
     ),
   });

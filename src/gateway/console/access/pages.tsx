@@ -8,8 +8,6 @@ import { Outcome } from '../forms/pages.js';
 import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
 import { SIGN_IN } from '../visit/sign-in.js';
 
-const ON = '/access';
-const ACCESS = CONSOLE + ON;
 const TOKENS = '/admin/v1/tokens';
 const END_SESSIONS = 'DELETE /admin/v1/sessions';
 
@@ -17,7 +15,7 @@ const END_SESSIONS = 'DELETE /admin/v1/sessions';
 export const ACCESS_PAGES: readonly Page[] = [
   page('GET /access', `GET ${TOKENS}`, 'Access', {
     menu: 'Access',
-    serve: (visit) => showAccess(visit, []),
+    serve: showAccess,
   }),
   page('POST /access/sessions/ended', END_SESSIONS, 'End all sessions', {
     serve: async ({ api }) => {
@@ -27,12 +25,11 @@ export const ACCESS_PAGES: readonly Page[] = [
   }),
 ];
 
-export async function showAccess(visit: Visit, problems: readonly string[]) {
-  const { api } = visit;
-  const { tokens } = await api.ask(TokenList, `GET ${TOKENS}`);
+export async function showAccess(visit: Visit) {
+  const { tokens } = await visit.api.ask(TokenList, `GET ${TOKENS}`);
   const content = (
     <>
-      <Outcome on={ON} visit={visit} problems={problems} />
+      <Outcome visit={visit} />
       <h2>Admin tokens</h2>
       <p>The operator’s own token comes from the environment or the data folder, and is not listed.</p>
       <Table
@@ -54,13 +51,11 @@ export async function showAccess(visit: Visit, problems: readonly string[]) {
           { head: 'ID', cell: ({ id }) => <code>{id}</code> },
           {
             head: 'Revoke',
-            cell: ({ id, name }) => (
-              <ActionForm on={ON} name="revoked" visit={visit} row={id} label={`Revoke ${name}`} />
-            ),
+            cell: ({ id, name }) => <ActionForm name="revoked" visit={visit} row={id} label={`Revoke ${name}`} />,
           },
         ]}
       />
-      <ActionForm on={ON} name="created" visit={visit} problems={problems} />
+      <ActionForm name="created" visit={visit} />
       <Sessions visit={visit} />
     </>
   );
@@ -75,7 +70,13 @@ function Sessions({ visit: { guard } }: { readonly visit: Visit }) {
         Ends every session of this console and of account pages, on all gateways, including yours: for when a cookie or
         a copy of the store may be in the wrong hands. Revoking a token ends its sessions only.
       </p>
-      <PostForm action={`${ACCESS}/sessions/ended`} guard={guard()} button="End all sessions" kind="danger" inline />
+      <PostForm
+        action={`${CONSOLE}/access/sessions/ended`}
+        guard={guard()}
+        button="End all sessions"
+        kind="danger"
+        inline
+      />
     </section>
   );
 }

@@ -8,7 +8,7 @@ import { ActionForm } from '../forms/offered.js';
 const LIST = 'GET /admin/v1/usage/corrections';
 
 /** Shows the corrections of a key's or customer's usage; null if the visitor may not see them. */
-export async function correctionsPart(subject: 'key' | 'customer', visit: Visit, problems: readonly string[]) {
+export async function correctionsPart(subject: 'key' | 'customer', visit: Visit) {
   const { api, id } = visit;
   if (!api.may(LIST)) return null;
   const { corrections, cursor } = await api.ask(CorrectionPage, LIST, { query: { [subject]: id } });
@@ -30,7 +30,7 @@ export async function correctionsPart(subject: 'key' | 'customer', visit: Visit,
         ]}
       />
       {cursor !== null && <p class="hint">There are more: petgate usage corrections.</p>}
-      <ActionForm on={`/${subject}s/{id}`} name="corrected" visit={visit} problems={problems} />
+      <ActionForm name="corrected" visit={visit} />
     </>
   );
 }

@@ -6,20 +6,15 @@ import { fullNumber } from '../../pages/components/figure.js';
 import type { Visit } from '../visit/page.js';
 import { ActionForm } from '../forms/offered.js';
 
-const WITHDRAW = 'grants/{part}/withdrawn';
-
 interface GrantsParts {
-  /** The page of its key or customer. */
-  readonly on: string;
   readonly visit: Visit;
   readonly grants: readonly z.output<typeof Grant>[];
-  readonly problems: readonly string[];
   /** Whether the key is revoked or the customer closed: it can get no more grants. */
   readonly ended: boolean;
 }
 
 /** Shows the grants in force, with the forms that add and withdraw them. */
-export function Grants({ on, visit, grants, problems, ended }: GrantsParts) {
+export function Grants({ visit, grants, ended }: GrantsParts) {
   return (
     <>
       <Table
@@ -34,11 +29,11 @@ export function Grants({ on, visit, grants, problems, ended }: GrantsParts) {
           { head: 'By', cell: ({ by }) => by },
           {
             head: 'Withdraw',
-            cell: ({ id }) => !ended && <ActionForm on={on} name={WITHDRAW} visit={visit} row={String(id)} />,
+            cell: ({ id }) => !ended && <ActionForm name="grants/{part}/withdrawn" visit={visit} row={String(id)} />,
           },
         ]}
       />
-      {!ended && <ActionForm on={on} name="granted" visit={visit} problems={problems} />}
+      {!ended && <ActionForm name="granted" visit={visit} />}
     </>
   );
 }

@@ -1,6 +1,5 @@
 import { DAY_MS, dayOf } from '../../../shared/utc-day.js';
-import type { dayLimit } from '../../pages/components/day-limit.js';
-import { BarPlot } from '../../pages/components/plot.js';
+import { BarPlot, type dayLimit } from '../../pages/components/plot.js';
 import { addressOf } from '../../pages/components/pager.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
 import { CONSOLE, type Visit } from '../visit/page.js';

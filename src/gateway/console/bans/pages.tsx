@@ -7,8 +7,7 @@ import { ActionForm } from '../forms/offered.js';
 import { Outcome } from '../forms/pages.js';
 import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
 
-const ON = '/bans';
-const BANS = CONSOLE + ON;
+const BANS = `${CONSOLE}/bans`;
 const KEYS = '/admin/v1/bans';
 const ADDRESSES = '/admin/v1/bans/addresses';
 const PER_PAGE = '50';
@@ -17,23 +16,23 @@ const PER_PAGE = '50';
 export const BAN_PAGES: readonly Page[] = [
   page('GET /bans', `GET ${KEYS}`, 'Bans', {
     menu: 'Bans',
-    serve: (visit) => showBans(visit, []),
+    serve: showBans,
   }),
 ];
 
-export async function showBans(visit: Visit, problems: readonly string[]) {
+export async function showBans(visit: Visit) {
   return {
     content: (
       <>
-        <Outcome on={ON} visit={visit} problems={problems} />
-        {await bansOfKeys(visit, problems)}
+        <Outcome visit={visit} />
+        {await bansOfKeys(visit)}
         {await bansOfAddresses(visit)}
       </>
     ),
   };
 }
 
-async function bansOfKeys(visit: Visit, problems: readonly string[]) {
+async function bansOfKeys(visit: Visit) {
   const { api, query } = visit;
   const cursor = query.given('cursor');
   const page = await api.ask(BanPage, `GET ${KEYS}`, { query: { cursor, limit: PER_PAGE } });
@@ -50,14 +49,11 @@ async function bansOfKeys(visit: Visit, problems: readonly string[]) {
           { head: 'Level', number: true, cell: ({ level }) => level },
           { head: 'Why', cell: ({ reason }) => reason },
           { head: 'By', cell: ({ by }) => by },
-          {
-            head: 'Lift',
-            cell: ({ key }) => <ActionForm on={ON} name="lifted" visit={visit} row={key} />,
-          },
+          { head: 'Lift', cell: ({ key }) => <ActionForm name="lifted" visit={visit} row={key} /> },
         ]}
       />
       <Pager path={BANS} query={{}} cursor={cursor} next={page.cursor} />
-      <ActionForm on={ON} name="banned" visit={visit} problems={problems} />
+      <ActionForm name="banned" visit={visit} />
     </section>
   );
 }
@@ -81,7 +77,7 @@ async function bansOfAddresses(visit: Visit) {
           { head: 'Level', number: true, cell: ({ level }) => level },
           {
             head: 'Lift',
-            cell: ({ address }) => <ActionForm on={ON} name="addresses/lifted" visit={visit} row={address} />,
+            cell: ({ address }) => <ActionForm name="addresses/lifted" visit={visit} row={address} />,
           },
         ]}
       />

@@ -1,6 +1,7 @@
 import { isCustomerId } from '../../accounts/token.js';
 import { CustomerPage } from '../../actions/schemas.js';
 import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
+import { LinkButton } from '../../pages/components/links.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
@@ -23,23 +24,13 @@ export async function listCustomers({ api, parts, query }: Visit): Promise<PageA
     content: (
       <>
         {api.may('POST /admin/v1/customers') && (
-          <p>
-            <a class="button main" href={`${CUSTOMERS}/new`}>
-              Create a customer
-            </a>
-          </p>
+          <LinkButton href={`${CUSTOMERS}/new`} kind="main">
+            Create a customer
+          </LinkButton>
         )}
         <SearchForm action={CUSTOMERS}>
           <TextField name="search" label="Name, ID or reference" type="search" value={search} />
-          <SelectField
-            name="plan"
-            label="Plan"
-            choices={[
-              { value: '', label: 'any' },
-              ...parts.registry.openPlans.map((name) => ({ value: name, label: name })),
-            ]}
-            value={plan}
-          />
+          <SelectField name="plan" label="Plan" none="any" choices={parts.registry.openPlans} value={plan} />
         </SearchForm>
         <Table
           caption="Customers, newest first"

@@ -21,9 +21,7 @@ const API = '/admin/v1/customers/{id}';
 const KEYS = 'GET /admin/v1/keys';
 const KEYS_SHOWN = '100';
 
-const ON = '/customers/{id}';
-
-export async function showCustomer(visit: Visit, problems: readonly string[]) {
+export async function showCustomer(visit: Visit) {
   const { api, id } = visit;
   const customer = await api.ask(Customer, `GET ${API}`, { id });
   const history = await api.ask(History, `GET ${API}/history`, { id });
@@ -32,19 +30,16 @@ export async function showCustomer(visit: Visit, problems: readonly string[]) {
     title: `Customer ${customer.name === '' ? customer.id : customer.name}`,
     content: (
       <>
-        <Outcome on={ON} visit={visit} problems={problems} />
+        <Outcome visit={visit} />
         <CustomerFacts customer={customer} />
-        <ActionForms on={ON} visit={visit} record={customer} problems={problems} />
+        <ActionForms visit={visit} record={customer} />
         <Sections
           sections={[
             ['Money', money],
             ['Usage', usage],
             ['Keys', await keysPart(visit, customer)],
-            [
-              'Grants',
-              <Grants {...{ on: ON, visit, problems }} grants={customer.grants} ended={customer.status === 'closed'} />,
-            ],
-            ['Corrections', await correctionsPart('customer', visit, problems)],
+            ['Grants', <Grants visit={visit} grants={customer.grants} ended={customer.status === 'closed'} />],
+            ['Corrections', await correctionsPart('customer', visit)],
             ['History', <HistoryTable {...history} />],
           ]}
         />

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { Event, EventPage } from '../../actions/schemas.js';
 import { PostForm, type Guard } from '../../pages/components/form.js';
+import { Tabs } from '../../pages/components/links.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Notice, Problems } from '../../pages/components/notice.js';
 import { addressOf, Pager } from '../../pages/components/pager.js';
@@ -18,21 +19,20 @@ type OneEvent = z.output<typeof Event>;
 
 /** Undelivered events, and counts of delivery attempts. */
 export const EVENT_PAGES: readonly Page[] = [
-  page('GET /events', LIST, 'Events', { menu: 'Events', serve: (visit) => shown(visit, []) }),
+  page('GET /events', LIST, 'Events', { menu: 'Events', serve: shown }),
   page('POST /events', REDELIVER, 'Events', {
     serve: async (visit) => {
       try {
         await visit.api.ask(Event, REDELIVER, { id: visit.form.text('event') });
         return { to: addressOf(PATH, { state: visit.form.text('state'), done: 'redelivered' }) };
       } catch (error) {
-        return shown(visit, problemsOf(error));
+        return shown({ ...visit, problems: problemsOf(error) });
       }
     },
   }),
 ];
 
-async function shown(visit: Visit, problems: readonly string[]): Promise<PageAnswer> {
-  const { api, query, guard } = visit;
+async function shown({ api, query, guard, problems, samples }: Visit): Promise<PageAnswer> {
   const state = query.given('state') ?? 'waiting';
   const cursor = query.given('cursor');
   const { events, cursor: next, enabled } = await api.ask(EventPage, LIST, { query: { state, cursor } });
@@ -46,16 +46,15 @@ async function shown(visit: Visit, problems: readonly string[]): Promise<PageAns
         {!enabled && (
           <Notice level="warn">No webhook is configured, so no events are kept: see docs/guides/events.md.</Notice>
         )}
-        <nav aria-label="States">
-          {STATES.map((one) => (
-            <a href={addressOf(PATH, { state: one })} aria-current={one === state ? 'page' : undefined}>
-              {one}
-            </a>
-          ))}
-        </nav>
+        <Tabs
+          label="States"
+          tabs={STATES.map((label) => ({
+            ...{ label, href: addressOf(PATH, { state: label }), isCurrent: label === state },
+          }))}
+        />
         <Events {...{ state, events }} guard={may ? guard : null} />
         <Pager path={PATH} query={{ state }} cursor={cursor} next={next} />
-        <Attempts figures={(await visit.samples.latest()).series('petgate_event_attempts_total')} />
+        <Attempts figures={(await samples.latest()).series('petgate_event_attempts_total')} />
       </>
     ),
   };

@@ -8,7 +8,7 @@ import type { Offered, Property } from './table.js';
 interface FieldsParts extends Pick<Offered, 'fields' | 'required'> {
   readonly visit: Visit;
   /** Initial values. */
-  readonly values?: Readonly<Record<string, unknown>>;
+  readonly values?: Readonly<Record<string, unknown>> | undefined;
   readonly sent: Submitted | undefined;
 }
 
@@ -42,10 +42,7 @@ function fieldFor({ name, property, isRequired, value, visit, sent }: FieldParts
   if (name === 'limits') return <LimitFields sent={sent} />;
   if (name === 'scopes') return <ScopeFields visit={visit} sent={sent} />;
   if (property.format === 'plan') return <PlanField plan={value} visit={visit} sent={sent} />;
-  if (property.enum !== undefined) {
-    const choices = property.enum.map((each) => ({ value: each, label: each }));
-    return <SelectField {...{ name, label, choices, value, sent }} />;
-  }
+  if (property.enum !== undefined) return <SelectField {...{ name, label, value, sent }} choices={property.enum} />;
   return (
     <TextField
       {...{ name, label, value, sent, required: isRequired }}
@@ -59,8 +56,7 @@ function fieldFor({ name, property, isRequired, value, visit, sent }: FieldParts
 function ScopeFields({ visit, sent }: Pick<FieldsParts, 'visit' | 'sent'>) {
   const { scopes } = visit.parts.registry;
   if (scopes.length === 0) return null;
-  const choices = scopes.map((value) => ({ value, label: value }));
-  return <CheckFields name="scopes" label="Scopes" hint="None selected: all scopes." choices={choices} sent={sent} />;
+  return <CheckFields name="scopes" label="Scopes" hint="None selected: all scopes." choices={scopes} sent={sent} />;
 }
 
 function hintOf(name: string, { description }: Property): string | undefined {

@@ -5,17 +5,15 @@ import { FORMS, formOn, type Offered } from './table.js';
 
 interface FormParts {
   readonly visit: Visit;
-  readonly problems?: readonly string[];
   /** The record that the page shows; it fills the fields. */
   readonly record?: object;
 }
 
 /** Renders the forms of a page that fit the record and the visitor's role; dangerous ones come last. */
-export function ActionForms({ on, ...parts }: FormParts & { readonly on: string }) {
-  const { visit, record = {} } = parts;
+export function ActionForms({ visit, record = {} }: FormParts) {
   const fitting = FORMS.filter(
-    ({ form: { on: page, isApart, isFor = () => true }, line }) =>
-      page === on && isApart !== true && visit.api.may(line) && isFor(record as Readonly<Record<string, unknown>>),
+    ({ form: { on, isApart, isFor = () => true }, line }) =>
+      on === visit.on && isApart !== true && visit.api.may(line) && isFor(record as Readonly<Record<string, unknown>>),
   );
   const groups = new Map<string, Offered[]>();
   for (const each of fitting) {
@@ -28,14 +26,13 @@ export function ActionForms({ on, ...parts }: FormParts & { readonly on: string 
   return ordered.length === 0 ? null : (
     <div class="actions">
       {ordered.map((group) => (
-        <Opened {...parts} group={group} />
+        <Opened {...{ visit, record, group }} />
       ))}
     </div>
   );
 }
 
 interface OneParts extends FormParts {
-  readonly on: string;
   readonly name: string;
   /** The ID of the table row that the form belongs to. */
   readonly row?: string;
@@ -43,8 +40,8 @@ interface OneParts extends FormParts {
 }
 
 /** Renders one form of a page; null if the visitor may not use it. */
-export function ActionForm({ on, name, ...parts }: OneParts) {
-  const one = formOn(on, name);
+export function ActionForm({ name, ...parts }: OneParts) {
+  const one = formOn(parts.visit.on, name);
   return parts.visit.api.may(one.line) ? <Opened {...parts} group={[one]} /> : null;
 }
 
@@ -62,9 +59,9 @@ function Opened({ group, label, ...parts }: OpenedParts) {
   );
 }
 
-function Posted({ visit, problems, record, row, one }: Omit<OpenedParts, 'group' | 'label'> & { one: Offered }) {
+function Posted({ visit, record, row, one }: Omit<OpenedParts, 'group' | 'label'> & { one: Offered }) {
   const { form, fields, required, action } = one;
-  const sent = isSent(visit, one) ? { form: visit.form, problems: problems ?? [] } : undefined;
+  const sent = isSent(visit, one) ? { form: visit.form, problems: visit.problems } : undefined;
   const isOfOther = action.path.includes('{id}') && !form.on.includes('{id}');
   const path = `${CONSOLE}${form.on}/${form.name}`.replace('{id}', encodeURIComponent(visit.id));
   return (

@@ -6,11 +6,8 @@ import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../visit/
 import { bodyIn } from './fields.js';
 import { FORMS, type Offered } from './table.js';
 
-/** Renders a page that has forms. @param problems why the submitted form failed */
-type Show = (
-  visit: Visit,
-  problems: readonly string[],
-) => Promise<{ readonly title?: string; readonly content: Child }>;
+/** Renders a page that has forms. */
+type Show = (visit: Visit) => Promise<{ readonly title?: string; readonly content: Child }>;
 
 /** Returns the pages that the forms of actions post to. @param shown the pages that have forms, by path */
 export function formPages(shown: Readonly<Record<string, Show>>): readonly Page[] {
@@ -43,22 +40,19 @@ async function done(
       content: <ShownOnce secret={secret} href={here} link="Go back" />,
     };
   } catch (error) {
-    return { ...(await shown[form.on]!({ ...visit, posted: path }, problemsOf(error))), status: 400 };
+    const again = { ...visit, on: form.on, posted: path, problems: problemsOf(error) };
+    return { ...(await shown[form.on]!(again)), status: 400 };
   }
 }
 
 /** Shows whether the form that led to this page succeeded. */
-export function Outcome({ on, visit, problems }: { on: string; visit: Visit; problems: readonly string[] }) {
-  const name = visit.query.text('done');
+export function Outcome({ visit: { on, query, problems } }: { readonly visit: Visit }) {
+  const name = query.text('done');
   const form = FORMS.find(({ form }) => form.on === on && form.name.split('/').at(-1) === name)?.form;
   return (
     <>
       <Problems problems={problems} />
-      {form?.done !== undefined && problems.length === 0 && (
-        <Notice>
-          <p>{form.done}</p>
-        </Notice>
-      )}
+      {form?.done !== undefined && problems.length === 0 && <Notice>{form.done}</Notice>}
     </>
   );
 }

@@ -10,6 +10,5 @@ interface PlanFieldParts {
 
 export function PlanField({ visit, plan, sent }: PlanFieldParts) {
   const names = new Set([...(plan === undefined ? [] : [plan]), ...visit.parts.registry.openPlans]);
-  const choices = [...names].map((value) => ({ value, label: value }));
-  return <SelectField name="plan" label="Plan" choices={choices} value={plan} sent={sent} />;
+  return <SelectField name="plan" label="Plan" choices={[...names]} value={plan} sent={sent} />;
 }

@@ -1,4 +1,5 @@
 import type { Child } from '#jsx/jsx-runtime';
+import { LinkButton } from '../../pages/components/links.js';
 import { Notice } from '../../pages/components/notice.js';
 
 interface ShownOnceParts {
@@ -12,9 +13,7 @@ interface ShownOnceParts {
 export function ShownOnce({ secret, href, link, children }: ShownOnceParts) {
   return (
     <>
-      <Notice level="warn">
-        <p>It is shown only this once. Copy it now, and send it over a private channel.</p>
-      </Notice>
+      <Notice level="warn">It is shown only this once. Copy it now, and send it over a private channel.</Notice>
       <pre class="secret">{secret}</pre>
       <p>
         <button hidden type="button" data-copy={true}>
@@ -22,11 +21,7 @@ export function ShownOnce({ secret, href, link, children }: ShownOnceParts) {
         </button>
       </p>
       {children}
-      <p>
-        <a class="button" href={href}>
-          {link}
-        </a>
-      </p>
+      <LinkButton href={href}>{link}</LinkButton>
     </>
   );
 }

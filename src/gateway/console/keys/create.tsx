@@ -1,37 +1,11 @@
 import type { Handover } from '../../actions/action.js';
-import { IssuedKey, NewKey } from '../../actions/schemas.js';
-import { PostForm, sentWith } from '../../pages/components/form.js';
-import { Problems } from '../../pages/components/notice.js';
+import { IssuedKey } from '../../actions/schemas.js';
 import { pathOf } from '../accounts/account.js';
+import type { bodyIn } from '../forms/fields.js';
 import { ShownOnce } from '../forms/shown-once.js';
-import { problemsOf } from '../visit/api.js';
-import { bodyIn, Fields } from '../forms/fields.js';
-import { fieldsOf } from '../forms/table.js';
-import { CONSOLE, type PageAnswer, type Visit } from '../visit/page.js';
+import type { PageAnswer, Visit } from '../visit/page.js';
 
-const WHOSE = fieldsOf(NewKey, { fields: ['name', 'customer', 'plan'] });
-const MORE = fieldsOf(NewKey, { fields: ['expires', 'scopes', 'limits', 'note'] });
-
-interface NewKeyParts {
-  readonly visit: Visit;
-  readonly problems?: readonly string[];
-}
-
-export function NewKeyForm({ visit, problems = [] }: NewKeyParts) {
-  const sent = sentWith('name', visit.form, problems);
-  return (
-    <>
-      <Problems problems={problems} />
-      <PostForm action={`${CONSOLE}/keys`} guard={visit.guard()} button="Create" kind="main">
-        <Fields {...WHOSE} visit={visit} values={{ customer: visit.query.text('customer') }} sent={sent} />
-        <details open={problems.length > 0}>
-          <summary>Expiry, scopes, limits, note</summary>
-          <Fields {...MORE} visit={visit} sent={sent} />
-        </details>
-      </PostForm>
-    </>
-  );
-}
+export const CREATE = 'POST /admin/v1/keys';
 
 /** Shows what a developer needs with a new key. */
 function HandedOver({ handover, secret }: { readonly handover: Handover | undefined; readonly secret: string }) {
@@ -58,24 +32,19 @@ function HandedOver({ handover, secret }: { readonly handover: Handover | undefi
   );
 }
 
-export async function createKey(visit: Visit): Promise<PageAnswer> {
-  const { api, form } = visit;
-  const { plan, ...body } = bodyIn({ ...WHOSE.fields, ...MORE.fields }, form, false);
-  try {
-    // A customer's key gets its customer's plan, whichever is selected.
-    const asked = body['customer'] === undefined ? { plan, ...body } : body;
-    const issued = await api.ask(IssuedKey, 'POST /admin/v1/keys', { body: asked });
-    const { id, key, name, plan: its } = issued;
-    const content = (
-      <ShownOnce secret={key} href={pathOf('/keys', id)} link="Open key">
-        <p>
-          <bdi>{name}</bdi>, on plan {its}
-        </p>
-        <HandedOver handover={visit.parts.handover?.()} secret={key} />
-      </ShownOnce>
-    );
-    return { title: 'Key created', live: true, content };
-  } catch (error) {
-    return { content: <NewKeyForm visit={visit} problems={problemsOf(error)} />, status: 400 };
-  }
+/** Creates a key, and shows it. */
+export async function createKey({ api, parts }: Visit, body: ReturnType<typeof bodyIn>): Promise<PageAnswer> {
+  const { plan, ...others } = body;
+  // A customer's key gets its customer's plan, whichever is selected.
+  const asked = others['customer'] === undefined ? { plan, ...others } : others;
+  const { id, key, name, plan: its } = await api.ask(IssuedKey, CREATE, { body: asked });
+  const content = (
+    <ShownOnce secret={key} href={pathOf('/keys', id)} link="Open key">
+      <p>
+        <bdi>{name}</bdi>, on plan {its}
+      </p>
+      <HandedOver handover={parts.handover?.()} secret={key} />
+    </ShownOnce>
+  );
+  return { title: 'Key created', live: true, content };
 }

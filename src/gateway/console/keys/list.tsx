@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { isKeyId } from '../../accounts/token.js';
 import { KeyPage, KeyWindows } from '../../actions/schemas.js';
 import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
+import { LinkButton } from '../../pages/components/links.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
@@ -14,7 +15,6 @@ import { Fullest } from './windows.js';
 const KEYS = `${CONSOLE}/keys`;
 const STATUSES = ['enabled', 'disabled', 'revoked'];
 const USED = [
-  { value: '', label: 'any share' },
   { value: '80', label: '80 % of a window' },
   { value: '100', label: 'all of a window' },
 ];
@@ -46,11 +46,9 @@ export async function listKeys(visit: Visit): Promise<PageAnswer> {
     content: (
       <>
         {api.may('POST /admin/v1/keys') && (
-          <p>
-            <a class="button main" href={`${KEYS}/new`}>
-              Create a key
-            </a>
-          </p>
+          <LinkButton href={`${KEYS}/new`} kind="main">
+            Create a key
+          </LinkButton>
         )}
         <Filter visit={visit} />
         <Keys lines={await linesOf(visit, page.keys)} />
@@ -113,14 +111,13 @@ export async function linesOf({ api }: Visit, keys: readonly Line['key'][]): Pro
 }
 
 function Filter({ visit: { query, parts } }: { readonly visit: Visit }) {
-  const any = { value: '', label: 'any' };
-  const choices = (values: readonly string[]) => [any, ...values.map((value) => ({ value, label: value }))];
+  const { openPlans } = parts.registry;
   return (
     <SearchForm action={KEYS}>
       <TextField name="search" label="Name, ID or customer" type="search" value={query.text('search')} />
-      <SelectField name="plan" label="Plan" choices={choices(parts.registry.openPlans)} value={query.text('plan')} />
-      <SelectField name="status" label="Status" choices={choices(STATUSES)} value={query.text('status')} />
-      <SelectField name="used" label="Used" choices={USED} value={query.text('used')} />
+      <SelectField name="plan" label="Plan" none="any" choices={openPlans} value={query.text('plan')} />
+      <SelectField name="status" label="Status" none="any" choices={STATUSES} value={query.text('status')} />
+      <SelectField name="used" label="Used" none="any share" choices={USED} value={query.text('used')} />
       <TextField name="customer" label="Customer ID" value={query.text('customer')} />
     </SearchForm>
   );

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ExchangeList, History, Key, KeyWindows } from '../../actions/schemas.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { alike } from '../../observe/recent/alike.js';
-import { dayLimit } from '../../pages/components/day-limit.js';
+import { dayLimit } from '../../pages/components/plot.js';
 import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Sections } from '../../pages/components/sections.js';
@@ -23,9 +23,7 @@ import { Windows } from './windows.js';
 const API = '/admin/v1/keys/{id}';
 const EXCHANGES = 'GET /admin/v1/exchanges';
 
-const ON = '/keys/{id}';
-
-export async function showKey(visit: Visit, problems: readonly string[]) {
+export async function showKey(visit: Visit) {
   const { api, id } = visit;
   const key = await api.ask(Key, `GET ${API}`, { id });
   const { windows, used } = await api.ask(KeyWindows, `GET ${API}/windows`, { id });
@@ -36,19 +34,16 @@ export async function showKey(visit: Visit, problems: readonly string[]) {
     title: `Key ${key.name === '' ? key.id : key.name}`,
     content: (
       <>
-        <Outcome on={ON} visit={visit} problems={problems} />
+        <Outcome visit={visit} />
         <KeyFacts keyView={key} customer={names.get(key.customer)} used={used} />
-        <ActionForms on={ON} visit={visit} record={key} problems={problems} />
+        <ActionForms visit={visit} record={key} />
         <Sections
           sections={[
             ['Windows', <Windows windows={windows} caption="What is left now" />],
             ['Last refused or failed', await lastRefusals(visit)],
             ['Usage', await dailyUsage(visit, { key: id }, limit)],
-            [
-              'Grants',
-              <Grants {...{ on: ON, visit, problems }} grants={key.grants} ended={key.status === 'revoked'} />,
-            ],
-            ['Corrections', await correctionsPart('key', visit, problems)],
+            ['Grants', <Grants visit={visit} grants={key.grants} ended={key.status === 'revoked'} />],
+            ['Corrections', await correctionsPart('key', visit)],
             ['History', <HistoryTable {...history} />],
           ]}
         />

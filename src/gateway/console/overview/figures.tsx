@@ -1,4 +1,4 @@
-import type { Child } from '#jsx/jsx-runtime';
+import { Cards } from '../../pages/components/cards.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Sparkline } from '../../pages/components/sparkline.js';
 import { quantileOf } from '../figures/buckets.js';
@@ -36,20 +36,21 @@ export function Figures({ points, range, nowMs, upstream }: FigureParts) {
   const [first, last] = [earlier[0]!, latest[0]!];
   const stepS = (latest[1]!.atMs - last.atMs) / 1000;
   return (
-    <ul class="cards" aria-label={`Figures now, and in the last ${range}`}>
-      {FIGURES.filter(({ ofClients }) => upstream === undefined || ofClients !== true).map(({ name, of, write }) => {
+    <Cards
+      label={`Figures now, and in the last ${range}`}
+      cards={FIGURES.filter(({ ofClients }) => upstream === undefined || ofClients !== true).map((figure) => {
+        const { name, of, write } = figure;
         const now = of(latest.reduce(merged), Math.max(1, (nowMs - last.atMs) / 1000));
         const before = of(earlier.reduce(merged), (last.atMs - first.atMs) / 1000);
-        return (
-          <li>
-            <span class="soft">{name}</span>
-            <span class="figure">{write(now)}</span>
+        const more = (
+          <>
             <Sparkline figures={points.slice(0, -1).map((point) => of(point, stepS))} />
             <span class="hint">{changeText(now, before, write)}</span>
-          </li>
+          </>
         );
+        return { name, figure: write(now), more };
       })}
-    </ul>
+    />
   );
 }
 
@@ -62,28 +63,23 @@ function changeText(now: number | null, before: number | null, write: Figure['wr
 
 /** Shows the state of this gateway and its store. */
 export function State({ span: { to } }: { readonly span: Span }) {
-  const state = (name: string, label: string, of: string): Child => {
+  const state = (name: string, label: string, of: string): string => {
     const found = to.series(name).find(({ labels }) => labels[label] === of);
     return found === undefined ? '–' : fullNumber(found.value);
   };
-  const figures: readonly (readonly [name: string, shown: Child])[] = [
-    ['Requests so far', fullNumber(to.sum('petgate_requests_total'))],
-    ['Under way', to.sum('petgate_exchanges_in_flight')],
-    ['Keys banned', state('petgate_bans_active', 'subject', 'key')],
-    ['Addresses banned', state('petgate_bans_active', 'subject', 'address')],
-    ['Events waiting', state('petgate_events', 'state', 'waiting')],
-    ['Events dead', state('petgate_events', 'state', 'dead')],
-    ['Days waiting for the archive', to.value('petgate_ledger_waiting') ?? '–'],
-  ];
   return (
-    <ul class="cards" aria-label="State of this gateway">
-      {figures.map(([name, shown]) => (
-        <li>
-          <span class="soft">{name}</span>
-          <span class="figure">{shown}</span>
-        </li>
-      ))}
-    </ul>
+    <Cards
+      label="State of this gateway"
+      cards={[
+        { name: 'Requests so far', figure: fullNumber(to.sum('petgate_requests_total')) },
+        { name: 'Under way', figure: to.sum('petgate_exchanges_in_flight') },
+        { name: 'Keys banned', figure: state('petgate_bans_active', 'subject', 'key') },
+        { name: 'Addresses banned', figure: state('petgate_bans_active', 'subject', 'address') },
+        { name: 'Events waiting', figure: state('petgate_events', 'state', 'waiting') },
+        { name: 'Events dead', figure: state('petgate_events', 'state', 'dead') },
+        { name: 'Days waiting for the archive', figure: to.value('petgate_ledger_waiting') ?? '–' },
+      ]}
+    />
   );
 }
 

@@ -69,16 +69,20 @@ function Troubles({ span, history }: Pick<OverviewParts, 'span' | 'history'>) {
       </p>
     );
   return (
-    <Notice level="warn">
-      <p>Something is wrong, and a runbook says what to do:</p>
-      <ul>
-        {troubles.map(({ runbook, says }) => (
-          <li>
-            {`${says} `}
-            <a href={runbookPath(runbook)}>{runbook}</a>
-          </li>
-        ))}
-      </ul>
+    <Notice
+      level="warn"
+      more={
+        <ul>
+          {troubles.map(({ runbook, says }) => (
+            <li>
+              {`${says} `}
+              <a href={runbookPath(runbook)}>{runbook}</a>
+            </li>
+          ))}
+        </ul>
+      }
+    >
+      Something is wrong, and a runbook says what to do:
     </Notice>
   );
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { PlanList } from '../../actions/schemas.js';
 import { withCurrency } from '../../../shared/currency.js';
 import { fullNumber } from '../../pages/components/figure.js';
+import { LinkButton } from '../../pages/components/links.js';
 import { Badge } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
@@ -31,13 +32,7 @@ function Plans({ plans, mayRehearse }: { readonly plans: readonly Plan[]; readon
   return (
     <>
       <p>Plans are in the plans file; a change applies to the next request after its reload.</p>
-      {mayRehearse && (
-        <p>
-          <a class="button" href={REHEARSAL}>
-            Rehearse other plans
-          </a>
-        </p>
-      )}
+      {mayRehearse && <LinkButton href={REHEARSAL}>Rehearse other plans</LinkButton>}
       <Table
         caption="Plans, and who is on them"
         empty="No plans."

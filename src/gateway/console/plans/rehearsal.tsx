@@ -25,10 +25,8 @@ export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
       </p>
       {missing.length > 0 && (
         <Notice level="danger">
-          <p>
-            {'The new plans lack these, which were used and are left out: '}
-            {missing.map(([plan, requests]) => `${plan} (${fullNumber(requests)} requests)`).join(', ')}
-          </p>
+          {'The new plans lack these, which were used and are left out: '}
+          {missing.map(([plan, requests]) => `${plan} (${fullNumber(requests)} requests)`).join(', ')}
         </Notice>
       )}
       {owed !== undefined && <p>{`Owed in all: ${sumOf(owed.before)}; with the new plans ${sumOf(owed.after)}.`}</p>}

@@ -2,6 +2,7 @@ import { PlanRehearsal } from '../../actions/schemas.js';
 import { planFileText, readPlanText } from '../../config/load.js';
 import { ConfigError, renderProblem } from '../../config/files/problem.js';
 import { PostForm, sentWith, TextAreaField, TextField } from '../../pages/components/form.js';
+import { Tabs } from '../../pages/components/links.js';
 import { Problems } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { problemsOf } from '../visit/api.js';
@@ -59,11 +60,6 @@ interface PlansFormParts {
 }
 
 function PlansForm({ visit, month, file, plan, problems = [] }: PlansFormParts) {
-  const link = (query: Readonly<Record<string, string>>, label: string, isCurrent: boolean) => (
-    <a href={addressOf(REHEARSAL, query)} aria-current={isCurrent ? 'page' : undefined}>
-      {label}
-    </a>
-  );
   return (
     <>
       <p>
@@ -72,10 +68,15 @@ function PlansForm({ visit, month, file, plan, problems = [] }: PlansFormParts) 
         <code>petgate plans rehearse --log</code>).
       </p>
       <Problems problems={problems} says="These plans can’t be rehearsed:" />
-      <nav aria-label="Plans">
-        {Object.keys(file.plans).map((name) => link({ plan: name }, name, name === plan))}
-        {link({ file: 'true' }, 'All, as a file', plan === undefined)}
-      </nav>
+      <Tabs
+        label="Plans"
+        tabs={[
+          ...Object.keys(file.plans).map((name) => ({
+            ...{ label: name, href: addressOf(REHEARSAL, { plan: name }), isCurrent: name === plan },
+          })),
+          { label: 'All, as a file', href: addressOf(REHEARSAL, { file: 'true' }), isCurrent: plan === undefined },
+        ]}
+      />
       <PostForm action={REHEARSAL} guard={visit.guard()} button="Rehearse" kind="main">
         <TextField name="month" label="Month (UTC)" type="month" placeholder="2026-11" required value={month} />
         {plan === undefined ? (

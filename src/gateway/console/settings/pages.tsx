@@ -68,11 +68,9 @@ function Others({ others }: Pick<Gateways, 'others'>) {
     <>
       {drifted.length > 0 && (
         <Notice level="warn">
-          <p>
-            {`${drifted.length} of ${others.length} run something else than this one, so responses depend on which `}
-            {'gateway is asked. What to do: '}
-            <a href={runbookPath('PetgateConfigDiffers')}>PetgateConfigDiffers</a>.
-          </p>
+          {`${drifted.length} of ${others.length} run something else than this one, so responses depend on which `}
+          {'gateway is asked. What to do: '}
+          <a href={runbookPath('PetgateConfigDiffers')}>PetgateConfigDiffers</a>.
         </Notice>
       )}
       {drifted.length === 0 && others.length > 0 && <p>No differences from this gateway are known.</p>}
@@ -143,9 +141,8 @@ function Explained({ search = '' }: Pick<SettingsParts, 'search'>) {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return (
-      <Notice level="danger">
-        <p>The files contain an error, so the previous settings stay in force:</p>
-        <pre>{error.message}</pre>
+      <Notice level="danger" more={<pre>{error.message}</pre>}>
+        The files contain an error, so the previous settings stay in force:
       </Notice>
     );
   }

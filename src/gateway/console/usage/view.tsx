@@ -2,8 +2,10 @@ import { CORRECTED, COUNTS } from '../../store/records/counts.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { ShownReport } from '../../usage/shown-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
+import { Cards } from '../../pages/components/cards.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
+import { Tabs } from '../../pages/components/links.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice, Problems } from '../../pages/components/notice.js';
 import { addressOf } from '../../pages/components/pager.js';
@@ -49,25 +51,17 @@ interface UsageParts {
 export function UsageView({ query, search, arrangement, nowMs, report, problems }: UsageParts) {
   return (
     <>
-      <nav aria-label="Ranges">
-        {presetsAt(nowMs).map(({ label, from, to }) => (
-          <a
-            href={addressOf(PATH, { ...query, from, to })}
-            aria-current={from === query.from && to === query.to ? 'page' : undefined}
-          >
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Tabs
+        label="Ranges"
+        tabs={presetsAt(nowMs).map(({ label, from, to }) => ({
+          ...{ label, href: addressOf(PATH, { ...query, from, to }) },
+          isCurrent: from === query.from && to === query.to,
+        }))}
+      />
       <SearchForm action={PATH} button="Show">
         <TextField name="from" label="From" type="date" value={query.from} />
         <TextField name="to" label="To" type="date" value={query.to} />
-        <SelectField
-          name="by"
-          label="By"
-          choices={[...new Set([query.by, ...CHOICES])].map((value) => ({ value, label: value }))}
-          value={query.by}
-        />
+        <SelectField name="by" label="By" choices={[...new Set([query.by, ...CHOICES])]} value={query.by} />
         <TextField name="customer" label="Customer ID or reference" value={query['customer']} />
         <TextField name="key" label="Key ID" value={query['key']} />
         <TextField name="search" label="Search in the rows" type="search" value={search} />
@@ -117,17 +111,15 @@ function Report({ query, search, arrangement, report }: ReportParts) {
       </p>
       {unread > 0 && (
         <Notice level="warn">
-          <p>
-            {`The gateway is still reading ${unread} days of the ledger. All figures below are without them. `}
-            <a href={pageAt(page)}>Reload</a>
-            {readInMs > 0 && ` in about ${Math.ceil(readInMs / 1000)} seconds`}
-            {' to see them. CSV and JSON have every day.'}
-          </p>
+          {`The gateway is still reading ${unread} days of the ledger. All figures below are without them. `}
+          <a href={pageAt(page)}>Reload</a>
+          {readInMs > 0 && ` in about ${Math.ceil(readInMs / 1000)} seconds`}
+          {' to see them. CSV and JSON have every day.'}
         </Notice>
       )}
       {report.missing.map(({ gateway, host, from }) => (
         <Notice level="warn">
-          <p>{`Counts of gateway ${gateway} on ${host} from ${from} on may be missing (petgate usage gateways).`}</p>
+          {`Counts of gateway ${gateway} on ${host} from ${from} on may be missing (petgate usage gateways).`}
         </Notice>
       ))}
       <Totals report={report} />
@@ -181,14 +173,10 @@ function labelColumn(label: Label, index: number) {
 /** The figures of all rows. */
 function Totals({ report }: Pick<ReportParts, 'report'>) {
   return (
-    <ul class="cards" aria-label="Totals">
-      {numberColumns(report).map(({ head, foot }) => (
-        <li>
-          <span class="soft">{head}</span>
-          <span class="figure">{foot === '' ? '–' : foot}</span>
-        </li>
-      ))}
-    </ul>
+    <Cards
+      label="Totals"
+      cards={numberColumns(report).map(({ head, foot }) => ({ name: head, figure: foot || '–' }))}
+    />
   );
 }
 

@@ -26,8 +26,11 @@ export interface Visit {
   readonly query: Form;
   /** The submitted form; empty for a GET. */
   readonly form: Form;
-  /** The form that was submitted and failed, such as `/keys/{id}/banned`. */
+  /** The page that its forms belong to, such as `/keys/{id}`. */
+  readonly on: string;
+  /** The form that was submitted and failed, such as `/keys/{id}/banned`, and why; empty otherwise. */
   readonly posted?: string;
+  readonly problems: readonly string[];
   /** Creates the hidden fields of a form. */
   readonly guard: () => Guard;
   readonly nowMs: number;

@@ -51,10 +51,8 @@ function Why({ id, answer, names }: WhyParts) {
     <>
       {exchanges.length === 0 && (
         <Notice level="warn">
-          <p>
-            {`This gateway does not remember the request ${id}. It keeps the last requests that were refused or `}
-            failed, and a few others, since its start.
-          </p>
+          {`This gateway does not remember the request ${id}. It keeps the last requests that were refused or `}
+          failed, and a few others, since its start.
         </Notice>
       )}
       {exchanges.length > 1 && <p>{`${exchanges.length} requests had this id, which a client may choose.`}</p>}

@@ -1,5 +1,4 @@
-import { dayLimit } from '../../pages/components/day-limit.js';
-import { BarPlot } from '../../pages/components/plot.js';
+import { BarPlot, dayLimit } from '../../pages/components/plot.js';
 import { fullNumber } from '../../pages/components/figure.js';
 import { Table } from '../../pages/components/table.js';
 import { addCounts, netUnits, noCounts, type UsageCounts } from '../../store/records/counts.js';

@@ -100,26 +100,24 @@ export function TextAreaField({
   );
 }
 
-interface Choice {
-  readonly value: string;
-  readonly label: string;
+/** A text is its own label. */
+type Choice = string | { readonly value: string; readonly label: string };
+
+interface SelectFieldParts extends FieldParts {
+  readonly choices: readonly Choice[];
+  readonly value?: string | undefined;
+  /** Label of an empty choice above the others. */
+  readonly none?: string;
 }
 
-export function SelectField({
-  name,
-  label,
-  hint,
-  sent,
-  choices,
-  value,
-}: FieldParts & { readonly choices: readonly Choice[]; readonly value?: string | undefined }) {
+export function SelectField({ name, label, hint, sent, choices, value, none }: SelectFieldParts) {
   const own = problemsOf(name, sent);
   const chosen = sent?.form.text(name) ?? value;
   return (
     <div class="field">
       <label for={idOf(name)}>{label}</label>
       <select id={idOf(name)} name={name} {...described(name, hint, own)}>
-        {choices.map((choice) => (
+        {[...(none === undefined ? [] : [{ value: '', label: none }]), ...choices].map(labelled).map((choice) => (
           <option value={choice.value} selected={choice.value === chosen}>
             {choice.label}
           </option>
@@ -143,7 +141,7 @@ export function CheckFields({
   return (
     <fieldset {...described(name, hint, own)}>
       <legend>{label}</legend>
-      {choices.map(({ value, label: text }, index) => (
+      {choices.map(labelled).map(({ value, label: text }, index) => (
         <div class="field check">
           <input
             id={`${idOf(name)}-${index}`}
@@ -158,6 +156,10 @@ export function CheckFields({
       <Help {...{ name, hint, own }} />
     </fieldset>
   );
+}
+
+function labelled(choice: Choice) {
+  return typeof choice === 'string' ? { value: choice, label: choice } : choice;
 }
 
 function Help({ name, hint, own }: { readonly name: string; readonly hint: Child; readonly own: readonly string[] }) {

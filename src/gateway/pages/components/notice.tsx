@@ -3,14 +3,17 @@ import type { Child } from '#jsx/jsx-runtime';
 interface NoticeParts {
   /** Severity; omit it for success and information. */
   readonly level?: 'warn' | 'danger';
+  /** The first paragraph. */
   readonly children: Child;
+  readonly more?: Child;
 }
 
 /** A message to read first. Screen readers announce it; at level `danger` immediately. */
-export function Notice({ level, children }: NoticeParts) {
+export function Notice({ level, children, more }: NoticeParts) {
   return (
     <div class={level === undefined ? 'notice' : `notice ${level}`} role={level === 'danger' ? 'alert' : 'status'}>
-      {children}
+      <p>{children}</p>
+      {more}
     </div>
   );
 }
@@ -25,13 +28,17 @@ interface ProblemsParts {
 export function Problems({ problems, says = 'Nothing was changed:' }: ProblemsParts) {
   if (problems.length === 0) return null;
   return (
-    <Notice level="danger">
-      <p>{says}</p>
-      <ul>
-        {problems.map((problem) => (
-          <li>{problem}</li>
-        ))}
-      </ul>
+    <Notice
+      level="danger"
+      more={
+        <ul>
+          {problems.map((problem) => (
+            <li>{problem}</li>
+          ))}
+        </ul>
+      }
+    >
+      {says}
     </Notice>
   );
 }

@@ -204,6 +204,14 @@ function Legend({ names, limit, pale }: LegendParts) {
   );
 }
 
+/** Returns the limit of the day, for a plot of days; undefined if there is none. */
+export function dayLimit(
+  windows: readonly { readonly name: string; readonly limit: number | 'unlimited' }[],
+): Limit | undefined {
+  const limit = windows.find(({ name }) => name === 'day')?.limit ?? 'unlimited';
+  return limit === 'unlimited' ? undefined : { label: 'limit a day', figure: limit };
+}
+
 function colourOf(name: string, index: number): string {
   return STATUS_CLASS.test(name) ? `s${name.charAt(0)}` : `c${Math.min(index, COLOURS - 1)}`;
 }

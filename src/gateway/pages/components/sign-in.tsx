@@ -18,11 +18,7 @@ interface SignInParts {
 export function SignInForm({ action, problem, children, ...field }: SignInParts) {
   return (
     <>
-      {problem !== undefined && (
-        <Notice level="danger">
-          <p>{problem}</p>
-        </Notice>
-      )}
+      {problem !== undefined && <Notice level="danger">{problem}</Notice>}
       <form method="post" action={action}>
         {children}
         <TextField {...field} type="password" required autofocus autocomplete="current-password" />
