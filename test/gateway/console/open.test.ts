@@ -4,9 +4,7 @@ import { hiddenIn, openConsole } from './visitor.js';
 const OVERVIEW = '/console/';
 
 t.test('a page of elsewhere can send no form, in whoever’s session', async (t) => {
-  const { visitor } = await openConsole(t);
-  const { get, post, signIn } = visitor();
-  await signIn();
+  const { get, post } = await (await openConsole(t)).signedIn();
   const { form = '' } = hiddenIn((await get(OVERVIEW)).text, '/console/sign-out');
   const fields = { form };
   for (const headers of [
@@ -37,9 +35,8 @@ t.test('a form that is none, too long or twice the same field is refused with a 
 });
 
 t.test('every answer is a page that nothing of elsewhere gets into', async (t) => {
-  const { visitor } = await openConsole(t, { metrics: () => Promise.reject(new Error('inner workings')) });
-  const { get, post, signIn } = visitor();
-  await signIn();
+  const { visitor, signedIn } = await openConsole(t, { metrics: () => Promise.reject(new Error('inner workings')) });
+  const { get, post } = await signedIn();
   for (const [reply, status] of [
     [await get(OVERVIEW), 500],
     [await get('/console/why'), 200],

@@ -5,7 +5,7 @@ import { ROLES } from '../../../src/gateway/store/records/admin-token.js';
 import { hiddenIn, openConsole } from './visitor.js';
 
 t.test('each page and each form is for the roles of its route, and says so to others', async (t) => {
-  const { ask, registry, visitor } = await openConsole(t);
+  const { registry, signedIn } = await openConsole(t);
   const { record } = await registry.create({ plan: 'free', name: 'App' });
   const customer = await registry.customers.create({ plan: 'free', name: 'Shop' }, 'test');
   const asked = PAGES.filter(({ role }) => role !== 'open').map((page) => ({
@@ -17,9 +17,8 @@ t.test('each page and each form is for the roles of its route, and says so to ot
   }));
   t.ok(asked.length > 40, `${asked.length} pages and forms`);
   for (const role of ROLES) {
-    const { token } = (await ask('POST', '/admin/v1/tokens', { name: role, role })).json;
-    const { get, post, signIn } = visitor();
-    const { form = '' } = hiddenIn((await signIn(String(token))).text, '/console/sign-out');
+    const { get, post } = await signedIn(role);
+    const { form = '' } = hiddenIn((await get('/console/')).text, '/console/sign-out');
     for (const { method, path, role: access } of asked) {
       const isForm = method === 'POST';
       // Of this session, but nameless: nothing comes of it.

@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import type { RegistryParts } from '../../../src/gateway/accounts/keys/registry.js';
 import type { AdminParts } from '../../../src/gateway/actions/action.js';
 import { createConsole } from '../../../src/gateway/console/open.js';
+import type { Role } from '../../../src/gateway/store/records/admin-token.js';
 import { ADMIN_TOKEN, listen, type Listener } from '../admin/listener.js';
 
 interface PageReply {
@@ -27,6 +28,8 @@ export interface Visitor {
 
 export interface Console extends Listener {
   readonly visitor: () => Visitor;
+  /** A visitor who has signed in with a new token of this role; without one, with the operator's own. */
+  readonly signedIn: (role?: Role) => Promise<Visitor>;
   /** Time for sessions, which goes on only when it is set. */
   readonly clock: { nowMs: number };
 }
@@ -44,7 +47,14 @@ export async function openConsole(
     rules,
     createConsole(null, () => clock.nowMs),
   );
-  return { ...listener, clock, visitor: () => visitorOf(listener.port) };
+  const visitor = (): Visitor => visitorOf(listener.port);
+  const signedIn: Console['signedIn'] = async (role) => {
+    const made = role && (await listener.ask('POST', '/admin/v1/tokens', { name: `A ${role}`, role }));
+    const signed = visitor();
+    await signed.signIn(made && String(made.json['token']));
+    return signed;
+  };
+  return { ...listener, clock, visitor, signedIn };
 }
 
 export function visitorOf(port: number): Visitor {

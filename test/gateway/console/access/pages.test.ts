@@ -5,9 +5,8 @@ const ACCESS = '/console/access';
 const ENDED = '/console/access/sessions/ended';
 
 t.test('an admin token is created, shown once, signs in with its role, and ends when it is revoked', async (t) => {
-  const { ask, visitor } = await openConsole(t);
-  const zoe = visitor();
-  await zoe.signIn();
+  const { ask, visitor, signedIn } = await openConsole(t);
+  const zoe = await signedIn();
   const fields = { name: '<b>Ann</b>', role: 'read', expires: '' };
   const created = await zoe.submit(ACCESS, `${ACCESS}/created`, fields);
   const [token = ''] = /pta_\w+|ptg_admin_\w+|(?<=class="secret">)[^<]+/.exec(created.text) ?? [];
@@ -25,20 +24,15 @@ t.test('an admin token is created, shown once, signs in with its role, and ends 
 });
 
 t.test('a token that cannot be created is explained, with what was entered', async (t) => {
-  const { visitor } = await openConsole(t);
-  const zoe = visitor();
-  await zoe.signIn();
+  const zoe = await (await openConsole(t)).signedIn();
   const refused = await zoe.submit(ACCESS, `${ACCESS}/created`, { name: 'Ann', role: 'read', expires: 'soon' });
   t.match(refused, { status: 400, text: /<details open.*value="Ann".*value="soon"/s });
   t.match(refused.text, 'must be a date such as');
 });
 
 t.test('who ends all sessions signs everybody out, and takes the role for it', async (t) => {
-  const { ask, visitor } = await openConsole(t);
-  const { json } = await ask('POST', '/admin/v1/tokens', { name: 'Eve', role: 'read' });
-  const [zoe, eve] = [visitor(), visitor()];
-  await zoe.signIn();
-  await eve.signIn(String(json['token']));
+  const { signedIn } = await openConsole(t);
+  const [zoe, eve] = [await signedIn(), await signedIn('read')];
   t.equal((await eve.get('/console/access')).status, 403);
   t.equal((await eve.post(ENDED, {})).status, 403);
   t.equal((await zoe.get('/console/')).status, 200, 'nothing came of that');

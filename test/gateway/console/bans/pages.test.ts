@@ -2,9 +2,8 @@ import t from 'tap';
 import { hiddenIn, openConsole } from '../visitor.js';
 
 t.test('bans of keys and addresses are listed, started and lifted', async (t) => {
-  const { visitor, registry, engine } = await openConsole(t);
-  const { get, post, submit, signIn } = visitor();
-  await signIn();
+  const { registry, engine, signedIn } = await openConsole(t);
+  const { get, post, submit } = await signedIn();
   const { record } = await registry.create({ name: 'My app', plan: 'free' });
   const started = await submit('/console/bans', '/console/bans/banned', { id: record.id, for: '1h', reason: 'eager' });
   t.match(started.text, `href="/console/keys/${record.id}"`);
@@ -21,10 +20,7 @@ t.test('bans of keys and addresses are listed, started and lifted', async (t) =>
 });
 
 t.test('addresses are shown to nobody who only reads', async (t) => {
-  const { visitor, ask } = await openConsole(t);
-  const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'Reader', role: 'read' })).json;
-  const { get, signIn } = visitor();
-  await signIn(String(token));
+  const { get } = await (await openConsole(t)).signedIn('read');
   const { status, text } = await get('/console/bans');
   t.equal(status, 200);
   t.notMatch(text, /<h2>Addresses|action="\/console\/bans/);

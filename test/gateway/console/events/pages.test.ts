@@ -4,10 +4,9 @@ import { hiddenIn, openConsole } from '../visitor.js';
 const PAGE = '/console/events';
 
 t.test('events are listed by state, and delivered again from the page', async (t) => {
-  const { ask, visitor } = await openConsole(t, {}, { emitsEvents: true });
+  const { ask, signedIn } = await openConsole(t, {}, { emitsEvents: true });
   await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'One' });
-  const { get, submit, signIn } = visitor();
-  await signIn();
+  const { get, submit } = await signedIn();
   const { text } = await get(PAGE);
   const { event = '' } = hiddenIn(text, PAGE);
   t.match(event, /^[0-9A-Za-z]{12}-/);
@@ -20,10 +19,7 @@ t.test('events are listed by state, and delivered again from the page', async (t
 });
 
 t.test('without a webhook the page says so; who may only read is offered nothing', async (t) => {
-  const { ask, visitor } = await openConsole(t);
-  const { json } = await ask('POST', '/admin/v1/tokens', { name: 'Rea', role: 'read' });
-  const { get, post, signIn } = visitor();
-  await signIn(String(json['token']));
+  const { get, post } = await (await openConsole(t)).signedIn('read');
   const { text } = await get(PAGE);
   t.match(text, 'No webhook is configured');
   t.notMatch(text, 'Redeliver');

@@ -4,9 +4,8 @@ import { hiddenIn, openConsole } from '../visitor.js';
 const SCRIPT = '<script>alert("x")</script>';
 
 t.test('a key is created, shown once, and found by its id and by its name', async (t) => {
-  const { visitor, registry } = await openConsole(t);
-  const { get, submit, signIn } = visitor();
-  await signIn();
+  const { registry, signedIn } = await openConsole(t);
+  const { get, submit } = await signedIn();
   const created = await submit('/console/keys/new', '/console/keys', { name: SCRIPT, plan: 'free', customer: '' });
   t.equal(created.status, 200);
   const [token = ''] = /ptg_\w+/.exec(created.text) ?? [];
@@ -24,9 +23,8 @@ t.test('a key is created, shown once, and found by its id and by its name', asyn
 
 t.test('a new key comes with what its developer needs, none of which can be markup', async (t) => {
   const handover = () => ({ curl: (key: string) => `curl '${key}' '<b>'`, docs: 'http://gw/docs', account: null });
-  const { visitor } = await openConsole(t, { handover });
-  const { submit, signIn } = visitor();
-  await signIn();
+  const { signedIn } = await openConsole(t, { handover });
+  const { submit } = await signedIn();
   const { text } = await submit('/console/keys/new', '/console/keys', { name: 'Shop', plan: 'free', customer: '' });
   const [token = ''] = /ptg_\w+/.exec(text) ?? [];
   t.match(text, '<bdi>Shop</bdi>, on plan free');
@@ -36,9 +34,8 @@ t.test('a new key comes with what its developer needs, none of which can be mark
 });
 
 t.test('a list shows the newest first, with customer, fullest window and last use', async (t) => {
-  const { visitor, registry, engine } = await openConsole(t);
-  const { get, signIn } = visitor();
-  await signIn();
+  const { registry, engine, signedIn } = await openConsole(t);
+  const { get } = await signedIn();
   const customer = await registry.customers.create({ name: 'Acme', plan: 'free' }, 'test');
   const { record: older } = await registry.create({ name: 'Used', customer: customer.id });
   const { record: newer } = await registry.create({ name: 'Unused', plan: 'pro' });
@@ -61,9 +58,8 @@ t.test('a list shows the newest first, with customer, fullest window and last us
 });
 
 t.test('a list is shown also where a customer cannot be read', async (t) => {
-  const { visitor, registry, engine } = await openConsole(t);
-  const { get, signIn } = visitor();
-  await signIn();
+  const { registry, engine, signedIn } = await openConsole(t);
+  const { get } = await signedIn();
   const { id } = await registry.customers.create({ name: 'Acme', plan: 'free' }, 'test');
   const { record } = await registry.create({ name: 'Used', customer: id });
   const read = engine.customers.read.bind(engine.customers);
@@ -76,9 +72,8 @@ t.test('a list is shown also where a customer cannot be read', async (t) => {
 });
 
 t.test('a form that is wrong is shown again with what is wrong, and what was entered', async (t) => {
-  const { visitor, registry } = await openConsole(t);
-  const { submit, signIn } = visitor();
-  await signIn();
+  const { registry, signedIn } = await openConsole(t);
+  const { submit } = await signedIn();
   const fields = { name: 'My app', plan: 'free', customer: '', expires: 'soon', 'limit-minute': 'many' };
   const refused = await submit('/console/keys/new', '/console/keys', fields);
   t.equal(refused.status, 400);
@@ -89,9 +84,8 @@ t.test('a form that is wrong is shown again with what is wrong, and what was ent
 });
 
 t.test('what is done to a key holds, stands in its history, and is said', async (t) => {
-  const { visitor, registry, engine } = await openConsole(t);
-  const { get, submit, signIn } = visitor();
-  await signIn();
+  const { registry, engine, signedIn } = await openConsole(t);
+  const { get, submit } = await signedIn();
   const { record, token } = await registry.create({ name: 'My app', plan: 'free' });
   const path = `/console/keys/${record.id}`;
   const act = (name: string, fields = {}) => submit(path, `${path}/${name}`, fields);
@@ -121,9 +115,8 @@ t.test('what is done to a key holds, stands in its history, and is said', async 
 });
 
 t.test('a second click does nothing twice, and a wrong entry changes nothing', async (t) => {
-  const { visitor, registry } = await openConsole(t);
-  const { get, post, submit, signIn } = visitor();
-  await signIn();
+  const { registry, signedIn } = await openConsole(t);
+  const { get, post, submit } = await signedIn();
   const fields = {
     ...hiddenIn((await get('/console/keys/new')).text, '/console/keys'),
     ...{ name: 'Once', plan: 'free', customer: '' },
@@ -147,11 +140,9 @@ t.test('a second click does nothing twice, and a wrong entry changes nothing', a
 });
 
 t.test('who may only read is offered nothing, and changes nothing', async (t) => {
-  const { visitor, registry, ask } = await openConsole(t);
+  const { registry, signedIn } = await openConsole(t);
   const { record } = await registry.create({ name: 'My app', plan: 'free' });
-  const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'Reader', role: 'read' })).json;
-  const { get, post, signIn } = visitor();
-  await signIn(String(token));
+  const { get, post } = await signedIn('read');
   const path = `/console/keys/${record.id}`;
   const { text } = await get(path);
   t.notMatch(text, `action="${path}`);

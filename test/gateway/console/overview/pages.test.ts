@@ -30,10 +30,9 @@ t.test('the overview says what is wrong, with the runbook, and whether each part
 t.test('the overview says what goes on now, and how that changed', async (t) => {
   let count = 0;
   const metrics = () => Promise.resolve(`petgate_requests_total{class="2xx"} ${(count += 600)}\n`);
-  const { clock, visitor } = await openConsole(t, { metrics });
+  const { clock, signedIn } = await openConsole(t, { metrics });
   clock.nowMs = Date.UTC(2026, 10, 21, 12);
-  const { get, signIn } = visitor();
-  await signIn();
+  const { get } = await signedIn();
   const shown = async (): Promise<string> => (await get('/console/live')).text;
   t.match(await shown(), />10<\/span><svg class="spark"[^]*?up from 0</);
   clock.nowMs += 4 * 60_000;
@@ -67,9 +66,8 @@ t.test('the overview lists keys near a limit, the fullest first, as of the last 
 });
 
 t.test('a page that is left open does not keep a session from ending', async (t) => {
-  const { clock, visitor } = await openConsole(t);
-  const { get, signIn } = visitor();
-  await signIn();
+  const { clock, signedIn } = await openConsole(t);
+  const { get } = await signedIn();
   clock.nowMs += 20 * 60_000;
   t.equal((await get('/console/live')).status, 200);
   clock.nowMs += 10 * 60_000;
@@ -80,7 +78,7 @@ t.test(
   'the overview names who was refused most, and leads to the key; to who may not see keys it does not',
   async (t) => {
     const recent = new RecentExchanges();
-    const { ask, visitor } = await openConsole(t, { recall: recallHere(recent) });
+    const { ask, visitor, signedIn } = await openConsole(t, { recall: recallHere(recent) });
     const { json } = await ask('POST', '/admin/v1/keys', { plan: 'free', name: '<b>Loud</b>' });
     const { exchange } = makeExchange();
     exchange.logEntry.verdict = { ...ADMITTED, keyId: String(json['id']) };
@@ -90,10 +88,8 @@ t.test(
       t.match(text, `<a href="/console/keys/${String(json['id'])}">&lt;b>Loud&lt;/b></a>`);
       t.match(text, '>429 of the upstream</td>');
     }
-    const billing = visitor();
-    const token = (await ask('POST', '/admin/v1/tokens', { name: 'Bill', role: 'billing' })).json['token'];
-    for (const { text } of [await billing.signIn(String(token)), await billing.get('/console/live')])
-      t.notMatch(text, 'Loud');
+    const billing = await signedIn('billing');
+    for (const path of ['/console/', '/console/live']) t.notMatch((await billing.get(path)).text, 'Loud');
   },
 );
 
@@ -119,17 +115,15 @@ t.test(
 t.test(
   'the overview lists the last changes for operators, with the records that were created; for others not',
   async (t) => {
-    const { ask, visitor } = await openConsole(t);
+    const { ask, visitor, signedIn } = await openConsole(t);
     const { id } = (await ask('POST', '/admin/v1/keys', { plan: 'free', name: 'Shop' })).json;
     const { signIn, get } = visitor();
     for (const { text } of [await signIn(), await get('/console/live')]) {
       t.match(text, /Last changes[^]*Create a key/);
       t.match(text, `<a href="/console/keys/${String(id)}">key ${String(id)}</a>`);
     }
-    const { token } = (await ask('POST', '/admin/v1/tokens', { name: 'Read', role: 'read' })).json;
-    const reader = visitor();
-    for (const { text } of [await reader.signIn(String(token)), await reader.get('/console/live')])
-      t.notMatch(text, 'Last changes');
+    const reader = await signedIn('read');
+    for (const path of ['/console/', '/console/live']) t.notMatch((await reader.get(path)).text, 'Last changes');
   },
 );
 

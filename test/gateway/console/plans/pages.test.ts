@@ -4,9 +4,8 @@ import { NO_BAN } from '../../admission/ban.js';
 import { openConsole } from '../visitor.js';
 
 t.test('plans are shown with limits and who is on them', async (t) => {
-  const { visitor, registry } = await openConsole(t);
-  const { get, signIn } = visitor();
-  await signIn();
+  const { registry, signedIn } = await openConsole(t);
+  const { get } = await signedIn();
   await registry.create({ name: 'My app', plan: 'free' });
   const { status, text } = await get('/console/plans');
   t.equal(status, 200);
@@ -23,9 +22,8 @@ t.test('prices are shown as they are paid, whatever coins the currency has', asy
       price: { monthly: 1_900, included: 10_000, perUnit: 2, currency },
     },
   ];
-  const { visitor } = await openConsole(t, {}, { plans: () => new Map([plan('euro', 'EUR'), plan('yen', 'JPY')]) });
-  const { get, signIn } = visitor();
-  await signIn();
+  const { signedIn } = await openConsole(t, {}, { plans: () => new Map([plan('euro', 'EUR'), plan('yen', 'JPY')]) });
+  const { get } = await signedIn();
   const { text } = await get('/console/plans');
   t.match(text, '19.00 EUR a month, 10,000 units included, 0.02 EUR for each more');
   t.match(text, 'data-label="In flight">12</td>', 'requests in flight');
@@ -33,9 +31,8 @@ t.test('prices are shown as they are paid, whatever coins the currency has', asy
 });
 
 t.test('other plans are tried on a month, and what is wrong with them is named by line', async (t) => {
-  const { visitor, registry, ask } = await openConsole(t);
-  const { get, submit, signIn } = visitor();
-  await signIn();
+  const { registry, ask, signedIn } = await openConsole(t);
+  const { get, submit } = await signedIn();
   const page = '/console/plans/rehearse';
   t.match((await get('/console/plans')).text, `href="${page}"`);
   const { text } = await get(`${page}?file=true`);
@@ -82,9 +79,7 @@ t.test('other plans are tried on a month, and what is wrong with them is named b
   t.match(wrong, { status: 400, text: /<li>free\.limits\.day: must be a whole number/ });
   t.match(wrong.text, /name="limits.day"[^>]* value="none".*<p class="problem">must be a whole number/);
 
-  const { json } = await ask('POST', '/admin/v1/tokens', { name: 'reader', role: 'read' });
-  const reader = visitor();
-  await reader.signIn(String(json['token']));
+  const reader = await signedIn('read');
   t.notMatch((await reader.get('/console/plans')).text, page, 'it is not offered to who may not');
   t.equal((await reader.get(page)).status, 403);
 });

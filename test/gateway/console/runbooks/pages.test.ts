@@ -8,9 +8,7 @@ const FOLDER = join(packageRoot, 'docs/runbooks');
 const NAMES = readdirSync(FOLDER).flatMap((file) => /^(Petgate.*)\.md$/.exec(file)?.[1] ?? []);
 
 t.test('every runbook is a page, with all its words, and links to the others', async (t) => {
-  const { visitor } = await openConsole(t);
-  const { get, signIn } = visitor();
-  await signIn();
+  const { get } = await (await openConsole(t)).signedIn();
   for (const name of NAMES) {
     const { status, text } = await get(`/console/runbooks/${name}`);
     t.equal(status, 200, name);

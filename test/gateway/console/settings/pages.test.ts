@@ -5,9 +5,8 @@ const INFO =
   'petgate_info{version="9.9",node="v20",environment="production",plans="aa11",contract="bb22",settings="cc33"} 1\n';
 
 t.test('each setting is shown with where it comes from, and what runs', async (t) => {
-  const { visitor } = await openConsole(t, { metrics: () => Promise.resolve(INFO) });
-  const { get, signIn } = visitor();
-  await signIn();
+  const { signedIn } = await openConsole(t, { metrics: () => Promise.resolve(INFO) });
+  const { get } = await signedIn();
   const { status, text } = await get('/console/settings');
   t.equal(status, 200);
   for (const wanted of [

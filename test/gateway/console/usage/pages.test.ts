@@ -11,14 +11,13 @@ async function complete(person: Visitor, path: string): ReturnType<Visitor['get'
 }
 
 t.test('usage is shown by customer, with names, corrections, a plot and a download', async (t) => {
-  const { visitor, registry, engine, ask } = await openConsole(t);
+  const { registry, engine, signedIn } = await openConsole(t);
   const customer = await registry.customers.create({ name: '<b>Acme</b>', plan: 'free' }, 'test');
   const { token } = await registry.create({ customer: customer.id, name: 'shop' });
   const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
   await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 3 }]);
   await registry.customers.correct(customer.id, { day: new Date().toISOString().slice(0, 10), units: -2, reason: 'x' });
-  const person = visitor();
-  await person.signIn();
+  const person = await signedIn();
   const { status, text } = await complete(person, '/console/usage');
   t.equal(status, 200);
   t.match(text, 'aria-current="page">Usage');
@@ -34,21 +33,17 @@ t.test('usage is shown by customer, with names, corrections, a plot and a downlo
   const wrong = await person.get('/console/usage?from=2026-02-31');
   t.equal(wrong.status, 400);
   t.match(wrong.text, /role="alert"/);
-  const { token: reader } = (await ask('POST', '/admin/v1/tokens', { name: 'r', role: 'read' })).json;
-  const other = visitor();
-  await other.signIn(String(reader));
-  t.equal((await other.get('/console/usage')).status, 403, 'for billing and operators alone');
+  t.equal((await (await signedIn('read')).get('/console/usage')).status, 403, 'for billing and operators alone');
 });
 
 t.test('a long table has pages and an order that its address keeps, and files are named by month', async (t) => {
-  const { visitor, registry, engine } = await openConsole(t);
+  const { registry, engine, signedIn } = await openConsole(t);
   for (let n = 1; n <= 60; n += 1) {
     const { token } = await registry.create({ plan: 'pro', name: `app-${n}.` });
     const subject = { kind: 'key' as const, ...parseToken(token, 'staging', false)! };
     await engine.admit([{ subject, operation: 'listPets', scope: null, cost: n }]);
   }
-  const person = visitor();
-  await person.signIn();
+  const person = await signedIn();
   const { text } = await complete(person, '/console/usage?by=key&sort=-units');
   t.match(text, 'Page 1 of 2');
   t.match(text, /aria-sort="descending"><a href="[^"]+sort=units">units/, 'another click turns the order round');
@@ -73,9 +68,8 @@ t.test('days that are still being read are missing from the page, which says so'
   const report = async function* (): AsyncGenerator<Buffer, void> {
     await new Promise(() => undefined);
   };
-  const { visitor } = await openConsole(t, { report });
-  const person = visitor();
-  await person.signIn();
+  const { signedIn } = await openConsole(t, { report });
+  const person = await signedIn();
   const { status, text } = await person.get('/console/usage?from=2026-10-01&to=2026-10-31&by=key&page=1');
   t.equal(status, 200);
   t.match(text, 'still reading 31 days of the ledger');

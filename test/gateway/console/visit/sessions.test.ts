@@ -17,9 +17,8 @@ t.test('signed in with the token, and out again; what is shown in between says w
 });
 
 t.test('a session that was ended is over for whoever copied its cookie', async (t) => {
-  const { visitor } = await openConsole(t);
-  const { get, signIn, submit, cookie } = visitor();
-  await signIn();
+  const { visitor, signedIn } = await openConsole(t);
+  const { get, submit, cookie } = await signedIn();
   const copied = cookie();
   t.equal((await visitor().get(OVERVIEW, { cookie: copied })).status, 200);
   await submit(OVERVIEW, '/console/sign-out');
@@ -52,9 +51,8 @@ t.test('a stored token opens its pages until it is revoked, at once', async (t) 
 });
 
 t.test('a session ends after 30 minutes without a page, and 12 hours after it began', async (t) => {
-  const { clock, visitor } = await openConsole(t);
-  const { get, signIn } = visitor();
-  await signIn();
+  const { clock, signedIn } = await openConsole(t);
+  const { get, signIn } = await signedIn();
   for (let minutes = 0; minutes < 12 * 60 - 20; minutes += 20) {
     clock.nowMs += 20 * 60_000;
     t.equal((await get(OVERVIEW)).status, 200, `${minutes} min`);
