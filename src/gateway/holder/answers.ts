@@ -21,7 +21,7 @@ import { leadTo, sendFile, sendPage, settle } from './respond.js';
 import { rotate, rotatedPage } from './rotate.js';
 import { signInPage } from './sign-in.js';
 import type { Visitor, Visitors } from './visitors.js';
-import { isOwnPost, valuesOf, wayOf, type Way } from './way.js';
+import { valuesOf, wayOf, type Way } from './way.js';
 
 interface HolderParts extends OverviewParts {
   /** Path of the pages, without a trailing slash. */
@@ -48,6 +48,7 @@ export function createHolderAnswers(parts: HolderParts): ReadonlyMap<string, Own
         return (await answer(exchange)) ?? undefined;
       } catch (error) {
         if (error instanceof StoreUnavailable) return REFUSALS.store_unavailable;
+        if (error instanceof ChangeUncertain) return withMessage(REFUSALS.store_unavailable, error.message);
         if (error instanceof InvalidForm) return withMessage(REFUSALS.invalid_form, error.message);
         throw error;
       }
@@ -81,7 +82,7 @@ class HolderPages {
     const refusal = this.#admitted(exchange, visitor);
     if (refusal !== null || isRefusal(visitor)) return refusal;
     const overview = await readOverview(this.#parts, visitor);
-    if (overview === null) return signedOut();
+    if (overview === null) return SIGNED_OUT;
     const renewed = visitor.renewed();
     const cookie = renewed === null ? null : visitors.cookie(renewed, way);
     const { formToken, secretHash } = visitor;
@@ -94,9 +95,7 @@ class HolderPages {
   async signIn(exchange: Admitted): Promise<Refusal | null> {
     const { path, visitors, addresses } = this.#parts;
     const way = wayOf(exchange, addresses);
-    if (way === 'open') return REFUSALS.insecure_connection;
-    if (!isOwnPost(exchange, way)) return REFUSALS.invalid_form;
-    const form = await readPosted(exchange);
+    const form = await readPosted(exchange, way);
     if (form === null || isRefusal(form)) return form;
     const signedIn = await visitors.signIn(form.text('key').trim());
     if (signedIn === null) return this.#wrongKey(exchange);
@@ -115,28 +114,16 @@ class HolderPages {
     const action = exchange.path.slice(path.length + 1);
     if (action !== 'sign-out' && !(action === 'rotate' && mayRotate)) return REFUSALS.not_found;
     const way = wayOf(exchange, addresses);
-    if (way === 'open') return REFUSALS.insecure_connection;
-    if (!isOwnPost(exchange, way)) return REFUSALS.invalid_form;
-    const form = await readPosted(exchange);
+    const form = await readPosted(exchange, way);
     if (form === null || isRefusal(form)) return form;
     const visitor = await visitors.resume(exchange, way);
-    if (visitor === null) return signedOut();
+    if (visitor === null) return SIGNED_OUT;
     const refusal = this.#admitted(exchange, visitor);
     if (refusal !== null || isRefusal(visitor)) return refusal;
     if (!isOwnForm(visitor, form.text('form'))) return REFUSALS.invalid_form;
-    if (action === 'sign-out') return this.#signOut(exchange, visitor, way);
-    return this.#rotate(exchange, visitor, form.text('overlap'), way);
-  }
-
-  async #signOut(exchange: Admitted, visitor: Visitor, way: Way): Promise<Refusal | null> {
-    const { path, visitors } = this.#parts;
-    try {
-      await visitors.signOut(visitor);
-      return leadTo(exchange, path, visitors.cookie('', way));
-    } catch (error) {
-      if (error instanceof ChangeUncertain) return withMessage(REFUSALS.store_unavailable, error.message);
-      throw error;
-    }
+    if (action === 'rotate') return this.#rotate(exchange, visitor, form.text('overlap'), way);
+    await visitors.signOut(visitor);
+    return leadTo(exchange, path, visitors.cookie('', way));
   }
 
   async #rotate(exchange: Admitted, visitor: Visitor, overlap: string, way: Way): Promise<Refusal | null> {
@@ -148,8 +135,7 @@ class HolderPages {
       const cookie = visitors.cookie(await visitors.begin(visitor.keyId, issued.secretHash), way);
       return sendPage(exchange, rotatedPage({ path, token: issued.token, endsAtMs: issued.endsAtMs }), cookie);
     } catch (error) {
-      if (error instanceof KeyRefused) return error.kind === 'conflict' ? replaced() : signedOut();
-      if (error instanceof ChangeUncertain) return withMessage(REFUSALS.store_unavailable, error.message);
+      if (error instanceof KeyRefused) return error.kind === 'conflict' ? REPLACED : SIGNED_OUT;
       throw error;
     }
   }
@@ -177,13 +163,8 @@ class HolderPages {
 
 const WRONG_KEY = 'This API key is not valid. Enter another one, or ask for a new key.';
 
-function replaced(): Refusal {
-  return withMessage(
-    REFUSALS.invalid_form,
-    'A newer secret replaced this one, which ends soon and may only view the key. Sign in with the newer one.',
-  );
-}
-
-function signedOut(): Refusal {
-  return withMessage(REFUSALS.missing_api_key, 'Your session has ended. Sign in again with your API key.');
-}
+const REPLACED = withMessage(
+  REFUSALS.invalid_form,
+  'A newer secret replaced this one, which ends soon and may only view the key. Sign in with the newer one.',
+);
+const SIGNED_OUT = withMessage(REFUSALS.missing_api_key, 'Your session has ended. Sign in again with your API key.');

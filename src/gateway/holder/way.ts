@@ -1,6 +1,5 @@
-import { isOwnOrigin } from '../pages/origin.js';
 import type { AddressReader } from '../edge/client-address.js';
-import { lowerName, onlyValueOf } from '../edge/fields.js';
+import { lowerName } from '../edge/fields.js';
 import type { Exchange } from '../exchange.js';
 
 /** How private the connection to the browser is: `tls`, `loopback` (within this machine), or `open` to others. */
@@ -17,11 +16,6 @@ export function wayOf({ client, host, received }: Exchange, { trusts }: Pick<Add
   if (schemes.length > 0) return schemes.every((scheme) => scheme === 'https') ? 'tls' : 'open';
   if (isEncrypted) return 'tls';
   return LOOPBACK.test(address ?? '') && LOOPBACK_HOST.test(host ?? '') ? 'loopback' : 'open';
-}
-
-/** Returns whether a page of our own sent this form. */
-export function isOwnPost({ received, host }: Exchange, way: Way): boolean {
-  return isOwnOrigin(onlyValueOf(received, 'origin'), host, way === 'tls');
 }
 
 /** Returns the schemes that proxies report; the first is the browser's. */

@@ -3,13 +3,17 @@ import { countOf, sumOf, type Buckets } from './buckets.js';
 import type { Span } from './window.js';
 
 const FIGURE = z.union([z.number(), z.literal('Infinity').transform(() => Infinity)]);
-const LATENCY_FORM = z.array(z.tuple([FIGURE, z.number()]).readonly()).readonly();
+const LATENCY_FORM: z.ZodType<Buckets> = z.array(z.tuple([FIGURE, z.number()]));
 /** `failed`: attempts. `errors`: requests that ended in a 5xx. Version 0.4 wrote neither these nor the latency. */
 const UPSTREAM = z.object({
   ...{ requests: z.number(), failed: z.number() },
   ...{ errors: z.number().default(0), latency: LATENCY_FORM.default([]) },
 });
 export type Upstream = z.output<typeof UPSTREAM>;
+/**
+ * The requests that ended in one period, which begins at `atMs` (Unix ms). `classes`: by status class, such as `2xx`.
+ * `limited`: 429s because of a limit or a ban.
+ */
 export const POINT = z.object({
   atMs: z.number(),
   classes: z.record(z.string(), z.number()),
@@ -17,18 +21,7 @@ export const POINT = z.object({
   latency: LATENCY_FORM,
   upstreams: z.record(z.string(), UPSTREAM),
 });
-
-/** The requests that ended in one period. */
-export interface Point {
-  /** Start of the period, Unix ms. */
-  readonly atMs: number;
-  /** Requests by status class, such as `2xx`. */
-  readonly classes: Readonly<Record<string, number>>;
-  /** 429s because of a limit or a ban. */
-  readonly limited: number;
-  readonly latency: Buckets;
-  readonly upstreams: Readonly<Record<string, Upstream>>;
-}
+export type Point = Readonly<z.output<typeof POINT>>;
 
 /** If there are more, a point has the first of them, by name. Each takes at most 300 bytes: a name and 15 buckets. */
 const MAX_UPSTREAMS = 8;

@@ -9,16 +9,12 @@ type Window = z.output<typeof KeyWindows>['windows'][number];
 
 /** Shows the window with the largest used share; nothing if no window is limited. */
 export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
-  const shares = windows.flatMap((window) => {
-    const percent = shareUsed(window);
-    return percent === null ? [] : [{ name: window.window, percent }];
-  });
-  const [fullest] = shares.toSorted((one, other) => other.percent - one.percent);
-  if (fullest === undefined) return <></>;
+  const [fullest] = windows.toSorted((one, other) => (percentUsed(other) ?? -1) - (percentUsed(one) ?? -1));
+  if (fullest === undefined || percentUsed(fullest) === null) return <></>;
   return (
     <>
-      <Share {...fullest} />
-      {` of the ${fullest.name}`}
+      <Share {...fullest} name={fullest.window} />
+      {` of the ${fullest.window}`}
     </>
   );
 }
@@ -37,7 +33,7 @@ export function Windows({ windows, caption }: WindowsParts) {
       rows={windows}
       columns={[
         { head: 'Window', cell: ({ window }) => window },
-        { head: 'Used', cell: (window) => <Used window={window} /> },
+        { head: 'Used', cell: (window) => <Share {...window} name={window.window} /> },
         { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
         {
           head: 'Remaining',
@@ -48,15 +44,4 @@ export function Windows({ windows, caption }: WindowsParts) {
       ]}
     />
   );
-}
-
-/** Shows the used share of a window; nothing if it is not limited. */
-function Used({ window }: { readonly window: Window }) {
-  const percent = shareUsed(window);
-  return percent === null ? <></> : <Share name={window.window} percent={percent} />;
-}
-
-/** Returns the used share of a window in percent; null if it is not limited. */
-export function shareUsed({ limit, remaining }: Window): number | null {
-  return percentUsed(limit, remaining);
 }

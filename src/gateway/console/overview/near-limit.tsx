@@ -1,6 +1,6 @@
 import { KeyPage } from '../../actions/schemas.js';
+import { percentUsed } from '../../pages/components/share.js';
 import { Table } from '../../pages/components/table.js';
-import { shareUsed } from '../keys/windows.js';
 import { CUSTOMER, FULLEST, KEY, linesOf, PLAN, type Line } from '../keys/list.js';
 import { CONSOLE, type Visit } from '../visit/page.js';
 
@@ -40,7 +40,7 @@ async function findNearLimit(visit: Visit): Promise<NearLimit> {
 }
 
 function usedOf({ standing }: Line): number {
-  return Math.max(0, ...(standing?.windows ?? []).map((window) => shareUsed(window) ?? 0));
+  return Math.max(0, ...(standing?.windows ?? []).map((window) => percentUsed(window) ?? 0));
 }
 
 /** Shows who is near a limit. */

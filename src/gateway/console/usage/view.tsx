@@ -3,7 +3,7 @@ import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { ShownReport } from '../../usage/shown-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
 import { Cards } from '../../pages/components/cards.js';
-import { fullNumber } from '../../pages/components/figure.js';
+import { fullNumber, spaced } from '../../pages/components/figure.js';
 import { SearchForm, SelectField, TextField } from '../../pages/components/form.js';
 import { Tabs } from '../../pages/components/links.js';
 import { Moment } from '../../pages/components/moment.js';
@@ -164,7 +164,7 @@ function sortOf(query: Readonly<Record<string, string | undefined>>, { sort }: A
 function labelColumn(label: Label, index: number) {
   return {
     name: label,
-    head: wordsOf(label),
+    head: spaced(label),
     cell: (row: ReportRow) => row[label] ?? '',
     foot: index === 0 ? 'total' : '',
   };
@@ -183,7 +183,7 @@ function Totals({ report }: Pick<ReportParts, 'report'>) {
 function numberColumns({ totals }: Pick<ShownReport, 'totals'>) {
   const counts = [...COUNTS, ...('correctedUnits' in totals ? CORRECTED : [])].map((name) => ({
     name,
-    head: wordsOf(name),
+    head: spaced(name),
     number: true,
     cell: (row: ReportRow) => fullNumber(row[name] ?? 0),
     foot: fullNumber(totals[name] ?? 0),
@@ -197,11 +197,6 @@ function numberColumns({ totals }: Pick<ShownReport, 'totals'>) {
     foot: moneyIn(totals, name),
   }));
   return [...counts, ...money];
-}
-
-/** Returns `corrected units` for `correctedUnits`. */
-function wordsOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Returns the figure; without an amount, why it is unknown. */

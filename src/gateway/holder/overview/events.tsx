@@ -1,16 +1,10 @@
+import { spaced } from '../../pages/components/figure.js';
 import { Table } from '../../pages/components/table.js';
 import type { AuditEntry } from '../../store/records/record.js';
 import { Moment } from '../../pages/components/moment.js';
 
 /** The fields of a change that the key holder may see; operators' notes on the key are not among them. */
-const SHOWN: ReadonlyMap<string, string> = new Map([
-  ['plan', 'plan'],
-  ['expires', 'expires'],
-  ['status', 'status'],
-  ['scopes', 'scopes'],
-  ['oldSecretEnds', 'old secret ends'],
-  ['until', 'until'],
-]);
+const SHOWN: readonly string[] = ['plan', 'expires', 'status', 'scopes', 'oldSecretEnds', 'until'];
 
 /** The key's history. */
 export function Events({ events }: { readonly events: readonly AuditEntry[] }) {
@@ -33,7 +27,8 @@ export function Events({ events }: { readonly events: readonly AuditEntry[] }) {
 
 function detailsOf(changed: AuditEntry['changed']): string {
   return Object.entries(changed)
-    .flatMap(([name, value]) => (SHOWN.has(name) ? [`${SHOWN.get(name)}: ${textOf(value)}`] : []))
+    .filter(([name]) => SHOWN.includes(name))
+    .map(([name, value]) => `${spaced(name)}: ${textOf(value)}`)
     .join('; ');
 }
 

@@ -1,6 +1,7 @@
+import type { Child } from '#jsx/jsx-runtime';
 import type { WindowFigures } from '../../admission/bucket.js';
 import { fullNumber } from '../../pages/components/figure.js';
-import { percentUsed, Share } from '../../pages/components/share.js';
+import { Share } from '../../pages/components/share.js';
 import { Table } from '../../pages/components/table.js';
 import { lengthOf, Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
@@ -18,10 +19,10 @@ export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'custom
         rows={windows}
         columns={[
           { head: 'Per', cell: ({ name }) => name },
-          { head: 'Used', cell: usedOf },
-          { head: 'Limit', number: true, cell: ({ limit }) => figureOf(limit) },
+          { head: 'Used', cell: (window) => <Share {...window} none="–" /> },
+          { head: 'Limit', number: true, cell: ({ limit }) => fullNumber(limit) },
           { head: 'Left', number: true, cell: leftOf },
-          { head: 'Resets', cell: (window) => <Reset window={window} nowMs={atMs} /> },
+          { head: 'Resets', cell: (window) => resetOf(window, atMs) },
           ...(windows.some(({ granted }) => granted !== undefined) ? [GRANTED] : []),
         ]}
       />
@@ -31,42 +32,25 @@ export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'custom
 
 const GRANTED = {
   head: 'Granted on top',
-  cell: ({ granted }: WindowFigures) => <Granted granted={granted} />,
+  cell: ({ granted }: WindowFigures) =>
+    granted === undefined ? (
+      '–'
+    ) : (
+      <>
+        {fullNumber(granted.units)} until <Moment at={granted.untilMs} />
+      </>
+    ),
 };
 
-function Reset({
-  window: { per, limit, remaining, resetAtMs },
-  nowMs,
-}: {
-  readonly window: WindowFigures;
-  readonly nowMs: number;
-}) {
-  if (per === 'balance') return <>never</>;
-  if (limit === 'unlimited' || remaining === limit || resetAtMs <= nowMs)
-    return <>{limit === 'unlimited' ? '–' : 'nothing used'}</>;
+function resetOf({ per, limit, remaining, resetAtMs }: WindowFigures, nowMs: number): Child {
+  if (per === 'balance') return 'never';
+  if (limit === 'unlimited') return '–';
+  if (remaining === limit || resetAtMs <= nowMs) return 'nothing used';
   return (
     <>
       in {lengthOf(resetAtMs - nowMs)} (<Moment at={resetAtMs} />)
     </>
   );
-}
-
-function Granted({ granted }: { readonly granted: WindowFigures['granted'] | undefined }) {
-  if (granted === undefined) return <>–</>;
-  return (
-    <>
-      {fullNumber(granted.units)} until <Moment at={granted.untilMs} />
-    </>
-  );
-}
-
-function usedOf({ name, limit, remaining }: WindowFigures) {
-  const percent = percentUsed(limit, remaining);
-  return percent === null ? <>–</> : <Share name={name} percent={percent} />;
-}
-
-function figureOf(limit: WindowFigures['limit']): string {
-  return limit === 'unlimited' ? 'unlimited' : fullNumber(limit);
 }
 
 function leftOf({ limit, remaining }: WindowFigures): string {

@@ -2,7 +2,7 @@ import { withCurrency } from '../../../shared/currency.js';
 import type { Figure, MoneyView } from '../../usage/grouping/money-view.js';
 import { Facts } from './facts.js';
 import { fullNumber } from './figure.js';
-import { Share } from './share.js';
+import { PercentBar } from './share.js';
 
 /** What is owed for a month so far, and why. `units` includes corrections. */
 export function BillFacts({ bill }: { readonly bill: MoneyView & { readonly units: number } }) {
@@ -26,7 +26,7 @@ function Used({ units, included }: { readonly units: number; readonly included: 
   return (
     <>
       {fullNumber(units)}{' '}
-      {included > 0 && <Share name="units included" percent={Math.floor((100 * Math.max(0, units)) / included)} />}
+      {included > 0 && <PercentBar name="units included" percent={Math.floor((100 * Math.max(0, units)) / included)} />}
     </>
   );
 }

@@ -5,3 +5,8 @@ const WHOLE = new Intl.NumberFormat('en-US');
 export function fullNumber(figure: number | string): string {
   return typeof figure === 'string' ? figure : WHOLE.format(figure);
 }
+
+/** Returns `corrected units` for `correctedUnits`. */
+export function spaced(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

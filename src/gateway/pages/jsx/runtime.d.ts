@@ -8,7 +8,6 @@ export type Child = JSX.Element | string | number | false | null | undefined | r
 interface Common {
   readonly id?: string | undefined;
   readonly class?: string | undefined;
-  readonly title?: string | undefined;
   readonly role?: string | undefined;
   readonly hidden?: boolean | undefined;
   readonly tabindex?: number | undefined;
@@ -20,7 +19,6 @@ interface Input extends Common {
   readonly name?: string | undefined;
   readonly value?: string | number | undefined;
   readonly required?: boolean | undefined;
-  readonly disabled?: boolean | undefined;
   readonly autocomplete?: string | undefined;
   readonly autofocus?: boolean | undefined;
   readonly placeholder?: string | undefined;
@@ -28,12 +26,8 @@ interface Input extends Common {
 }
 
 type Plain =
-  | 'article'
-  | 'aside'
-  | 'b'
   | 'bdi'
   | 'body'
-  | 'br'
   | 'caption'
   | 'code'
   | 'dd'
@@ -44,14 +38,11 @@ type Plain =
   | 'fieldset'
   | 'figcaption'
   | 'figure'
-  | 'footer'
   | 'h1'
   | 'h2'
   | 'h3'
   | 'head'
   | 'header'
-  | 'hr'
-  | 'kbd'
   | 'legend'
   | 'li'
   | 'main'
@@ -60,12 +51,12 @@ type Plain =
   | 'p'
   | 'pre'
   | 'section'
-  | 'small'
   | 'span'
   | 'strong'
   | 'summary'
   | 'table'
   | 'tbody'
+  | 'td'
   | 'tfoot'
   | 'thead'
   | 'tr'
@@ -81,7 +72,6 @@ interface Shape extends Common {
   readonly width?: number;
   readonly height?: number;
   readonly d?: string;
-  readonly points?: string;
   readonly 'text-anchor'?: 'start' | 'middle' | 'end';
 }
 
@@ -97,37 +87,20 @@ interface Elements {
   readonly script: { readonly src: string; readonly type: 'module' };
   /** For the document, and for shapes in a drawing. */
   readonly title: { readonly children: Child };
-  readonly a: Common & { readonly href: string; readonly rel?: string; readonly download?: boolean };
+  readonly a: Common & { readonly href: string; readonly rel?: string };
   readonly time: Common & { readonly datetime: string };
-  readonly th: Common & { readonly scope: 'col' | 'row'; readonly colspan?: number };
-  readonly td: Common & { readonly colspan?: number };
+  readonly th: Common & { readonly scope: 'col' | 'row' };
   readonly details: Common & { readonly open?: boolean };
   readonly form: Common & {
     readonly method: 'get' | 'post';
     readonly action: string;
     readonly autocomplete?: 'off';
-    readonly novalidate?: boolean;
   };
   readonly label: Common & { readonly for?: string };
-  readonly button: Common & { readonly type?: 'submit' | 'button'; readonly name?: string; readonly value?: string };
+  readonly button: Common & { readonly type?: 'button'; readonly name?: string; readonly value?: string };
   readonly input: Input & {
-    readonly type:
-      | 'text'
-      | 'password'
-      | 'hidden'
-      | 'checkbox'
-      | 'radio'
-      | 'date'
-      | 'month'
-      | 'number'
-      | 'search'
-      | 'url';
+    readonly type: 'text' | 'password' | 'hidden' | 'checkbox' | 'date' | 'month' | 'number' | 'search' | 'url';
     readonly checked?: boolean | undefined;
-    readonly min?: string | number | undefined;
-    readonly max?: string | number | undefined;
-    readonly step?: string | number | undefined;
-    readonly pattern?: string | undefined;
-    readonly spellcheck?: boolean | undefined;
   };
   readonly select: Omit<Input, 'value'>;
   readonly option: Common & { readonly value?: string; readonly selected?: boolean };
@@ -138,13 +111,11 @@ interface Elements {
     readonly max: number;
     readonly high: number;
   };
-  readonly progress: Common & { readonly value: number; readonly max: number };
   readonly svg: Common & { readonly viewBox: string };
   readonly g: Shape;
   readonly rect: Shape;
   readonly line: Shape;
   readonly path: Shape;
-  readonly polyline: Shape;
   readonly text: Shape;
 }
 
@@ -156,9 +127,6 @@ export namespace JSX {
   type ElementType = keyof IntrinsicElements | ((props: never) => Element | null);
   interface ElementChildrenAttribute {
     readonly children: unknown;
-  }
-  interface IntrinsicAttributes {
-    readonly key?: string | number;
   }
   interface IntrinsicElements extends Elements, Record<Plain, Common> {}
 }
