@@ -137,18 +137,8 @@ class Console implements Mount {
     const api = new AdminApi({ parts, tokens }, caller, readActor(request, caller));
     const guard = (): ReturnType<Visit['guard']> => ({ formToken, submission: this.#submissions.newId() });
     const visit: Visit = {
-      ...fields,
-      parts,
-      api,
-      caller,
-      id,
-      part,
-      guard,
-      nowMs,
-      on: page.path.slice(CONSOLE.length),
-      problems: [],
-      samples: this.#samples,
-      daily: this.#daily,
+      ...{ ...fields, parts, api, caller, id, part, guard, nowMs },
+      ...{ on: page.path.slice(CONSOLE.length), problems: [], samples: this.#samples, daily: this.#daily },
     };
     const serve = async (): Promise<PageAnswer> => page.serve(visit);
     return page.method === 'GET' ? serve() : this.#once(visit, visitor!, serve);

@@ -2,6 +2,7 @@ import { CORRECTED, COUNTS } from '../store/records/counts.js';
 import type { Accounts } from '../store/ledger.js';
 import type { UsageStore } from '../store/port.js';
 import type { ReportRow } from './grouping/groups.js';
+import { MONEY } from './grouping/money-view.js';
 import { isFinal, labelsOf, missingIn, viewOf, type ReportRange } from './grouping/range.js';
 import { rowsText, type Report } from './grouping/report-rows.js';
 import { namedRows } from './names.js';
@@ -12,9 +13,6 @@ export type Format = 'json' | 'csv' | 'rows';
 
 /** Minimum size of a piece after the first. */
 const PIECE_CHARACTERS = 65_536;
-
-/** Additional columns of a report with amounts. */
-const MONEY = ['currency', 'base', 'included', 'overage', 'amount', 'unknown'] as const;
 
 /** First cell of the last CSV line. */
 const TOTAL = 'total';
@@ -67,7 +65,7 @@ async function* asJson(range: ReportRange, report: Report): AsyncGenerator<strin
 async function* asCsv(range: ReportRange, report: Report): AsyncGenerator<string, void> {
   const hasDay = range.by.includes('day');
   const labels = labelsOf(range);
-  const money = range.prices === undefined ? [] : MONEY;
+  const money = range.prices === undefined ? [] : (['currency', ...MONEY, 'unknown'] as const);
   const columns = [
     ...labels,
     ...COUNTS,

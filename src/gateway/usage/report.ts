@@ -37,7 +37,7 @@ function sumsOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Report
     totals: {
       ...sums.totals,
       ...(range.corrections === true ? sums.corrected : {}),
-      ...(sums instanceof Amounts ? { ...sums.owed, amounts: sums.byCurrency } : {}),
+      ...(sums instanceof Amounts ? { ...sums.money.view(), amounts: sums.money.byCurrency() } : {}),
     },
   });
   return { rows: sums.rows(ledger), end };

@@ -4,9 +4,8 @@ import { SearchForm, TextField } from '../../pages/components/form.js';
 import { Moment } from '../../pages/components/moment.js';
 import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf } from '../accounts/account.js';
 import { OtherGateways } from '../visit/other-gateways.js';
-import { CONSOLE, page, type Page } from '../visit/page.js';
+import { CONSOLE, page, pathOf, type Page } from '../visit/page.js';
 
 export const READ_AUDIT = 'GET /admin/v1/audit';
 export const AUDIT = `${CONSOLE}/audit`;

@@ -2,10 +2,9 @@ import { AddressBanPage, BanPage } from '../../actions/schemas.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf } from '../accounts/account.js';
 import { ActionForm } from '../forms/offered.js';
 import { Outcome } from '../forms/pages.js';
-import { CONSOLE, page, type Page, type Visit } from '../visit/page.js';
+import { CONSOLE, page, pathOf, type Page, type Visit } from '../visit/page.js';
 
 const BANS = `${CONSOLE}/bans`;
 const KEYS = '/admin/v1/bans';

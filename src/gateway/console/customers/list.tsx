@@ -5,9 +5,8 @@ import { LinkButton } from '../../pages/components/links.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf } from '../accounts/account.js';
 import { State } from '../accounts/state.js';
-import { CONSOLE, type PageAnswer, type Visit } from '../visit/page.js';
+import { CONSOLE, pathOf, type PageAnswer, type Visit } from '../visit/page.js';
 
 const CUSTOMERS = `${CONSOLE}/customers`;
 const PER_PAGE = 50;

@@ -6,8 +6,7 @@ import { addressOf } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { netUnits } from '../../store/records/counts.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
-import { pathOf } from '../accounts/account.js';
-import { CONSOLE, type Visit } from '../visit/page.js';
+import { CONSOLE, pathOf, type Visit } from '../visit/page.js';
 import { reportFor } from '../visit/report.js';
 
 const REPORT = 'GET /admin/v1/usage';

@@ -1,7 +1,6 @@
 import { Customer, NewCustomer } from '../../actions/schemas.js';
-import { pathOf } from '../accounts/account.js';
 import { createPages } from '../forms/create.js';
-import { page, type Page } from '../visit/page.js';
+import { page, pathOf, type Page } from '../visit/page.js';
 import { listCustomers } from './list.js';
 import { showCustomer } from './one.js';
 

@@ -6,9 +6,8 @@ import { Moment } from '../../pages/components/moment.js';
 import { Notice, Problems } from '../../pages/components/notice.js';
 import { addressOf, Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf } from '../accounts/account.js';
 import { problemsOf } from '../visit/api.js';
-import { CONSOLE, page, type Page, type PageAnswer, type Visit } from '../visit/page.js';
+import { CONSOLE, page, pathOf, type Page, type PageAnswer, type Visit } from '../visit/page.js';
 
 const LIST = 'GET /admin/v1/events';
 const REDELIVER = 'POST /admin/v1/events/{id}/redeliver';

@@ -1,4 +1,4 @@
-import { PostForm, TextField, type Submitted } from '../../pages/components/form.js';
+import { PostForm, TextField } from '../../pages/components/form.js';
 import { CONSOLE, type Visit } from '../visit/page.js';
 import { Fields } from './fields.js';
 import { FORMS, formOn, type Offered } from './table.js';
@@ -72,14 +72,15 @@ function Posted({ visit, record, row, one }: Omit<OpenedParts, 'group' | 'label'
       kind={form.isDanger === true ? 'danger' : undefined}
       inline={Object.keys(fields).length === 0}
     >
-      {isOfOther && (row === undefined ? <IdField sent={sent} /> : <input type="hidden" name="id" value={row} />)}
+      {isOfOther &&
+        (row === undefined ? (
+          <TextField name="id" label="Key ID" required sent={sent} />
+        ) : (
+          <input type="hidden" name="id" value={row} />
+        ))}
       <Fields {...{ visit, fields, required, sent }} values={{ ...form.initial, ...record, ...linked(visit, one) }} />
     </PostForm>
   );
-}
-
-function IdField({ sent }: { readonly sent: Submitted | undefined }) {
-  return <TextField name="id" label="Key ID" required sent={sent} />;
 }
 
 /** Whether the address asks to open the form: `?open=corrected&day=2026-10-31`. */

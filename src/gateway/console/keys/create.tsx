@@ -1,9 +1,8 @@
 import type { Handover } from '../../actions/action.js';
 import { IssuedKey } from '../../actions/schemas.js';
-import { pathOf } from '../accounts/account.js';
 import type { bodyIn } from '../forms/fields.js';
 import { ShownOnce } from '../forms/shown-once.js';
-import type { PageAnswer, Visit } from '../visit/page.js';
+import { pathOf, type PageAnswer, type Visit } from '../visit/page.js';
 
 export const CREATE = 'POST /admin/v1/keys';
 

@@ -8,8 +8,7 @@ import { Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
 import { customerNames } from '../accounts/customer-names.js';
 import { State } from '../accounts/state.js';
-import { CONSOLE, type PageAnswer, type Visit } from '../visit/page.js';
-import { pathOf } from '../accounts/account.js';
+import { CONSOLE, pathOf, type PageAnswer, type Visit } from '../visit/page.js';
 import { Fullest } from './windows.js';
 
 const KEYS = `${CONSOLE}/keys`;

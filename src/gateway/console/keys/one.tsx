@@ -7,7 +7,6 @@ import { Facts } from '../../pages/components/facts.js';
 import { Moment } from '../../pages/components/moment.js';
 import { Sections } from '../../pages/components/sections.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf } from '../accounts/account.js';
 import { customerNames } from '../accounts/customer-names.js';
 import { correctionsPart } from '../accounts/corrections.js';
 import { Grants } from '../accounts/grants.js';
@@ -17,7 +16,7 @@ import { ActionForms } from '../forms/offered.js';
 import { Outcome } from '../forms/pages.js';
 import { State } from '../accounts/state.js';
 import { dailyUsage } from '../accounts/usage.js';
-import { CONSOLE, type Visit } from '../visit/page.js';
+import { CONSOLE, pathOf, type Visit } from '../visit/page.js';
 import { Windows } from './windows.js';
 
 const API = '/admin/v1/keys/{id}';

@@ -107,10 +107,7 @@ function numberText(figure: number | null): string {
 }
 
 export function duration(seconds: number | null): string {
+  if (seconds === null) return '–';
   if (seconds === Infinity) return 'beyond measure';
-  return seconds === null || seconds >= 1 ? withUnit(seconds, 's') : withUnit(seconds * 1000, 'ms');
-}
-
-function withUnit(figure: number | null, unit: string): string {
-  return figure === null ? '–' : `${numberText(figure)} ${unit}`;
+  return seconds >= 1 ? `${numberText(seconds)} s` : `${numberText(seconds * 1000)} ms`;
 }

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { RefusedList } from '../../actions/schemas.js';
 import { Table } from '../../pages/components/table.js';
-import { pathOf } from '../accounts/account.js';
 import { customerNames } from '../accounts/customer-names.js';
 import type { AdminApi } from '../visit/api.js';
+import { pathOf } from '../visit/page.js';
 
 const ROUTE = 'GET /admin/v1/refused';
 const SHOWN = 5;

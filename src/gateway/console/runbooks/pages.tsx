@@ -87,19 +87,16 @@ function Words({ tokens = [] }: TokensParts) {
 
 function wordsOf(token: Token): Child {
   const inner = token.tokens === undefined ? token.text : <Words {...token} />;
-  switch (token.type) {
-    case 'codespan':
-      return <code>{inner}</code>;
-    case 'strong':
-      return <strong>{inner}</strong>;
-    case 'em':
-      return <em>{inner}</em>;
-    case 'link':
-      return linkTo(token.href ?? '', inner);
-    default:
-      return inner;
-  }
+  if (token.type === 'link') return linkTo(token.href ?? '', inner);
+  const Element = ELEMENTS.get(token.type);
+  return Element === undefined ? inner : <Element>{inner}</Element>;
 }
+
+const ELEMENTS = new Map<string, 'code' | 'strong' | 'em'>([
+  ['codespan', 'code'],
+  ['strong', 'strong'],
+  ['em', 'em'],
+]);
 
 /** Links to another runbook; shows the path of any other document. */
 function linkTo(href: string, inner: Child) {

@@ -1,10 +1,9 @@
+import { MONEY } from '../../usage/grouping/money-view.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
 import type { Form } from '../../pages/form.js';
 import { CORRECTED, COUNTS } from '../../store/records/counts.js';
 
 const PER_PAGE = 50;
-/** Columns of a bill; a row without a price has none of them. */
-export const MONEY = ['base', 'included', 'overage', 'amount'] as const;
 const FIGURES: ReadonlySet<string> = new Set([...COUNTS, ...CORRECTED, ...MONEY]);
 
 /** The order and page of rows, from the URL. `sort` is a column; `-units` sorts in descending order. */

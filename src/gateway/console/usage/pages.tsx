@@ -1,5 +1,6 @@
 import { dayOf } from '../../../shared/utc-day.js';
 import { lastDayOf } from '../../../shared/utc-month.js';
+import { AdminRefusal } from '../../actions/answer.js';
 import { readQuery, ofReport } from '../../actions/input/query.js';
 import { reportOf, reportRange } from '../../actions/usage/reports.js';
 import { searchOf } from '../../pages/components/pager.js';
@@ -59,10 +60,12 @@ async function usageReport(visit: Visit, query: UsageQuery, search: string | und
 
 async function download({ api, ...visit }: Visit, format: 'csv' | 'json'): Promise<PageAnswer> {
   const query = queryOf(visit);
-  const chunks = await api.chunks(REPORT, { query: { ...query, format } });
+  const answer = await api.answer(REPORT, { query: { ...query, format } });
+  if (answer === undefined || !('chunks' in answer))
+    throw new AdminRefusal(503, 'busy', 'There is no report now. Try again.');
   const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json';
   const headers = { 'Content-Disposition': `attachment; filename="${nameOf(query)}.${format}"` };
-  return { type, chunks, headers };
+  return { type, chunks: answer.chunks, headers };
 }
 
 /** Returns a file name, such as `usage-2026-10-customer` for a whole month. */

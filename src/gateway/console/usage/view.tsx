@@ -1,5 +1,6 @@
 import { CORRECTED, COUNTS } from '../../store/records/counts.js';
 import type { ReportRow } from '../../usage/grouping/groups.js';
+import { MONEY } from '../../usage/grouping/money-view.js';
 import type { ShownReport } from '../../usage/shown-report.js';
 import { labelsOf, type Dimension, type Label } from '../../usage/grouping/range.js';
 import { Cards } from '../../pages/components/cards.js';
@@ -13,7 +14,7 @@ import { BarPlot } from '../../pages/components/plot.js';
 import { Table } from '../../pages/components/table.js';
 import { withCurrency } from '../../../shared/currency.js';
 import { dayOf } from '../../../shared/utc-day.js';
-import { MONEY, type Arranged, type Arrangement } from './arrange.js';
+import type { Arranged, Arrangement } from './arrange.js';
 import { barsOf, type NamedPlot } from './plot.js';
 
 export interface UsageQuery {

@@ -46,24 +46,9 @@ export class AdminApi {
   /** Returns the response of any route: a stream, JSON or nothing. Rejects as the route does. */
   async answer(line: string, { id = '', grant = '', query = {}, body = {}, bytes }: Question = {}): Promise<Answer> {
     if (!this.may(line)) throw notFor(this.#caller, routeOf(line).role);
-    const request = {
-      ...this.#core,
-      id,
-      grant,
-      search: searchOf(query),
-      actor: this.#actor,
-      body,
-      bytes: bytes ?? none(),
-    };
-    const { answer } = await perform(routeOf(line), request);
+    const asked = { id, grant, search: searchOf(query), body, bytes: bytes ?? none() };
+    const { answer } = await perform(routeOf(line), { ...this.#core, actor: this.#actor, ...asked });
     return answer;
-  }
-
-  /** Returns the response of a route that streams. Rejects as the route does. */
-  async chunks(line: string, question: Question): Promise<AsyncIterable<string | Buffer>> {
-    const answer = await this.answer(line, question);
-    if (answer !== undefined && 'chunks' in answer) return answer.chunks;
-    throw new AdminRefusal(503, 'busy', 'There is no report now. Try again.');
   }
 }
 

@@ -14,6 +14,11 @@ import type { SignIn } from './sessions.js';
 /** The path of the console; all pages are below it. */
 export const CONSOLE = '/console';
 
+/** Returns the path of a record's page. @param path the list it is in, such as `/keys` */
+export function pathOf(path: string, id: string): string {
+  return `${CONSOLE}${path}/${encodeURIComponent(id)}`;
+}
+
 /** One request for a page. */
 export interface Visit {
   readonly parts: AdminParts;

@@ -5,10 +5,9 @@ import { Moment } from '../../pages/components/moment.js';
 import { Badge, Notice } from '../../pages/components/notice.js';
 import { SearchForm } from '../../pages/components/form.js';
 import { Windows } from '../keys/windows.js';
-import { pathOf } from '../accounts/account.js';
 import { customerNames } from '../accounts/customer-names.js';
 import { OtherGateways } from '../visit/other-gateways.js';
-import { CONSOLE, page, type Page } from '../visit/page.js';
+import { CONSOLE, page, pathOf, type Page } from '../visit/page.js';
 
 const WHY_ROUTE = 'GET /admin/v1/exchanges/{id}';
 const QUESTION =

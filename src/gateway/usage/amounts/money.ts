@@ -1,8 +1,7 @@
-import type { Figure, MoneyView } from '../grouping/money-view.js';
+import { MONEY, type Figure, type MoneyView } from '../grouping/money-view.js';
 import type { DayCharge } from './bill.js';
 
-const FIELDS = ['base', 'included', 'overage', 'amount'] as const;
-type Sum = Record<(typeof FIELDS)[number], bigint>;
+type Sum = Record<(typeof MONEY)[number], bigint>;
 
 /** Sums up parts by currency. An unknown amount makes the sum unknown: it never counts as zero. */
 export class Money {
@@ -42,13 +41,13 @@ export class Money {
 
   #put(currency: string, more: Sum | DayCharge): void {
     const sum = this.#sums.get(currency) ?? { base: 0n, included: 0n, overage: 0n, amount: 0n };
-    for (const field of FIELDS) sum[field] += more[field];
+    for (const field of MONEY) sum[field] += more[field];
     this.#sums.set(currency, sum);
   }
 }
 
 function figuresOf(sum: Sum): MoneyView {
-  return Object.fromEntries(FIELDS.map((field) => [field, figureOf(sum[field])]));
+  return Object.fromEntries(MONEY.map((field) => [field, figureOf(sum[field])]));
 }
 
 function figureOf(exact: bigint): Figure {

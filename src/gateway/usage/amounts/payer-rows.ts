@@ -17,7 +17,6 @@ import type { Ledger, ReportRow } from '../grouping/groups.js';
 import { isFinal, labelsOf, type ReportRange } from '../grouping/range.js';
 import { accountsIn, type Summing } from './accounts.js';
 import { Money } from './money.js';
-import type { MoneyView } from '../grouping/money-view.js';
 import { chargesOf, withHistory, type WithHistory } from './month.js';
 
 /** Counts and corrections by plan and day. */
@@ -39,7 +38,8 @@ const SUMMING: Summing<Counted> = {
 export class Amounts {
   readonly totals: Counts = noCounts();
   readonly corrected: Corrected = noCorrections();
-  readonly #money = new Money();
+  /** What all rows owe. */
+  readonly money = new Money();
   readonly #range: ReportRange;
   readonly #accounts: Accounts;
   readonly #prices: ReadonlyMap<string, Price | null>;
@@ -50,16 +50,6 @@ export class Amounts {
     this.#accounts = accounts;
     this.#prices = new Map(Object.entries(range.prices ?? {}));
     this.#days = [...daysFrom(range.from, range.to)];
-  }
-
-  /** The amounts of the totals row. */
-  get owed(): MoneyView {
-    return this.#money.view();
-  }
-
-  /** The known sums by currency. */
-  get byCurrency(): readonly MoneyView[] {
-    return this.#money.byCurrency();
   }
 
   async *rows(ledger: Ledger): AsyncGenerator<readonly ReportRow[], void> {
@@ -89,7 +79,7 @@ export class Amounts {
       sumOf(part.plan, days[part.day]!).money.add(part);
     for (const { counts, money } of rows.values()) {
       addAll(this.totals, this.corrected, counts);
-      this.#money.take(money);
+      this.money.take(money);
     }
     return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => this.#rowOf(id, sum));
   }

@@ -124,21 +124,14 @@ export async function rowsOfKeys(
 
 /** Raises each count to at least the given one. */
 export async function raiseRows(client: pg.Client, day: string, rows: readonly UsageRow[]): Promise<void> {
-  const counts = COUNTS.map((count) => client.escapeIdentifier(count)).join(', ');
-  const greatest = COUNTS.map((count) => client.escapeIdentifier(count))
-    .map((count) => `${count} = greatest(ledger_rows.${count}, excluded.${count})`)
-    .join(', ');
+  const columns = COLUMNS.map((column) => client.escapeIdentifier(column));
+  const counts = columns.slice(-COUNTS.length);
+  const greatest = counts.map((count) => `${count} = greatest(ledger_rows.${count}, excluded.${count})`);
   const types = ['text[]', 'text[]', 'text[]', ...COUNTS.map(() => 'bigint[]')];
   await client.query(
-    `insert into ledger_rows (day, key, plan, operation, ${counts})
+    `insert into ledger_rows (day, ${columns.join(', ')})
      select $1, * from unnest(${types.map((type, n) => `$${n + 2}::${type}`).join(', ')})
-     on conflict (day, key, plan, operation) do update set ${greatest}`,
-    [
-      day,
-      rows.map(({ key }) => key),
-      rows.map(({ plan }) => plan),
-      rows.map(({ operation }) => operation),
-      ...COUNTS.map((count) => rows.map((row) => row[count])),
-    ],
+     on conflict (day, key, plan, operation) do update set ${greatest.join(', ')}`,
+    [day, ...COLUMNS.map((column) => rows.map((row) => row[column]))],
   );
 }

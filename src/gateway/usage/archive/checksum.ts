@@ -5,7 +5,7 @@ import { addCounts, COUNTS, noCounts, type Counts, type UsageRow } from '../../s
 const FORMAT = 1;
 
 /** Columns of a row, in the order in which they are hashed. */
-export const COLUMNS: readonly string[] = ['key', 'plan', 'operation', ...COUNTS];
+export const COLUMNS = ['key', 'plan', 'operation', ...COUNTS] as const;
 
 const LABELS = 3;
 
@@ -26,7 +26,7 @@ export class DayChecksum {
   readonly #columns: readonly string[];
   #rows = 0;
 
-  constructor(day: string, columns = COLUMNS) {
+  constructor(day: string, columns: readonly string[] = COLUMNS) {
     this.#columns = columns;
     this.#hash.update(`${JSON.stringify({ ledger: day, format: FORMAT, columns })}\n`);
   }

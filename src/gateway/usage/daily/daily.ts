@@ -65,9 +65,7 @@ interface KnownDays extends Days {
  * may still grow are read for each page, at most every few seconds.
  */
 export class DailyUsage {
-  readonly #parts: DailyParts;
-  readonly #maxRows: number;
-  readonly #rowsAtOnce: number;
+  readonly #parts: DailyParts & Required<Pick<DailyParts, 'maxRows' | 'rowsAtOnce'>>;
   #names = new Names();
   readonly #days = new Map<string, CachedDay>();
   #revision = '';
@@ -85,9 +83,7 @@ export class DailyUsage {
   #keepOnce: (() => void) | undefined;
 
   constructor(parts: DailyParts) {
-    this.#parts = parts;
-    this.#maxRows = parts.maxRows ?? MAX_ROWS;
-    this.#rowsAtOnce = parts.rowsAtOnce ?? ROWS_AT_ONCE;
+    this.#parts = { maxRows: MAX_ROWS, rowsAtOnce: ROWS_AT_ONCE, ...parts };
   }
 
   /** From the first page on, reads the days of the usual ranges and keeps them up to date. */
@@ -194,7 +190,7 @@ export class DailyUsage {
       const found = await this.#readDays(days, openFrom, names);
       if (found === null && days.length > 1) {
         // More rows than the days before: one by one.
-        this.#perDay.rows = this.#rowsAtOnce;
+        this.#perDay.rows = this.#parts.rowsAtOnce;
         continue;
       }
       for (const day of days) this.#wanted.delete(day);
@@ -231,14 +227,14 @@ export class DailyUsage {
     const last = wanted.at(-1);
     if (last === undefined) return [];
     const { rows, ms } = this.#perDay;
-    const count = ms === 0 ? 1 : Math.max(1, Math.min(DAYS_AT_ONCE, this.#rowsAtOnce / 2 / rows));
+    const count = ms === 0 ? 1 : Math.max(1, Math.min(DAYS_AT_ONCE, this.#parts.rowsAtOnce / 2 / rows));
     const first = dayOf(Date.parse(last) - (Math.floor(count) - 1) * DAY_MS);
     return wanted.filter((day) => day >= first);
   }
 
   #makeRoom(): void {
     const days = [...this.#days.keys()].sort();
-    while (this.#rowCount > this.#maxRows) {
+    while (this.#rowCount > this.#parts.maxRows) {
       const [earliest] = days.splice(0, 1);
       this.#floor = earliest! > this.#floor ? earliest! : this.#floor;
       this.#drop(earliest!);
@@ -280,7 +276,7 @@ export class DailyUsage {
     for await (const batch of ledger) {
       for (const row of batch) builders.get(row.day)?.add(row);
       count += batch.length;
-      if (count > this.#rowsAtOnce) return null;
+      if (count > this.#parts.rowsAtOnce) return null;
     }
     return new Map([...builders].map(([day, builder]) => [day, builder.done()]));
   }

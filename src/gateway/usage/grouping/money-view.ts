@@ -1,10 +1,9 @@
+/** The figures of a bill. */
+export const MONEY = ['base', 'included', 'overage', 'amount'] as const;
+
 /** The amounts in a row of a report. */
-export interface MoneyView {
+export interface MoneyView extends Readonly<Partial<Record<(typeof MONEY)[number], Figure | undefined>>> {
   readonly currency?: string | undefined;
-  readonly base?: Figure | undefined;
-  readonly included?: Figure | undefined;
-  readonly overage?: Figure | undefined;
-  readonly amount?: Figure | undefined;
   /** Why figures are unknown: `no price of gold`. */
   readonly unknown?: string | undefined;
 }

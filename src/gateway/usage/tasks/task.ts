@@ -100,9 +100,6 @@ export function reasonOf(error: unknown): string {
 
 /** Returns only what TLS to Redis and PostgreSQL may need, without the gateway's secrets. */
 function childEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'].flatMap((name) =>
-      process.env[name] === undefined ? [] : [[name, process.env[name]]],
-    ),
-  );
+  const { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
+  return { NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, SSL_CERT_DIR };
 }

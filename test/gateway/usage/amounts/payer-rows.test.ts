@@ -67,8 +67,8 @@ t.test('a payer owes the days of each plan, and its units by the plan that admit
   for (const name of ['plan', 'day', 'without', 'correctedUnits', 'correctedRequests', 'unknown'] as const)
     t.equal(ofCustomer[name], undefined, name);
   t.match(amounts.totals, { requests: 21, units: 21, returned: 0, limited: 3, banned: 6, failed: 9 });
-  t.match(amounts.owed, { currency: 'EUR', amount: 5027 + 3008 });
-  t.match(amounts.byCurrency, [{ currency: 'EUR', base: 8000, included: 0, overage: 21, amount: 8035 }]);
+  t.match(amounts.money.view(), { currency: 'EUR', amount: 5027 + 3008 });
+  t.match(amounts.money.byCurrency(), [{ currency: 'EUR', base: 8000, included: 0, overage: 21, amount: 8035 }]);
 });
 
 t.test('an amount that no number holds exactly is a text', async (t) => {
@@ -102,8 +102,8 @@ t.test(
     const { rows, amounts } = await report([row(NOBODY, 3, 'basic', 5), row(lone, 3, 'basic', 1)]);
     const unknown = rows.find((each) => each.customer === NOBODY)!;
     t.match(unknown, { units: 5, unknown: 'it has no record', amount: undefined });
-    t.match(amounts.owed, { unknown: 'it has no record', amount: undefined });
-    t.match(amounts.byCurrency, [{ currency: 'EUR' }], 'the known part by currency');
+    t.match(amounts.money.view(), { unknown: 'it has no record', amount: undefined });
+    t.match(amounts.money.byCurrency(), [{ currency: 'EUR' }], 'the known part by currency');
   },
 );
 
@@ -138,5 +138,5 @@ t.test('more payers than are read at once are all there, each once, in order', a
   }
   for await (const some of amounts.rows(nothing())) found.push(...some.map(({ customer }) => customer));
   t.strictSame(found, ids.sort());
-  t.match(amounts.owed, { amount: 300 * 3000 });
+  t.match(amounts.money.view(), { amount: 300 * 3000 });
 });

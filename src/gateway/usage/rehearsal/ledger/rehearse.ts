@@ -1,5 +1,5 @@
 import { termsOn } from '../../../accounts/plans/days.js';
-import { pricesOf, type Plans, type Price } from '../../../admission/plan.js';
+import { pricesOf, type Plans } from '../../../admission/plan.js';
 import type { Accounts } from '../../../store/ledger.js';
 import type { UsageStore } from '../../../store/port.js';
 import { daysFrom } from '../../../../shared/utc-day.js';
@@ -7,6 +7,7 @@ import { accountsIn } from '../../amounts/accounts.js';
 import { chargesOf, withHistory, type WithHistory } from '../../amounts/month.js';
 import { withCorrections } from '../../grouping/with-corrections.js';
 import { isFinal, type ReportRange } from '../../grouping/range.js';
+import type { Prices } from '../bills.js';
 import { Largest } from '../largest.js';
 import { Tally, type BeforeAndAfter, type Sums } from '../tally.js';
 import { judge, type Excess } from './limits.js';
@@ -70,8 +71,6 @@ async function rehearseLedger(script: LedgerScript, usage: UsageStore, accounts:
 export async function* rehearsalAsJson(...args: Parameters<typeof rehearseLedger>): AsyncGenerator<string, void> {
   yield JSON.stringify(await rehearseLedger(...args));
 }
-
-type Prices = ReadonlyMap<string, Price | null>;
 
 class LedgerRehearsal {
   readonly #script: LedgerScript;
