@@ -1,4 +1,3 @@
-/** A cookie of pages. */
 interface CookieForm {
   readonly name: string;
   /** Path of the pages: the browser sends the cookie nowhere else. */

@@ -14,8 +14,6 @@ interface Known {
   readonly reference?: string;
 }
 
-const NOBODY: Known = { name: '' };
-
 /** Adds names and references to the rows of a report, if its range has them. */
 export async function* namedRows(
   range: ReportRange,
@@ -30,7 +28,7 @@ export async function* namedRows(
 export async function withNames(rows: readonly ReportRow[], accounts: Accounts): Promise<readonly ReportRow[]> {
   const ids = rows.flatMap(({ key, customer }) => [key, customer]).filter((id) => id !== undefined);
   const known = await readKnown([...new Set(ids)], accounts);
-  const of = (id: string | undefined): Known => known.get(id ?? '') ?? NOBODY;
+  const of = (id = ''): Known => known.get(id) ?? { name: '' };
   return rows.map((row) => ({
     ...row,
     ...(row.reference === undefined ? {} : { reference: of(row.customer).reference ?? '' }),

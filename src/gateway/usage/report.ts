@@ -43,7 +43,6 @@ function sumsOf(range: ReportRange, ledger: Ledger, accounts?: Accounts): Report
   return { rows: sums.rows(ledger), end };
 }
 
-/** Yields the ledger rows of a range. */
 export function ledgerOf(
   { from, to, key, customer }: Pick<ReportRange, 'from' | 'to' | 'key' | 'customer'>,
   usage: UsageStore,

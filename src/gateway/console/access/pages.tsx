@@ -11,7 +11,6 @@ import { SIGN_IN } from '../visit/sign-in.js';
 const TOKENS = '/admin/v1/tokens';
 const END_SESSIONS = 'DELETE /admin/v1/sessions';
 
-/** Admin tokens, and a form that ends all sessions. */
 export const ACCESS_PAGES: readonly Page[] = [
   page('GET /access', `GET ${TOKENS}`, 'Access', {
     menu: 'Access',

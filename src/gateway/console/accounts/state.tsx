@@ -1,6 +1,5 @@
 import { Badge } from '../../pages/components/notice.js';
 
-/** Shows the state of a key or customer as a badge. */
 export function State({ state }: { readonly state: string }) {
   const level = state === 'enabled' ? 'good' : state === 'disabled' || state === 'banned' ? 'warn' : 'danger';
   return <Badge level={level}>{state.replaceAll('_', ' ')}</Badge>;

@@ -13,7 +13,6 @@ const SHOWN = '200';
 
 export type Change = z.output<typeof AuditList>['changes'][number];
 
-/** Changes, and uses of a wrong admin token. */
 export const AUDIT_PAGES: readonly Page[] = [
   page('GET /audit', READ_AUDIT, 'Audit', {
     menu: 'Audit',
@@ -52,12 +51,7 @@ function AuditView({
   );
 }
 
-interface ChangesParts {
-  readonly changes: readonly Change[];
-  readonly caption: string;
-}
-
-export function Changes({ changes, caption }: ChangesParts) {
+export function Changes({ changes, caption }: { readonly changes: readonly Change[]; readonly caption: string }) {
   return (
     <Table
       caption={caption}

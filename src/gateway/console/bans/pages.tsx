@@ -11,7 +11,6 @@ const KEYS = '/admin/v1/bans';
 const ADDRESSES = '/admin/v1/bans/addresses';
 const PER_PAGE = '50';
 
-/** Bans in force, of keys and of addresses. */
 export const BAN_PAGES: readonly Page[] = [
   page('GET /bans', `GET ${KEYS}`, 'Bans', {
     menu: 'Bans',

@@ -6,6 +6,7 @@ import { Moment } from '../../pages/components/moment.js';
 import { Notice, Problems } from '../../pages/components/notice.js';
 import { addressOf, Pager } from '../../pages/components/pager.js';
 import { Table } from '../../pages/components/table.js';
+import type { Sample } from '../figures/sample.js';
 import { problemsOf } from '../visit/api.js';
 import { CONSOLE, page, pathOf, type Page, type PageAnswer, type Visit } from '../visit/page.js';
 
@@ -114,12 +115,8 @@ function aboutOf({ key, customer }: OneEvent['data']) {
   return typeof customer === 'string' && <a href={pathOf('/customers', customer)}>{customer}</a>;
 }
 
-interface AttemptsParts {
-  readonly figures: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
-}
-
 /** Counts only: the store does not keep delivered events. */
-function Attempts({ figures }: AttemptsParts) {
+function Attempts({ figures }: { readonly figures: ReturnType<Sample['series']> }) {
   const types = [...new Set(figures.map(({ labels }) => labels['type'] ?? ''))];
   const count = (type: string, outcome: string): number =>
     figures.find(({ labels }) => labels['type'] === type && labels['outcome'] === outcome)?.value ?? 0;

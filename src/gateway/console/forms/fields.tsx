@@ -1,7 +1,6 @@
 import { CheckFields, SelectField, TextField, type Submitted } from '../../pages/components/form.js';
 import type { Form } from '../../pages/form.js';
 import { LimitFields, limitsIn } from './limits.js';
-import { PlanField } from './plan-field.js';
 import type { Visit } from '../visit/page.js';
 import type { Offered, Property } from './table.js';
 
@@ -19,7 +18,6 @@ const LABELS: Readonly<Record<string, string>> = {
 /** Fields without a hint. */
 const PLAIN = ['name', 'note', 'window', 'role'];
 
-/** Renders an input for each field of an action. */
 export function Fields({ visit, fields, required, values = {}, sent }: FieldsParts) {
   return (
     <>
@@ -41,7 +39,11 @@ function fieldFor({ name, property, isRequired, value, visit, sent }: FieldParts
   const label = LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
   if (name === 'limits') return <LimitFields sent={sent} />;
   if (name === 'scopes') return <ScopeFields visit={visit} sent={sent} />;
-  if (property.format === 'plan') return <PlanField plan={value} visit={visit} sent={sent} />;
+  if (property.format === 'plan') {
+    // The current plan may be retired or gone.
+    const plans = new Set([...(value === undefined ? [] : [value]), ...visit.parts.registry.openPlans]);
+    return <SelectField {...{ name, label, value, sent }} choices={[...plans]} />;
+  }
   if (property.enum !== undefined) return <SelectField {...{ name, label, value, sent }} choices={property.enum} />;
   return (
     <TextField

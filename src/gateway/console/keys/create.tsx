@@ -31,7 +31,6 @@ function HandedOver({ handover, secret }: { readonly handover: Handover | undefi
   );
 }
 
-/** Creates a key, and shows it. */
 export async function createKey({ api, parts }: Visit, body: ReturnType<typeof bodyIn>): Promise<PageAnswer> {
   const { plan, ...others } = body;
   // A customer's key gets its customer's plan, whichever is selected.

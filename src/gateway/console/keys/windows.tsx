@@ -19,13 +19,7 @@ export function Fullest({ windows }: { readonly windows: readonly Window[] }) {
   );
 }
 
-interface WindowsParts {
-  readonly windows: readonly Window[];
-  readonly caption: string;
-}
-
-/** Shows what is left of each window. */
-export function Windows({ windows, caption }: WindowsParts) {
+export function Windows({ windows, caption }: { readonly windows: readonly Window[]; readonly caption: string }) {
   return (
     <Table
       caption={caption}

@@ -61,7 +61,6 @@ function changeText(now: number | null, before: number | null, write: Figure['wr
   return `${now > before ? 'up' : 'down'} from ${write(before)}`;
 }
 
-/** Shows the state of this gateway and its store. */
 export function State({ span: { to } }: { readonly span: Span }) {
   const state = (name: string, label: string, of: string): string => {
     const found = to.series(name).find(({ labels }) => labels[label] === of);

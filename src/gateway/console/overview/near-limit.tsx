@@ -43,7 +43,6 @@ function usedOf({ standing }: Line): number {
   return Math.max(0, ...(standing?.windows ?? []).map((window) => percentUsed(window) ?? 0));
 }
 
-/** Shows who is near a limit. */
 export function NearLimitTable({ lines, hasMore }: NearLimit) {
   return (
     <>

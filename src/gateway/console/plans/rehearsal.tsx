@@ -12,7 +12,6 @@ type Money = Row['owed'] extends infer Owed ? (Owed extends { after: infer After
 /** Most rows shown in a table. */
 const MAX_ROWS = 100;
 
-/** Shows how a month would have gone under other plans. */
 export function RehearsalView({ outcome }: { readonly outcome: Outcome }) {
   const { from, to, final, plans, payers, excesses, owed, missingPlans } = outcome;
   const missing = Object.entries(missingPlans);

@@ -99,7 +99,6 @@ function PlansForm({ visit, month, file, plan, problems = [] }: PlansFormParts) 
   );
 }
 
-/** The current plans file. */
 interface PlanFile {
   readonly text: string;
   readonly plans: Readonly<Record<string, PlanFigures>>;

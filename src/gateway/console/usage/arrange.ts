@@ -13,7 +13,6 @@ export interface Arrangement {
   readonly page: number;
 }
 
-/** A page of rows. */
 export interface Arranged {
   /** Number of rows on all pages. */
   readonly count: number;

@@ -18,7 +18,6 @@ const REPORT = 'GET /admin/v1/usage';
 /** Most rows that a page sorts; the rest are only in the CSV file. */
 const MAX_ROWS = 10_000;
 
-/** Usage and the amounts owed for it. */
 export const USAGE_PAGES: readonly Page[] = [
   page('GET /usage', REPORT, 'Usage', { menu: 'Usage', serve: shown }),
   page('GET /usage/report.csv', REPORT, 'Usage as CSV', { serve: (visit) => download(visit, 'csv') }),

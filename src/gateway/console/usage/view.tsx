@@ -171,7 +171,6 @@ function labelColumn(label: Label, index: number) {
   };
 }
 
-/** The figures of all rows. */
 function Totals({ report }: Pick<ReportParts, 'report'>) {
   return (
     <Cards

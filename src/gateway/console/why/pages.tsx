@@ -15,7 +15,6 @@ const QUESTION =
 type Answer = z.output<typeof ExchangeList>;
 type Exchange = Answer['exchanges'][number];
 
-/** Explains the response to one request. */
 export const WHY_PAGES: readonly Page[] = [
   page('GET /why', WHY_ROUTE, 'Why', {
     menu: 'Why',

@@ -4,7 +4,6 @@ import type { KeyRecord } from '../../store/records/key.js';
 import { Moment } from '../../pages/components/moment.js';
 import type { HeldCustomer } from './read.js';
 
-/** The customer's keys. */
 export function Customer({ customer, own }: { readonly customer: HeldCustomer; readonly own: string }) {
   const { name, keys, hasMore } = customer;
   return (

@@ -6,7 +6,6 @@ import { Moment } from '../../pages/components/moment.js';
 /** The fields of a change that the key holder may see; operators' notes on the key are not among them. */
 const SHOWN: readonly string[] = ['plan', 'expires', 'status', 'scopes', 'oldSecretEnds', 'until'];
 
-/** The key's history. */
 export function Events({ events }: { readonly events: readonly AuditEntry[] }) {
   return (
     <section>

@@ -2,7 +2,6 @@ import { Facts } from '../../pages/components/facts.js';
 import { lengthOf, Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 
-/** The key's properties. */
 export function KeyFacts({ record, verdict, customer }: Pick<Overview, 'record' | 'verdict' | 'customer'>) {
   const { id, expiresAtMs, scopes, createdAtMs, secrets } = record;
   const old = secrets.find(({ endsAtMs }) => endsAtMs !== null && endsAtMs > verdict.atMs);

@@ -6,7 +6,6 @@ import { Table } from '../../pages/components/table.js';
 import { lengthOf, Moment } from '../../pages/components/moment.js';
 import type { Overview } from './read.js';
 
-/** The current figures of each limit. */
 export function Limits({ verdict, customer }: Pick<Overview, 'verdict' | 'customer'>) {
   const { windows, atMs } = verdict;
   const ours = customer === null ? 'this key' : `${customer.name}, shared by all its keys`;

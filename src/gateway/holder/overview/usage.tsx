@@ -4,7 +4,6 @@ import { Table } from '../../pages/components/table.js';
 import { addCounts, netUnits, noCounts, type UsageCounts } from '../../store/records/counts.js';
 import { DAYS, type Overview } from './read.js';
 
-/** The key's usage, by day and operation. */
 export function Usage({ usage, verdict: { windows } }: Pick<Overview, 'usage' | 'verdict'>) {
   const days = [...usage];
   const [today = ''] = days.at(-1) ?? [];

@@ -24,7 +24,6 @@ interface ProblemsParts {
   readonly says?: string;
 }
 
-/** The problems of a form. */
 export function Problems({ problems, says = 'Nothing was changed:' }: ProblemsParts) {
   if (problems.length === 0) return null;
   return (

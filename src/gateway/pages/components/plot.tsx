@@ -180,11 +180,7 @@ function Column({ bar, names, lines, left, slot, yOf, write }: ColumnParts) {
   );
 }
 
-interface LegendParts extends Pick<DrawingParts, 'names' | 'limit'> {
-  readonly pale: string | undefined;
-}
-
-function Legend({ names, limit, pale }: LegendParts) {
+function Legend({ names, limit, pale }: Pick<DrawingParts, 'names' | 'limit'> & { pale: string | undefined }) {
   return (
     <ul class="legend">
       {names.map((name, index) => (

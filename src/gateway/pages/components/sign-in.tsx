@@ -14,7 +14,6 @@ interface SignInParts {
   readonly children?: Child;
 }
 
-/** The form to sign in with a secret. */
 export function SignInForm({ action, problem, children, ...field }: SignInParts) {
   return (
     <>

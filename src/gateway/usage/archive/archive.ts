@@ -11,7 +11,6 @@ const INSERT_ROWS = 1_000;
 /** PostgreSQL's code for a missing table. */
 const NO_TABLE = '42P01';
 
-/** A day in the archive. */
 export interface ArchivedDay {
   readonly counts: Counts;
   /** Moved by version 0.3, which set no marks in the store. */

@@ -34,7 +34,6 @@ export class Names {
   }
 }
 
-/** Collects the rows of a day. */
 export class DayBuilder {
   readonly #names: Names;
   readonly #keys: number[] = [];

@@ -30,7 +30,6 @@ export type ReportRow = { readonly [Name in Label]?: string | undefined } & Usag
 /** A row being summed. */
 type Sum = { -readonly [Field in keyof ReportRow]: ReportRow[Field] };
 
-/** Sums ledger rows by group. */
 export class Groups {
   readonly totals: Counts = noCounts();
   readonly corrected: Corrected = noCorrections();

@@ -20,7 +20,6 @@ export function labelsOf({ by, names = true }: Pick<ReportRange, 'by' | 'names'>
 /** Maximum number of days in a range: each is looked up, and ledgers are rarely kept longer. */
 export const MAX_DAYS = 1_000;
 
-/** The scope of a report. */
 export interface ReportRange {
   /** UTC days, inclusive: `2026-11-21`. */
   readonly from: string;

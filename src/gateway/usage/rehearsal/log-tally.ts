@@ -21,7 +21,6 @@ interface FirstRefusal {
   requests: number;
 }
 
-/** The result of a rehearsal. */
 export interface LogSums extends Sums<LogFigures> {
   readonly from: string | null;
   readonly to: string | null;

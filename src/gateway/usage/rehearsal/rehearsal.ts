@@ -34,7 +34,6 @@ interface Script {
 
 const EXCHANGE = '"msg":"exchange"';
 
-/** Rehearses a log, line by line. */
 export class Rehearsal {
   readonly #replay: Replay;
   readonly #sorter = new Sorter();

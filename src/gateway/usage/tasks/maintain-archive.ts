@@ -8,7 +8,6 @@ import { openArchive, type LedgerSettings } from '../archive/ledger.js';
 import { runTask } from './task.js';
 import { lackingDays, lackingText, type LackingDay } from '../archive/lacking.js';
 
-/** Interval of checks. */
 const EVERY_MS = 60_000;
 /** Minimum interval of moves, if one fails or leaves days waiting. */
 const RETRY_MS = 600_000;

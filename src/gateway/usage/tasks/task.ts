@@ -13,7 +13,6 @@ import type { Format } from '../report-text.js';
 /** A task for a separate process, with its own event loop and memory. */
 export type Task = ReportTask | RehearsalTask | ArchiveTask;
 
-/** Writes a report. */
 export interface ReportTask {
   readonly kind: 'report';
   readonly format: Format;

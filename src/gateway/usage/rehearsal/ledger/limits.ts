@@ -2,7 +2,6 @@ import type { Limit, Limits } from '../../../admission/bucket.js';
 import type { Plan, Plans } from '../../../admission/plan.js';
 import { windowsIn, type DayUse, type Use } from './use.js';
 
-/** Units beyond a window of the new plans. */
 export interface Excess {
   readonly plan: string;
   /** `day`, `month`, or an operation's window: `createPet-day`. */
@@ -46,7 +45,6 @@ function ceilingOf(limits: Limits | null): number {
   return limits === null || limits.day === 'unlimited' ? Infinity : limits.day;
 }
 
-/** What one payer has spent, day by day. */
 class PayerWindows {
   readonly excesses: Excess[] = [];
   readonly #month = new Map<string, number>();
