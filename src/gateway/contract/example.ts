@@ -23,25 +23,16 @@ export function exampleRequest(
   );
   if (forwarded.some(({ anyPath }) => anyPath === true)) return { method: 'GET', target: '/' };
   const described = parse();
-  const isPlain = ({ path }: Operation): boolean => !path.includes('{');
-  const ranked = [
-    ...forwarded.filter((operation) => operation.method === 'GET' && isPlain(operation)),
-    ...forwarded.filter((operation) => operation.method === 'GET' && !isPlain(operation)),
-    ...forwarded.filter(({ method }) => method !== 'GET'),
-  ];
+  const rankOf = ({ method, path }: Operation): number => (method === 'GET' ? Number(path.includes('{')) : 2);
   let first: ExampleRequest | undefined;
-  for (const operation of ranked)
-    for (const request of requestOf(operation, described)) {
-      if (request.method === 'GET' && !request.target.includes('?')) return request;
-      first ??= request;
-    }
+  for (const { method, path } of forwarded.toSorted((one, other) => rankOf(one) - rankOf(other))) {
+    const target = exampleTarget(path, parametersOf(method, path, described));
+    // A required parameter has no example in the document.
+    if (target.includes('{')) continue;
+    if (method === 'GET' && !target.includes('?')) return { method, target };
+    first ??= { method, target };
+  }
   return first ?? { method: 'GET', target: '/' };
-}
-
-/** Returns the operation's request; empty if a required parameter has no example in the document. */
-function requestOf({ method, path }: Operation, document: Mapping): readonly ExampleRequest[] {
-  const target = exampleTarget(path, parametersOf(method, path, document));
-  return target.includes('{') ? [] : [{ method, target }];
 }
 
 interface Parameter {

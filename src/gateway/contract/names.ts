@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { EVERY_OPERATION } from '../admission/windows.js';
 import { isOperationName } from '../../shared/names/operation-name.js';
-import type { Path } from '../config/files/yaml-file.js';
 import type { Report } from './document/findings.js';
 import { OWN_IDS } from './own.js';
+import type { LoadedOperation } from './read.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from './route.js';
 
 /** The name in metrics for operations without series of their own. */
@@ -12,14 +12,7 @@ const OURS: ReadonlySet<unknown> = new Set([UNMATCHED, MALFORMED, OPTIONS, OTHER
 /** Number of characters kept of a name that is too long. */
 const KEPT = 150;
 
-interface Unnamed {
-  readonly operationId: unknown;
-  readonly method: string;
-  readonly template: string;
-  /** `gateway`: served by the gateway itself. */
-  readonly upstream: string;
-  readonly at: Path;
-}
+type Unnamed = Omit<LoadedOperation, 'operation'>;
 
 /** Returns each operation's name: its operationId, or method and path if that is missing, not valid or not unique. */
 export function nameOperations(operations: readonly Unnamed[], warn: Report): readonly string[] {

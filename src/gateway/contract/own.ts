@@ -1,7 +1,7 @@
-import type { Path } from '../config/files/yaml-file.js';
 import type { Report } from './document/findings.js';
 import type { Mapping } from './document/references.js';
 import type { Operation } from './operation/operation.js';
+import type { LoadedOperation } from './read.js';
 
 /** Operations that the gateway serves itself. This one shows a key all its windows. */
 export const OWN_USAGE = 'getOwnUsage';
@@ -22,19 +22,17 @@ export function ownOperation(operations: readonly Operation[], wanted: string): 
   return operations.find(({ id, upstream }) => id === wanted && upstream === 'gateway');
 }
 
-interface Stated {
-  readonly operationId: unknown;
-  readonly upstream: string;
-  readonly operation: { readonly path: string };
-  readonly at: Path;
-}
-
 /**
  * Returns path items below `prefix` for all own operations that the document does not name. Reports operations of
  * upstreams below `prefix`.
  * @param account prefix of the pages for key holders; null: no pages (they share an origin with the API's responses)
  */
-export function ownItems(prefix: string, stated: readonly Stated[], account: string | null, report: Report): Mapping {
+export function ownItems(
+  prefix: string,
+  stated: readonly LoadedOperation[],
+  account: string | null,
+  report: Report,
+): Mapping {
   const named = new Set<unknown>();
   for (const { operationId, upstream, operation, at } of stated) {
     if (upstream === 'gateway') named.add(operationId);
@@ -56,18 +54,9 @@ export function ownItems(prefix: string, stated: readonly Stated[], account: str
   return items;
 }
 
-const FILE = {
-  name: 'file',
-  in: 'path',
-  required: true,
-  schema: { type: 'string', enum: ['page.css', 'page.js'] },
-};
-const PART = {
-  name: 'part',
-  in: 'path',
-  required: true,
-  schema: { type: 'string', pattern: '^[a-z][A-Za-z0-9._-]*$' },
-};
+const IN_PATH = { in: 'path', required: true };
+const FILE = { name: 'file', ...IN_PATH, schema: { type: 'string', enum: ['page.css', 'page.js'] } };
+const PART = { name: 'part', ...IN_PATH, schema: { type: 'string', pattern: '^[a-z][A-Za-z0-9._-]*$' } };
 const OPEN = { security: [] };
 const OF_OPERATION = {
   ...OPEN,

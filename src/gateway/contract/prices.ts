@@ -3,7 +3,7 @@ import { costOf, EVERY_OPERATION, windowsOf } from '../admission/windows.js';
 import type { Layers } from '../config/files/layers.js';
 import { suggestion } from '../../shared/names/nearest.js';
 import { ConfigError, renderProblem, type Problem } from '../config/files/problem.js';
-import type { Path } from '../config/files/yaml-file.js';
+import type { Report } from './document/findings.js';
 import type { Operation } from './operation/operation.js';
 import { UNMATCHED } from './route.js';
 
@@ -36,9 +36,10 @@ export function checkPrices(
   const warnings: Problem[] = [];
   const reportTo =
     (list: Problem[]): Report =>
-    (path, part, message) =>
-      list.length < MAX_PROBLEMS &&
-      list.push({ ...file.location(path, part), path: path.map(String).join('.'), message });
+    (path, part, message) => {
+      if (list.length < MAX_PROBLEMS)
+        list.push({ ...file.location(path, part), path: path.map(String).join('.'), message });
+    };
   const report = reportTo(problems);
   for (const plan of settings.plans.values()) {
     checkNames(plan, costs, report, reportTo(warnings));
@@ -48,8 +49,6 @@ export function checkPrices(
   if (problems.length > 0) throw new ConfigError(problems, file.files);
   return warnings.map(renderProblem);
 }
-
-type Report = (path: Path, part: 'key' | 'value', message: string) => unknown;
 
 function checkNames({ name, operations }: Plan, costs: Costs, report: Report, warn: Report): void {
   let unknown = 0;

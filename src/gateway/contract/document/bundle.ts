@@ -4,7 +4,7 @@ import { displayName } from '../../config/files/yaml-file.js';
 import type { Findings } from './findings.js';
 import type { Path } from '../../config/files/yaml-file.js';
 import { ADDITIONAL, METHODS, POLICY } from './operations.js';
-import { follow, isMapping, type Mapping } from './references.js';
+import { decoded, follow, isMapping, type Mapping } from './references.js';
 import { readDocument } from './source.js';
 
 /** The member of the document that holds the other files, by their path within its folder. */
@@ -33,7 +33,7 @@ export function bundle(path: string, document: Mapping, findings: Findings): voi
   for (const [file, tree] of trees) {
     eachReference(tree, (node, reference) => {
       const [name = '', pointer = ''] = reference.split('#', 2);
-      const target = name === '' ? file : open(resolve(dirname(file), unescaped(name)));
+      const target = name === '' ? file : open(resolve(dirname(file), decoded(name)));
       if (target !== null) node['$ref'] = `#${pointerTo(folder, root, target)}${pointer}`;
       else
         findings.addWarning({
@@ -109,12 +109,4 @@ function nameOf(folder: string, file: string): string {
 function pointerTo(folder: string, root: string, file: string): string {
   if (file === root) return '';
   return `/${FILES}/${encodeURI(nameOf(folder, file).replaceAll('~', '~0').replaceAll('/', '~1'))}`;
-}
-
-function unescaped(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }

@@ -75,10 +75,11 @@ export function pointerName(part: string): string {
   return decoded(part).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-function decoded(part: string): string {
+/** Returns the text with its escapes decoded; unchanged if they are not UTF-8. */
+export function decoded(text: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(text);
   } catch {
-    return part;
+    return text;
   }
 }

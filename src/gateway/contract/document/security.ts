@@ -45,18 +45,11 @@ function schemesIn({ components, ...rest }: Mapping): Readonly<Record<string, Ma
 }
 
 function schemeOf(location: CredentialLocation): Mapping {
-  if (location === 'bearer')
-    return {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'Your API key, sent as `Authorization: Bearer <API_KEY>`.',
-    };
-  if ('scheme' in location)
-    return {
-      type: 'http',
-      scheme: location.scheme,
-      description: `Your API key, sent as \`Authorization: ${location.scheme} <API_KEY>\`.`,
-    };
+  const withScheme = (scheme: string, word: string): Mapping => {
+    return { type: 'http', scheme, description: `Your API key, sent as \`Authorization: ${word} <API_KEY>\`.` };
+  };
+  if (location === 'bearer') return withScheme('bearer', 'Bearer');
+  if ('scheme' in location) return withScheme(location.scheme, location.scheme);
   if ('basic' in location) {
     const [part, other] = location.basic === 'username' ? ['user name', 'password'] : ['password', 'user name'];
     return { type: 'http', scheme: 'basic', description: `Your API key as ${part}, with any ${other}.` };

@@ -1,3 +1,4 @@
+import { decoded } from '../document/references.js';
 import { fitsSegment, parseTemplate, shapeOf } from './segments.js';
 import { createNode, find, hasRivals, insert } from './tree.js';
 
@@ -21,7 +22,7 @@ export function findsSimilar<Route>(
   for (const [template, route] of templates) (insert(root, template).end ??= new Set()).add(route);
   // Routes that a preferred template may compete with. Paths of all others, which are most, need no further check.
   const contested = new Map<Route, string | null>(
-    templates.filter(([template]) => hasRivals(root, template)).map(swap),
+    templates.filter(([template]) => hasRivals(root, template)).map(([template, route]) => [route, template]),
   );
   // This route also takes paths beyond its template, so any other template competes with it.
   if (any !== undefined && new Set(templates.map(([template]) => template)).size > 1) contested.set(any, null);
@@ -35,10 +36,6 @@ export function findsSimilar<Route>(
     // A template that itself contains a `;` intends it.
     return template === null || mayFit(template, loose);
   };
-}
-
-function swap<A, B>([a, b]: readonly [A, B]): readonly [B, A] {
-  return [b, a];
 }
 
 /** Returns a path as the least strict upstream reads it. */
@@ -68,14 +65,6 @@ function looseTemplate(template: string): string {
     .split('/')
     .filter((segment) => segment !== '')
     .join('/')}`;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // not UTF-8
-  }
 }
 
 /** Returns false if a loosened path has as many segments as the template, but does not fit it. */
