@@ -91,15 +91,13 @@ export class Attempt implements ResponseHandler {
     this.#controller = this.#dispatch(this);
   }
 
-  stop(end: Refusal | 'answered'): void {
+  stop(end: Refusal | 'answered' | 'withdrawn'): void {
     this.#finish(end);
     this.#controller?.abort();
   }
 
   withdraw(): void {
-    if (this.sentMs !== null) return;
-    this.#finish('withdrawn');
-    this.#controller?.abort();
+    if (this.sentMs === null) this.stop('withdrawn');
   }
 
   onRequestStart(controller: Controller): void {

@@ -15,17 +15,11 @@ interface TimeLimits {
   readonly lifetime: TimeLimit;
 }
 
-export function timeLimitsOf(upstream: string, { deadline, idle, lifetime }: UpstreamSettings): TimeLimits {
-  const limit = (name: TimeLimit['name'], ms: number): TimeLimit => ({
-    ms,
-    name,
-    setting: `upstreams.${upstream}.${name}`,
-  });
-  return {
-    deadline: limit('deadline', deadline),
-    idle: limit('idle', idle),
-    lifetime: limit('lifetime', lifetime),
+export function timeLimitsOf(upstream: string, settings: UpstreamSettings): TimeLimits {
+  const limit = (name: TimeLimit['name']): TimeLimit => {
+    return { ms: settings[name], name, setting: `upstreams.${upstream}.${name}` };
   };
+  return { deadline: limit('deadline'), idle: limit('idle'), lifetime: limit('lifetime') };
 }
 
 /** The shortest limit for the head of a response. */

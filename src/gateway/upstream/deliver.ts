@@ -36,7 +36,8 @@ export function deliver(
   if (exchange.client.gone) return Promise.resolve(exchange);
   return new Promise((resolve, reject) => {
     const { client, operation } = exchange;
-    const mayRepeat = isSafe(exchange.method) && rest === null;
+    // Methods that only read (RFC 9110 §9.2.1): repeating them is harmless.
+    const mayRepeat = (exchange.method === 'GET' || exchange.method === 'HEAD') && rest === null;
     const isTunnel = client.handshake !== undefined;
     let attempt: Attempt | null = null;
     let retried = false;
@@ -112,11 +113,6 @@ export function deliver(
   });
 }
 
-/** Methods that only read (RFC 9110 §9.2.1): repeating them is harmless. */
-function isSafe(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
-
 /**
  * What the end of an attempt shows about its address. Null if its client left or was slow, or if it had only part of
  * the deadline because it waited for a connection or was a second attempt.
@@ -124,15 +120,12 @@ function isSafe(method: string): boolean {
 function evidenceOf(end: End, { client }: Admitted, rest: BodyRest | null, hadTime: boolean): Evidence {
   // Many servers close without a message if a body arrives too slowly.
   if (end === 'lost' && rest?.awaitsClient === true) return null;
-  if (end === 'answered' || isUpstreamError(end)) return client.gone ? null : 'good';
+  const isUpstreamError = typeof end === 'object' && 'code' in end && end.code === 'upstream_error';
+  if (end === 'answered' || isUpstreamError) return client.gone ? null : 'good';
   const failure = failureOf(end);
   // It responds, even if not usefully. Otherwise one operation, or one client, could cut off others.
   if (failure === 'bad_answer') return 'good';
   return failure === 'timeout' && (client.started || !hadTime) ? null : failure;
-}
-
-function isUpstreamError(end: End): boolean {
-  return typeof end === 'object' && 'code' in end && end.code === 'upstream_error';
 }
 
 function lost({ name }: Upstream): Refusal {

@@ -22,8 +22,8 @@ export interface Meter {
 }
 
 export function meterOf(source: CostSource): Meter {
-  if ('header' in source) return new HeaderMeter(source.header);
-  return 'bytes' in source ? new ByteMeter(source.bytes) : new JsonMeter(source.json);
+  if ('header' in source) return headerMeter(source.header);
+  return 'bytes' in source ? byteMeter(source.bytes) : jsonMeter(source.json);
 }
 
 /** Returns a figure in whole units; null if it is none. */
@@ -31,163 +31,113 @@ export function unitsOf(figure: unknown): number | null {
   return typeof figure === 'number' && figure >= 0 && figure <= MAX_FIGURE ? Math.ceil(figure) : null;
 }
 
-class HeaderMeter implements Meter {
-  readonly #name: string;
-  #units: number | null = null;
-
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  end(): number | null {
-    return this.#units;
-  }
-
-  onHead(headers: readonly string[]): void {
-    const value = onlyValueOf(headers, this.#name);
-    this.#units = value !== null && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? unitsOf(Number(value)) : null;
-  }
-
-  onData(): void {
-    // The head has it.
-  }
+function headerMeter(name: string): Meter {
+  let units: number | null = null;
+  return {
+    onHead: (headers) => {
+      const value = onlyValueOf(headers, name);
+      units = value !== null && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? unitsOf(Number(value)) : null;
+    },
+    onData: () => undefined,
+    end: () => units,
+  };
 }
 
-class ByteMeter implements Meter {
-  readonly #bytesPerUnit: number;
-  #bytes: number | null = null;
-
-  constructor(bytesPerUnit: number) {
-    this.#bytesPerUnit = bytesPerUnit;
-  }
-
-  end(): number | null {
-    return this.#bytes === null ? null : unitsOf(this.#bytes / this.#bytesPerUnit);
-  }
-
-  onHead(): void {
-    this.#bytes = 0;
-  }
-
-  onData(chunk: Buffer): void {
-    if (this.#bytes !== null) this.#bytes += chunk.length;
-  }
-
-  onReplaced(): void {
-    this.#bytes = null;
-  }
+function byteMeter(bytesPerUnit: number): Meter {
+  let bytes: number | null = null;
+  return {
+    onHead: () => void (bytes = 0),
+    onData: (chunk) => {
+      if (bytes !== null) bytes += chunk.length;
+    },
+    onReplaced: () => void (bytes = null),
+    end: () => (bytes === null ? null : unitsOf(bytes / bytesPerUnit)),
+  };
 }
 
 /** Reads a member of a JSON body, or of the last event of a stream that has it. */
-class JsonMeter implements Meter {
-  readonly #path: readonly string[];
-  #reader: JsonReader | null = null;
-
-  constructor(path: readonly string[]) {
-    this.#path = path;
-  }
-
-  end(): number | null {
-    return this.#reader?.end() ?? null;
-  }
-
-  onHead(headers: readonly string[]): void {
-    const type = onlyValueOf(headers, 'content-type') ?? '';
-    const isEncoded = (onlyValueOf(headers, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity';
-    if (isEncoded) this.#reader = null;
-    else if (EVENTS_TYPE.test(type)) this.#reader = new EventReader(this.#path);
-    else this.#reader = JSON_TYPE.test(type) ? new BodyReader(this.#path) : null;
-  }
-
-  onData(chunk: Buffer): void {
-    this.#reader?.read(chunk);
-  }
+function jsonMeter(path: readonly string[]): Meter {
+  let reader: JsonReader | null = null;
+  return {
+    onHead: (headers) => {
+      const type = onlyValueOf(headers, 'content-type') ?? '';
+      const isEncoded = (onlyValueOf(headers, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity';
+      if (isEncoded) reader = null;
+      else if (EVENTS_TYPE.test(type)) reader = eventReader(path);
+      else reader = JSON_TYPE.test(type) ? bodyReader(path) : null;
+    },
+    onData: (chunk) => reader?.onData(chunk),
+    end: () => reader?.end() ?? null,
+  };
 }
 
-interface JsonReader {
-  read(chunk: Buffer): void;
-  end(): number | null;
-}
+type JsonReader = Pick<Meter, 'onData' | 'end'>;
 
 /** Bytes that all bodies hold. */
 let heldBytes = 0;
 
-class BodyReader implements JsonReader {
-  readonly #path: readonly string[];
-  readonly #pieces: Buffer[] = [];
-  #bytes = 0;
-  #isTooLong = false;
-
-  constructor(path: readonly string[]) {
-    this.#path = path;
-  }
-
-  /** Copies the chunk: its memory is reused once it has been sent. */
-  read(chunk: Buffer): void {
-    if (this.#isTooLong) return;
-    this.#bytes += chunk.length;
-    heldBytes += chunk.length;
-    this.#pieces.push(Buffer.from(chunk));
-    this.#isTooLong = this.#bytes > MAX_JSON_BYTES || heldBytes > MAX_HELD_BYTES;
-    if (this.#isTooLong) this.#release();
-  }
-
-  end(): number | null {
-    const units = this.#isTooLong ? null : memberOf(Buffer.concat(this.#pieces).toString(), this.#path);
-    this.#release();
-    return units;
-  }
-
-  #release(): void {
-    heldBytes -= this.#bytes;
-    this.#bytes = 0;
-    this.#pieces.length = 0;
-  }
+function bodyReader(path: readonly string[]): JsonReader {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let isTooLong = false;
+  const release = (): void => {
+    heldBytes -= bytes;
+    bytes = 0;
+    pieces.length = 0;
+  };
+  return {
+    onData: (chunk) => {
+      if (isTooLong) return;
+      bytes += chunk.length;
+      heldBytes += chunk.length;
+      // A copy: the memory of the chunk is reused once it has been sent.
+      pieces.push(Buffer.from(chunk));
+      isTooLong = bytes > MAX_JSON_BYTES || heldBytes > MAX_HELD_BYTES;
+      if (isTooLong) release();
+    },
+    end: () => {
+      const units = isTooLong ? null : memberOf(Buffer.concat(pieces).toString(), path);
+      release();
+      return units;
+    },
+  };
 }
 
 /** Server-sent events (HTML, "Server-sent events"): lines `data: …`, and an empty line after each event. */
-class EventReader implements JsonReader {
-  readonly #path: readonly string[];
-  readonly #decoder = new TextDecoder();
-  #text = '';
-  #data: string[] = [];
-  #length = 0;
-  #last: number | null = null;
-
-  constructor(path: readonly string[]) {
-    this.#path = path;
-  }
-
-  read(chunk: Buffer): void {
-    const more = this.#decoder.decode(chunk, { stream: true });
-    const mayEnd = this.#text.endsWith('\r') || /[\r\n]/.test(more);
-    this.#text += more;
-    if (mayEnd) {
-      // A CR at the end may be the first half of a CRLF.
-      const lines = this.#text.split(/\r\n|\n|\r(?!$)/);
-      this.#text = lines.pop()!;
-      for (const line of lines) this.#take(line);
-    }
-    // The rest of a longer line is read as another one, which has no figure.
-    if (this.#text.length > MAX_JSON_BYTES) this.#text = '';
-  }
-
-  /** A stream that broke off has the figure of its last whole event. */
-  end(): number | null {
-    return this.#last;
-  }
-
-  #take(line: string): void {
+function eventReader(path: readonly string[]): JsonReader {
+  const decoder = new TextDecoder();
+  let text = '';
+  let data: string[] = [];
+  let length = 0;
+  let last: number | null = null;
+  const take = (line: string): void => {
     if (line === '') {
-      if (this.#length <= MAX_JSON_BYTES) this.#last = memberOf(this.#data.join('\n'), this.#path) ?? this.#last;
-      this.#data = [];
-      this.#length = 0;
+      if (length <= MAX_JSON_BYTES) last = memberOf(data.join('\n'), path) ?? last;
+      data = [];
+      length = 0;
     } else if (line.startsWith('data:')) {
-      this.#length += line.length;
-      if (this.#length <= MAX_JSON_BYTES) this.#data.push(line.slice('data:'.length));
-      else this.#data = [];
+      length += line.length;
+      if (length <= MAX_JSON_BYTES) data.push(line.slice('data:'.length));
+      else data = [];
     }
-  }
+  };
+  return {
+    onData: (chunk) => {
+      const more = decoder.decode(chunk, { stream: true });
+      const mayEnd = text.endsWith('\r') || /[\r\n]/.test(more);
+      text += more;
+      if (mayEnd) {
+        // A CR at the end may be the first half of a CRLF.
+        const lines = text.split(/\r\n|\n|\r(?!$)/);
+        text = lines.pop()!;
+        for (const line of lines) take(line);
+      }
+      // The rest of a longer line is read as another one, which has no figure.
+      if (text.length > MAX_JSON_BYTES) text = '';
+    },
+    // A stream that broke off has the figure of its last whole event.
+    end: () => last,
+  };
 }
 
 /** Returns the figure at a path; null if the text is no JSON, or has none there. */

@@ -19,8 +19,6 @@ import type { Controller, OutgoingRequest, Unanswered } from './http1/transport.
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const NOTHING = Buffer.alloc(0);
 
-type Fields = Record<string, string | string[]>;
-
 /**
  * Carries a handshake to the upstream, and the tunnel if that accepts. http-proxy sends the handshake and connects the
  * two sockets. The gateway decides what the client receives: the head of the 101, or any other response as for a plain
@@ -158,7 +156,11 @@ function join(
     if (!end.writableEnded) end.destroy();
   });
   end.on('close', leave);
-  response.headers = responseFields(exchange, response, rules);
+  const headers = commonHeaders(exchange);
+  // A 101 has no body, so no length.
+  appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange, rules);
+  headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
+  response.headers = groupedFields(headers);
   end.open();
   return true;
 }
@@ -183,16 +185,8 @@ function receivedFields({ rawHeaders }: IncomingMessage, left: string | null = n
   return fields;
 }
 
-/** Returns the fields of the client's 101; without Content-Length, because it has no body. */
-function responseFields(exchange: Admitted, response: IncomingMessage, rules: ResponseRules): Fields {
-  const headers = commonHeaders(exchange);
-  appendResponseHeaders(headers, 101, receivedFields(response, 'content-length'), exchange, rules);
-  headers.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
-  return groupedFields(headers);
-}
-
 /** Groups fields by name; repeated ones keep their order. */
-function groupedFields(flat: readonly string[]): Fields {
+function groupedFields(flat: readonly string[]): Record<string, string | string[]> {
   const fields = Object.create(null) as Record<string, string[]>;
   for (let index = 0; index < flat.length; index += 2) (fields[flat[index]!] ??= []).push(flat[index + 1]!);
   return Object.fromEntries(

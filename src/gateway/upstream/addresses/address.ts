@@ -37,11 +37,13 @@ export interface Address {
   readonly shares: Shares;
 }
 
-/** Events at an address. */
+/** Events at the addresses of an upstream. */
 export interface AddressEvents {
   readonly breakerChanged: (address: Address, change: BreakerChange) => void;
   /** The TLS handshake failed. @param code of Node or OpenSSL */
   readonly tlsFailed: (address: Address, code: string) => void;
+  /** A name could not be resolved. @param code of Node; null: it can be again */
+  readonly unresolved: (name: string, code: string | null) => void;
 }
 
 /** @param context TLS of the upstream's connections; null if no address is https */
@@ -75,11 +77,6 @@ export function openAddress(
     ...{ tunnels: 0, reached: null, healthy: true },
   };
   return address;
-}
-
-/** Sends requests elsewhere that have not been sent yet. */
-export function withdrawAll({ underWay }: Address): void {
-  for (const attempt of underWay.items()) attempt.withdraw();
 }
 
 /** Whether all callers skip it if there is another: its health check fails, or its breaker is open for all. */

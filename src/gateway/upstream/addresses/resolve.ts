@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { repeat } from '../../../shared/turns/repeat.js';
 import type { UpstreamSettings } from '../../config/schema/upstream.js';
 import { secureContextOf } from '../http1/tls.js';
-import { openAddress, withdrawAll, type Address, type AddressEvents } from './address.js';
+import { openAddress, type Address, type AddressEvents } from './address.js';
 import { destinationOf, isNamed, resolvedTo, type Destination } from './destination.js';
 import { watchAddress } from './health.js';
 
@@ -13,11 +13,6 @@ const MAX_RESOLVED = 64;
 
 /** Resolves a name to its current IP addresses. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
-
-interface AddressesEvents extends AddressEvents {
-  /** A name could not be resolved. @param code of Node; null: it can be again */
-  readonly unresolved: (name: string, code: string | null) => void;
-}
 
 /** Resolves as the system does, with /etc/hosts; without IPv6 if this machine has none. */
 export const resolve: Resolve = async (name) => {
@@ -29,7 +24,7 @@ export const resolve: Resolve = async (name) => {
  * Opens the addresses of an upstream. A name is used as it is until it is resolved, then each of its addresses, which
  * are kept up to date: `all` changes in place. While a name can't be resolved, its last addresses stay.
  */
-export function openAddresses(settings: UpstreamSettings, events: AddressesEvents, resolveName: Resolve) {
+export function openAddresses(settings: UpstreamSettings, events: AddressEvents, resolveName: Resolve) {
   const destinations = settings.addresses.map(destinationOf);
   const context = destinations.some(({ isSecure }) => isSecure) ? secureContextOf(settings.tls) : null;
   const all: Address[] = [];
@@ -44,11 +39,11 @@ export function openAddresses(settings: UpstreamSettings, events: AddressesEvent
     opened.set(address, health === undefined ? () => undefined : watchAddress(address, health, connect));
     return address;
   };
-  /** Requests in flight end there; all others go elsewhere. */
+  /** Requests in flight end there; those that have not been sent yet go elsewhere. */
   const retire = async (address: Address): Promise<void> => {
     all.splice(all.indexOf(address), 1);
     opened.get(address)?.();
-    withdrawAll(address);
+    for (const attempt of address.underWay.items()) attempt.withdraw();
     await address.pool.close();
     opened.delete(address);
   };

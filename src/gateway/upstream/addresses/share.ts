@@ -78,19 +78,19 @@ export class Shares {
     const { all, callers } = known;
     const places: Places = { asking, operation: all, own: callers.of(caller), caller: this.#callers.of(caller) };
     attempt.places = places;
-    resize(places, 1);
+    add(places, 'size', 1);
     if (isTrial || this.#mayRun(places)) start(attempt, places);
     else this.#waiting.push(attempt);
   }
 
   leave(attempt: Startable): void {
     const places = attempt.places!;
-    resize(places, -1);
+    add(places, 'size', -1);
     if (this.#waiting.includes(attempt)) {
       this.#waiting = this.#waiting.filter((each) => each !== attempt);
       return;
     }
-    run(places, -1);
+    add(places, 'running', -1);
     if (this.#waiting.length === 0) return;
     const next = this.#waiting.findIndex((each) => this.#mayRun(each.places!));
     if (next === -1) return;
@@ -116,20 +116,14 @@ export class Shares {
 }
 
 function start(attempt: Startable, places: Places): void {
-  run(places, 1);
+  add(places, 'running', 1);
   attempt.start();
 }
 
-function resize({ operation, own, caller }: Places, by: number): void {
-  operation.size += by;
-  own.size += by;
-  caller.size += by;
-}
-
-function run({ operation, own, caller }: Places, by: number): void {
-  operation.running += by;
-  own.running += by;
-  caller.running += by;
+function add({ operation, own, caller }: Places, figure: keyof Count, by: number): void {
+  operation[figure] += by;
+  own[figure] += by;
+  caller[figure] += by;
 }
 
 function partOf(places: number, part: number): number {

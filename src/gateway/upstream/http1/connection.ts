@@ -134,7 +134,8 @@ export class Connection implements SocketReader {
     this.#keepMs = keepAlive ? Math.min(this.#idleMs, keepAliveMs - MARGIN_MS) : 0;
     // A server that refuses a request wants no more of its body (RFC 9112 §9.5).
     if (status >= 400) this.#upload?.stop();
-    this.#request?.onHead(status, fields);
+    const request = this.#request;
+    request?.handler.onResponseStart(request, status, fields);
   }
 
   /**
@@ -149,7 +150,8 @@ export class Connection implements SocketReader {
   }
 
   onBody(piece: Buffer): void {
-    this.#request?.onBody(this.#buffer.keep(piece));
+    const request = this.#request;
+    request?.handler.onResponseData(request, this.#buffer.keep(piece));
   }
 
   nextBuffer(): Buffer {
@@ -174,7 +176,7 @@ export class Connection implements SocketReader {
 
   #proceed(progress: Progress): void {
     if (progress === 'more') {
-      if (this.#reader.isInBody) this.#request?.onPart();
+      if (this.#reader.isInBody) this.#request?.handler.onResponsePart?.();
       return;
     }
     if (progress === 'malformed') {

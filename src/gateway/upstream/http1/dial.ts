@@ -59,7 +59,9 @@ export function onceReady(
   onFailed: (failure: DialFailure) => void,
 ): void {
   let [reached, settled] = [false, false];
-  const deadline = setTimeout(() => socket.destroy(new NotInTime()), connectMs);
+  const deadline = setTimeout(() => {
+    socket.destroy(Object.assign(new Error('not connected in time'), { code: 'ETIMEDOUT' }));
+  }, connectMs);
   const settle = (end: () => void): void => {
     if (settled) return;
     settled = true;
@@ -71,8 +73,4 @@ export function onceReady(
   socket.once('close', () => settle(() => onFailed('not_sent')));
   if (tls !== null) socket.once('connect', () => (reached = true));
   socket.once(tls === null ? 'connect' : 'secureConnect', () => settle(onReady));
-}
-
-class NotInTime extends Error {
-  readonly code = 'ETIMEDOUT';
 }

@@ -11,14 +11,14 @@ interface Carrier {
 /** A dispatched request, from the queue to the end of its response. */
 export class UpstreamRequest implements Controller {
   readonly outgoing: OutgoingRequest;
-  readonly #handler: ResponseHandler;
+  readonly handler: ResponseHandler;
   readonly #unqueue: (request: UpstreamRequest) => void;
   #connection: Carrier | null = null;
   #ended = false;
 
   constructor(outgoing: OutgoingRequest, handler: ResponseHandler, unqueue: (request: UpstreamRequest) => void) {
     this.outgoing = outgoing;
-    this.#handler = handler;
+    this.handler = handler;
     this.#unqueue = unqueue;
   }
 
@@ -44,7 +44,7 @@ export class UpstreamRequest implements Controller {
   /** Called when it has a connection. Returns false if it was aborted. */
   begin(connection: Carrier): boolean {
     this.#connection = connection;
-    this.#handler.onRequestStart(this);
+    this.handler.onRequestStart(this);
     return !this.#ended;
   }
 
@@ -53,27 +53,15 @@ export class UpstreamRequest implements Controller {
     this.#connection = null;
   }
 
-  onHead(status: number, fields: readonly string[]): void {
-    this.#handler.onResponseStart(this, status, fields);
-  }
-
-  onBody(piece: Buffer): void {
-    this.#handler.onResponseData(this, piece);
-  }
-
-  onPart(): void {
-    this.#handler.onResponsePart?.();
-  }
-
   end(): void {
     this.#ended = true;
-    complete(this.#handler);
+    complete(this.handler);
   }
 
   /** @param why by default `sent` if it had a connection, otherwise `not_sent` */
   fail(why: Unanswered = this.#connection === null ? 'not_sent' : 'sent'): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#handler.onResponseError(why);
+    this.handler.onResponseError(why);
   }
 }
