@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refuse } from '../answer.js';
 import { releaseFields, type Exchange } from '../exchange.js';
 import { isRefusal, REFUSALS, type Refusal } from '../refusal.js';
@@ -47,7 +48,8 @@ export function begin(
 async function run(exchange: Exchange, handler: Handler, overloaded: boolean): Promise<void> {
   if (handler.cors !== null) exchange.logEntry.cors = handler.cors.fieldsFor(exchange.headers);
   try {
-    const result = await (overloaded ? shed() : handler.run(exchange));
+    // One turn later, a request that has arrived completely by then keeps its connection.
+    const result = await (overloaded ? nextTurn(REFUSALS.overloaded) : handler.run(exchange));
     if (isRefusal(result)) refuse(exchange, result, handler.errors);
   } catch (error) {
     handler.onBug(error, exchange);
@@ -56,11 +58,6 @@ async function run(exchange: Exchange, handler: Handler, overloaded: boolean): P
   // The response may wait a long time for its client.
   releaseFields(exchange);
   if (exchange.logEntry.tunnel !== null) handler.tunnelOpened(exchange);
-}
-
-/** Runs after everything read in this turn: a request that is complete by then keeps its connection. */
-function shed(): Promise<Refusal> {
-  return new Promise((resolve) => setImmediate(() => resolve(REFUSALS.overloaded)));
 }
 
 /** After an internal error even the refusal may fail; one reset connection is better than a dead gateway. */

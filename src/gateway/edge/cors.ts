@@ -25,7 +25,9 @@ export function createCors(
     'Access-Control-Max-Age',
     String(maxAgeMs / 1000),
   ];
-  const fieldsOf = origins === '*' ? forAnybody(rest) : forListed(origins, rest);
+  // The same for all origins, so that caches may keep it.
+  const forAny = [ALLOW_ORIGIN, '*', ...rest];
+  const fieldsOf = origins === '*' ? (): readonly string[] => forAny : forListed(origins, rest);
   return {
     /** Fields of any response to a request with these header fields. Both flat: `[name, value, …]`. */
     fieldsFor: fieldsOf,
@@ -46,15 +48,10 @@ function withFields(headers: readonly string[], locations: CredentialLocations):
   return [...headers, ...[...fields].filter((name) => !known.has(lowerName(name)))];
 }
 
-type FieldsOf = (headers: readonly string[]) => readonly string[];
-
-/** The same for all origins: caches may keep it. */
-function forAnybody(rest: readonly string[]): FieldsOf {
-  const fields = [ALLOW_ORIGIN, '*', ...rest];
-  return () => fields;
-}
-
-function forListed(origins: readonly string[], rest: readonly string[]): FieldsOf {
+function forListed(
+  origins: readonly string[],
+  rest: readonly string[],
+): (headers: readonly string[]) => readonly string[] {
   const fieldsOf = (origin: string): readonly string[] => [ALLOW_ORIGIN, origin, ...rest, ...VARY];
   const exact = new Map(origins.filter((origin) => !origin.includes('*')).map((origin) => [origin, fieldsOf(origin)]));
   const patterns = origins.filter((origin) => origin.includes('*')).map(patternOf);

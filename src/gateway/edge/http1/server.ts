@@ -48,12 +48,17 @@ export function createHttp1Server(
     certificate === null ? createServer(options) : createTlsServer(options, certificate, limits.headers_time, onHttp2);
   Object.assign(server, { httpAllowHalfOpen: true });
   tune(server, limits);
-  onEveryRequest(server, (request, response, expectsContinue) => {
-    const connection = connectionOf(request.socket);
-    if (connection.closing) return;
-    if (connection.current === null) beginRequest(request, response, expectsContinue, current(), traffic);
-    else queue(request.socket, () => beginRequest(request, response, expectsContinue, current(), traffic));
-  });
+  const onRequest =
+    (expectsContinue: boolean) =>
+    (request: IncomingMessage, response: ServerResponse): void => {
+      const connection = connectionOf(request.socket);
+      if (connection.closing) return;
+      if (connection.current === null) beginRequest(request, response, expectsContinue, current(), traffic);
+      else queue(request.socket, () => beginRequest(request, response, expectsContinue, current(), traffic));
+    };
+  server.on('request', onRequest(false)).on('checkContinue', onRequest(true));
+  // Any other Expect, to which Node would respond by itself.
+  server.on('checkExpectation', onRequest(false));
   onNoRequest(server, leaving, current);
   return server;
 }
@@ -89,16 +94,6 @@ function beginRequest(
     handler,
     traffic,
   );
-}
-
-/** Includes requests with an Expect, to which Node would otherwise respond by itself. */
-function onEveryRequest(
-  server: Server,
-  take: (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void,
-): void {
-  server.on('request', (request, response) => take(request, response, false));
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true));
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false));
 }
 
 function onNoRequest(server: Server, leaving: Leaving, current: () => Handler): void {

@@ -6,12 +6,6 @@ import type { Head } from '../open.js';
 /** Bytes of a field in HTTP/1.1 in addition to name and value: colon, space, end of line. */
 const FIELD_OVERHEAD_BYTES = 4;
 
-/** The head of a request over HTTP/2, with the faults that HTTP/1.1 cannot express. */
-interface StreamHead {
-  readonly head: Head;
-  readonly fault: Refusal | null;
-}
-
 /**
  * Converts an HTTP/2 head to HTTP/1.1 (RFC 9113 §8.3.1): the pseudo-fields to method, target and Host, several cookie
  * fields to one (§8.2.3). nghttp2 resets streams with missing, repeated or misplaced pseudo-fields, two hosts,
@@ -19,13 +13,14 @@ interface StreamHead {
  * cookies: compressed, a few bytes repeat the same 4,000 bytes, which Node stores once and a joined text each time.
  * @param raw flat, from node:http2
  * @param endsLater the head did not end the stream
+ * @returns also the fault, if HTTP/1.1 cannot express it
  */
 export function readStreamHead(
   raw: readonly string[],
   endsLater: boolean,
   remote: string | undefined,
   limits: EdgeLimits,
-): StreamHead {
+): { readonly head: Head; readonly fault: Refusal | null } {
   const pseudo = new Map<string, string>();
   const fields: string[] = [];
   const cookies: string[] = [];

@@ -1,16 +1,10 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import type { EdgeLimits } from '../../config/schema/limits.js';
 import type { Tunnel, TunnelClose } from '../../exchange.js';
 
 /** How long a client that half-closed may take to read the rest. */
 const FAREWELL_MS = 2000;
-
-interface TunnelTerms {
-  /** How long the client's bytes may wait for the service: meanwhile nothing is read, so its leaving goes unnoticed. */
-  readonly request_time: number;
-  readonly tunnel_idle: number;
-  readonly tunnel_lifetime: number;
-}
 
 /**
  * The client's end of a tunnel: its socket once `open`; before that a placeholder, so that another attempt can follow a
@@ -24,15 +18,15 @@ export class TunnelEnd extends Duplex implements Tunnel {
   closedBy: TunnelClose | null = null;
   #headSent = false;
   readonly #socket: Socket;
-  readonly #terms: TunnelTerms;
+  readonly #limits: EdgeLimits;
   readonly #onOpen: (end: TunnelEnd) => void;
 
-  constructor(socket: Socket, terms: TunnelTerms, onOpen: (end: TunnelEnd) => void) {
+  constructor(socket: Socket, limits: EdgeLimits, onOpen: (end: TunnelEnd) => void) {
     super();
     // The head of the response is text, with bytes above 127 unchanged.
     this.setDefaultEncoding('latin1');
     this.#socket = socket;
-    this.#terms = terms;
+    this.#limits = limits;
     this.#onOpen = onOpen;
   }
 
@@ -40,13 +34,15 @@ export class TunnelEnd extends Duplex implements Tunnel {
   open(): void {
     const socket = this.#socket;
     this.openedMs = performance.now();
-    const lifetime = setTimeout(() => this.close('lifetime'), this.#terms.tunnel_lifetime);
-    socket.setTimeout(this.#terms.tunnel_idle, () => this.close('idle'));
+    const { request_time: waitMs, tunnel_idle: idleMs, tunnel_lifetime: lifetimeMs } = this.#limits;
+    const lifetime = setTimeout(() => this.close('lifetime'), lifetimeMs);
+    socket.setTimeout(idleMs, () => this.close('idle'));
     socket.setKeepAlive(true);
     socket.on('data', (chunk: Buffer) => {
       this.bytesIn += chunk.length;
       if (this.push(chunk)) return;
-      socket.pause().setTimeout(Math.min(this.#terms.request_time, this.#terms.tunnel_idle));
+      // Nothing more is read until the service has taken this, so a client that leaves goes unnoticed.
+      socket.pause().setTimeout(Math.min(waitMs, idleMs));
     });
     socket.on('end', () => {
       this.closedBy ??= 'client';
@@ -67,7 +63,7 @@ export class TunnelEnd extends Duplex implements Tunnel {
   }
 
   override _read(): void {
-    if (this.openedMs > 0 && this.#socket.isPaused()) this.#socket.resume().setTimeout(this.#terms.tunnel_idle);
+    if (this.openedMs > 0 && this.#socket.isPaused()) this.#socket.resume().setTimeout(this.#limits.tunnel_idle);
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
