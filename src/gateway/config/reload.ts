@@ -18,13 +18,7 @@ export interface ReloadState {
   readonly sinceMs: number;
 }
 
-export interface Reloader {
-  settings(): Settings;
-  state(): ReloadState;
-  /** Reads everything again, now. Resolves when it is in force here or was refused. */
-  reload(): Promise<void>;
-  close(): void;
-}
+export type Reloader = ReturnType<typeof createReloader>;
 
 /** What only a restart can change, in addition to what `waitingFor` names. */
 const FIXED = [
@@ -93,7 +87,7 @@ export function createReloader(
   first: Sources,
   log: Log,
   { check, narrows, unserved, apply }: ReloadSteps,
-): Reloader {
+) {
   let { settings: current, certificate, files } = first;
   let inForce = first;
   let state: ReloadState = { ok: true, detail: 'as the files say', loaded: 0, refused: 0, sinceMs: Date.now() };
@@ -152,13 +146,14 @@ export function createReloader(
   };
   const watching = watchFiles(() => files, reload);
   return {
-    settings: () => current,
-    state: () => {
+    settings: (): Settings => current,
+    state: (): ReloadState => {
       const missing = served.detail();
       return missing === null ? state : { ...state, ok: false, detail: `${missing}; ${state.detail}` };
     },
+    /** Reads everything again, now. Resolves when it is in force here or was refused. */
     reload,
-    close: () => {
+    close: (): void => {
       clearTimeout(again);
       watching.close();
       served.stop();

@@ -9,17 +9,11 @@ const RECHECK_MS = 60_000;
 /** A key created during the check of new plans is written by then, on the old plans. */
 const SETTLE_MS = 2_000;
 
-/** Watches for keys and customers that the plans in force do not serve. Others are not affected. */
-interface Unserved {
-  /** Who is not served, for people; null if everybody is, as far as known. */
-  detail(): string | null;
-  /** Other plans are in force. @param narrowed whether they may serve fewer keys */
-  recheck(narrowed: boolean): void;
-  stop(): void;
-}
-
-/** @param find rejects while the store is unavailable, and is then repeated */
-export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log): Unserved {
+/**
+ * Watches for keys and customers that the plans in force do not serve. Others are not affected.
+ * @param find rejects while the store is unavailable, and is then repeated
+ */
+export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log) {
   let problems: readonly string[] = [];
   let dueMs = 0;
   const check = async (): Promise<void> => {
@@ -40,8 +34,10 @@ export function watchUnserved(find: () => Promise<readonly Problem[]>, log: Log)
     dueMs = 0;
   });
   return {
+    /** Who is not served, for people; null if everybody is, as far as known. */
     detail: () => (problems.length === 0 ? null : `the plans in force do not cover everyone: ${problems.join('; ')}`),
-    recheck: (narrowed) => {
+    /** Other plans are in force. @param narrowed whether they may serve fewer keys */
+    recheck: (narrowed: boolean): void => {
       if (narrowed || problems.length > 0) dueMs = performance.now() + SETTLE_MS;
     },
     stop: () => void stop(),

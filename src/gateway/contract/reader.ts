@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { ConfigError, type Problem } from '../config/files/problem.js';
+import { ConfigError, fileProblem, type Problem } from '../config/files/problem.js';
 import { changedMs, stampOf } from '../config/files/content.js';
 import { loadContract, type ContractSettings, type LoadedContract } from './load.js';
 import type { Operation } from './operation/operation.js';
@@ -79,13 +79,7 @@ function run(order: Order): Promise<Outcome> {
   return new Promise((resolve) => {
     const thread = new Worker(new URL('./reader-thread.js', import.meta.url), { workerData: order });
     const fail = (why: string): void => {
-      const problem = {
-        file: order.path ?? 'contract',
-        line: 0,
-        column: 0,
-        path: '',
-        message: `can't be read: ${why}`,
-      };
+      const problem = fileProblem(order.path ?? 'contract', `can't be read: ${why}`);
       resolve({ problems: [problem], files: order.path === null ? [] : [order.path] });
     };
     thread.on('message', resolve);

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { Engine } from '../config/open-store.js';
+import { fileProblem } from '../config/files/problem.js';
 import { ConfigError, type Sources } from '../config/load.js';
 import type { Settings } from '../config/schema/gateway.js';
 import type { Contract } from '../contract/load.js';
@@ -61,7 +62,7 @@ export async function offerPlans({ engine }: Base, { settings, plans }: Sources)
   if (refusal === undefined || refusal === null) return;
   const [file = 'plans'] = plans.files;
   const message = `Redis refuses the admission script of these plans: ${refusal}`;
-  throw new ConfigError([{ file, line: 0, column: 0, path: '', message }], plans.files);
+  throw new ConfigError([fileProblem(file, message)], plans.files);
 }
 
 export async function applyAll(base: Base<unknown>, next: Configuration): Promise<void> {

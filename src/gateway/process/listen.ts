@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { App } from '../app.js';
@@ -7,17 +8,12 @@ const POLL_MS = 20;
 export const CUT_MS = 1_000;
 
 /** Listens and resolves with the port. Rejects with Node's error, such as EADDRINUSE. */
-export function listen(
+export async function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+  await once(server.listen(port, host), 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 /** Stops accepting, waits up to `deadlineMs` for exchanges and tunnels to end, cuts off the rest and closes. */

@@ -40,22 +40,15 @@ export async function oversee(base: Base, reloader: Reloader, side: PublicSide):
   const { log, engine } = base;
   base.apply = side.apply;
   const archive = beginArchive(base, side.registry);
-  const health = watchHealth(
-    engine,
-    side.upstreams,
-    () => reloader.state(),
-    () => archive && troubleOf(archive.state()),
-  );
-  const running = runningBy(
-    () => reloader.settings(),
-    () => base.contract.hash,
-  );
+  const health = watchHealth(engine, side.upstreams, reloader.state, () => archive && troubleOf(archive.state()));
+  const running = runningBy(reloader.settings, () => base.contract.hash);
   watchInfo(side.registry, base.settings.environment, running);
   engine.failover?.announce(running);
   watchProcess(side.registry, engine);
-  watchGateway(side.registry, engine, health, () => reloader.state());
+  watchGateway(side.registry, engine, health, reloader.state);
   const events = await beginEvents(base, side.registry);
-  const admin = await openAdmin(base, reloader, { ...side, running, ready: () => health.readiness() });
+  const { metrics, recall } = side;
+  const admin = await openAdmin(base, reloader, { metrics, recall, running, ready: health.readiness });
   announce(base, await side.listen(), admin);
   health.serving();
   onStopSignal(async () => {
@@ -100,9 +93,7 @@ async function beginEvents(base: Base, registry: Registry): Promise<Deliverer | 
   if (events === undefined) return undefined;
   // Imported here: loading undici takes a while.
   const { openEvents } = await import('../events/open-events.js');
-  return openEvents({
-    ...{ settings: events, keys, environment, outbox: engine.outbox, registry, log },
-  });
+  return openEvents({ settings: events, keys, environment, outbox: engine.outbox, registry, log });
 }
 
 async function openAdmin(
@@ -134,21 +125,12 @@ async function openAdmin(
   const { createAdmin } = await import('../admin/server.js');
   const { createConsole } = await import('../console/open.js');
   const hosts = [settings.admin.host, ...settings.admin.hosts];
-  const { metrics, recall, ready, running } = shown;
   const parts = {
-    registry,
-    engine,
-    token: adminToken,
-    hosts,
-    metrics,
-    recall,
-    ready,
-    running,
-    handover: () => handoverOf(base),
-    log,
-    audit: new Audit(settings.data, engine.failover?.notes),
-    archive,
+    ...shown,
     ...reports,
+    ...{ registry, engine, hosts, archive, log, token: adminToken },
+    handover: () => handoverOf(base),
+    audit: new Audit(settings.data, engine.failover?.notes),
   };
   const admin = await createAdmin(parts, createConsole(settings.data));
   await listen(admin, settings.admin);

@@ -40,12 +40,7 @@ export class Contents {
 
   /** Reads synchronously, because no requests are served yet. */
   first(files: readonly string[]): string {
-    return summed(
-      files.map((file) => {
-        const stamp = stampOf(file);
-        return this.#keep(file, stamp, hashNow(file));
-      }),
-    );
+    return files.map((file) => this.#keep(file, stampOf(file), hashNow(file))).join(' ');
   }
 
   /** Reads files in pieces, so that a large one does not block the event loop. */
@@ -56,17 +51,13 @@ export class Contents {
       const known = this.#known.get(file);
       hashes.push(known?.stamp === stamp ? known.hash : this.#keep(file, stamp, await hashInPieces(file)));
     }
-    return summed(hashes);
+    return hashes.join(' ');
   }
 
   #keep(file: string, stamp: string, hash: string): string {
     this.#known.set(file, { stamp, hash });
     return hash;
   }
-}
-
-function summed(hashes: readonly string[]): string {
-  return hashes.join(' ');
 }
 
 function hashNow(file: string): string {

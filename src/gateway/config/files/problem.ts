@@ -11,6 +11,11 @@ export interface Problem extends SourceLocation {
   readonly message: string;
 }
 
+/** Returns a problem of a whole file, or of what is in none, such as a variable. */
+export function fileProblem(file: string, message: string): Problem {
+  return { file, line: 0, column: 0, path: '', message };
+}
+
 /** The configuration (or the contract) can't be used; `problems` lists everything wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

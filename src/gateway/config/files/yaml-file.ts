@@ -13,7 +13,7 @@ import {
   type Document,
 } from 'yaml';
 import { markLong } from '../../../shared/text/exact-numbers.js';
-import { ConfigError, type SourceLocation, type Problem } from './problem.js';
+import { ConfigError, fileProblem, type SourceLocation, type Problem } from './problem.js';
 
 export type Path = readonly PropertyKey[];
 
@@ -139,15 +139,8 @@ export function readText(path: string, file: string): string {
       ['EACCES', 'no permission to read it'],
       ['ERR_ENCODING_INVALID_ENCODED_DATA', 'not UTF-8; save it as UTF-8'],
     ]);
-    throw new ConfigError([
-      {
-        file,
-        line: 0,
-        column: 0,
-        path: '',
-        message: why.get(code ?? '') ?? `cannot be read (${code ?? 'unknown reason'})`,
-      },
-    ]);
+    const message = why.get(code ?? '') ?? `cannot be read (${code ?? 'unknown reason'})`;
+    throw new ConfigError([fileProblem(file, message)]);
   }
 }
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { MAX_COST, MAX_LIMIT, type Limit, type Limits } from '../../admission/bucket.js';
-import { ANONYMOUS_PLAN, MAX_PLANS, type Plans, type Price } from '../../admission/plan.js';
+import { MAX_COST, MAX_LIMIT, type Limits } from '../../admission/bucket.js';
+import { ANONYMOUS_PLAN, MAX_PLANS, type Plans } from '../../admission/plan.js';
 import { MAX_CONCURRENCY } from '../../admission/leases.js';
 import { EVERY_OPERATION, operationTerms } from '../../admission/windows.js';
 import { isOperationName } from '../../../shared/names/operation-name.js';
-import { price, type PriceInFile } from './price.js';
-import { bool, duration, mapping, whole } from './values.js';
+import { price } from './price.js';
+import { amount, bool, duration, mapping, whole, wholeError } from './values.js';
 
-const LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}, or unlimited`;
+const LIMIT = wholeError(1, MAX_LIMIT, ', or unlimited');
 const limit = z.union([z.literal('unlimited'), whole(1, MAX_LIMIT, ', or unlimited')], { error: LIMIT });
 const windows = mapping({
   minute: limit.describe('Requests per minute. Any number by default, next to balance.').optional(),
@@ -48,10 +48,7 @@ const ban = mapping({
   after: whole(1, 1_000_000).describe('This many refusals …'),
   within: duration('1s', '24h').prefault('60s').describe('… within this time start a ban …'),
   for: duration('1s', '400d').prefault('5m').describe('… this long …'),
-  factor: z
-    .number({ error: 'must be a number from 1 to 100' })
-    .min(1, 'must be a number from 1 to 100')
-    .max(100, 'must be a number from 1 to 100')
+  factor: amount(1, 100)
     .prefault(2)
     .describe('… times this for each ban that begins within 24 hours of the end of the last …'),
   cap: duration('1s', '400d').prefault('24h').describe('… but never longer than this.'),
@@ -105,51 +102,42 @@ export const plansFile = z
   .refine((plans) => Object.hasOwn(plans, ANONYMOUS_PLAN), {
     error: `the plan ${ANONYMOUS_PLAN} is missing; it applies to addresses that show no valid key`,
   })
-  .refine((plans) => !Object.hasOwn(plans, ANONYMOUS_PLAN) || isBounded(plans[ANONYMOUS_PLAN]!.limits), {
-    path: [ANONYMOUS_PLAN, 'limits'],
-    error: 'must be two numbers: an address has no limits of its own, and never none',
-  })
-  .refine((plans) => monthOf(plans[ANONYMOUS_PLAN]?.limits) === undefined, {
-    path: [ANONYMOUS_PLAN, 'limits', 'month'],
-    error: 'an address is remembered for a day at most; leave month out',
-  })
-  .refine((plans) => !isPrepaid(plans[ANONYMOUS_PLAN]?.limits), {
-    path: [ANONYMOUS_PLAN, 'limits', 'balance'],
-    error: 'an address has no balance; remove balance',
-  })
-  .refine((plans) => plans[ANONYMOUS_PLAN]?.operations === undefined, {
-    path: [ANONYMOUS_PLAN, 'operations'],
-    error: 'who shows no valid key pays one token for a refusal, whatever was asked for; leave operations out',
-  })
-  .refine((plans) => plans[ANONYMOUS_PLAN]?.concurrency === undefined, {
-    path: [ANONYMOUS_PLAN, 'concurrency'],
-    error: 'requests without a key are not counted in flight; remove concurrency',
-  })
-  .refine((plans) => plans[ANONYMOUS_PLAN]?.retired !== true, {
-    path: [ANONYMOUS_PLAN, 'retired'],
-    error: 'it applies to every address that shows no valid key; leave retired out',
-  })
-  .refine((plans) => plans[ANONYMOUS_PLAN]?.warn_at === undefined, {
-    path: [ANONYMOUS_PLAN, 'warn_at'],
-    error: 'an address gets no events; leave warn_at out',
-  })
-  .refine((plans) => plans[ANONYMOUS_PLAN]?.price === undefined, {
-    path: [ANONYMOUS_PLAN, 'price'],
-    error: 'an address has no payer; remove price',
+  .superRefine((plans, context) => {
+    if (!Object.hasOwn(plans, ANONYMOUS_PLAN)) return;
+    for (const [path, message] of faultsOfAnonymous(plans[ANONYMOUS_PLAN]!))
+      context.addIssue({ code: 'custom', path: [ANONYMOUS_PLAN, ...path.split('.')], message });
   });
+
+/** Yields what the plan of addresses may not have. */
+function* faultsOfAnonymous({
+  limits,
+  operations,
+  concurrency,
+  retired,
+  warn_at,
+  price,
+}: z.output<typeof plan>): Generator<readonly [path: string, message: string]> {
+  if (limits === 'custom' || limits.minute === 'unlimited' || limits.day === 'unlimited')
+    yield ['limits', 'must be two numbers: an address has no limits of its own, and never none'];
+  if (limits !== 'custom' && limits.month !== undefined)
+    yield ['limits.month', 'an address is remembered for a day at most; leave month out'];
+  if (isPrepaid(limits)) yield ['limits.balance', 'an address has no balance; remove balance'];
+  if (operations !== undefined)
+    yield [
+      'operations',
+      'who shows no valid key pays one token for a refusal, whatever was asked for; leave operations out',
+    ];
+  if (concurrency !== undefined)
+    yield ['concurrency', 'requests without a key are not counted in flight; remove concurrency'];
+  if (retired === true) yield ['retired', 'it applies to every address that shows no valid key; leave retired out'];
+  if (warn_at !== undefined) yield ['warn_at', 'an address gets no events; leave warn_at out'];
+  if (price !== undefined) yield ['price', 'an address has no payer; remove price'];
+}
 
 type LimitsOfPlan = 'custom' | z.output<typeof windows>;
 
-function isBounded(limits: LimitsOfPlan): boolean {
-  return limits !== 'custom' && limits.minute !== 'unlimited' && limits.day !== 'unlimited';
-}
-
-function isPrepaid(limits: LimitsOfPlan | undefined): boolean {
-  return limits !== undefined && limits !== 'custom' && limits.balance !== undefined;
-}
-
-function monthOf(limits: LimitsOfPlan | undefined): Limit | undefined {
-  return limits === undefined || limits === 'custom' ? undefined : limits.month;
+function isPrepaid(limits: LimitsOfPlan): boolean {
+  return limits !== 'custom' && limits.balance !== undefined;
 }
 
 /** Converts a plans file to the plans that admission uses. */
@@ -158,7 +146,7 @@ export function toPlans(file: z.output<typeof plansFile>): Plans {
     Object.entries(file).map(
       ([
         name,
-        { limits, refill, ban: rule, operations: prices = {}, concurrency, warn_at: warnAt, retired, price: asked },
+        { limits, refill, ban: rule, operations: prices = {}, concurrency, warn_at: warnAt, retired, price: cost },
       ]) => [
         name,
         {
@@ -169,17 +157,13 @@ export function toPlans(file: z.output<typeof plansFile>): Plans {
           operations: operationTerms(prices),
           warnAt,
           retired,
-          price: asked && priceOf(asked),
+          price: cost,
           refill,
           ban: { after: rule.after, withinMs: rule.within, forMs: rule.for, factor: rule.factor, capMs: rule.cap },
         },
       ],
     ),
   );
-}
-
-function priceOf({ per_unit: perUnit, ...rest }: PriceInFile): Price {
-  return { ...rest, perUnit };
 }
 
 function limitsOf({ minute = 'unlimited', day = 'unlimited', month }: Exclude<LimitsOfPlan, 'custom'>): Limits {

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { isCurrency } from '../../../shared/currency.js';
 import { mapping, text, whole } from './values.js';
 
@@ -18,6 +17,6 @@ export const price = mapping({
   currency: text(CURRENCY, /^[A-Z]{3}$/)
     .refine(isCurrency, CURRENCY)
     .describe('ISO 4217, such as EUR.'),
-}).describe('What it costs, for reports of amounts. It limits nothing.');
-
-export type PriceInFile = z.output<typeof price>;
+})
+  .describe('What it costs, for reports of amounts. It limits nothing.')
+  .transform(({ per_unit: perUnit, ...rest }) => ({ ...rest, perUnit }));

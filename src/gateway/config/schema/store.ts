@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { redisUrlProblem } from '../../store/redis/link/url.js';
-import { choice, days, duration, mapping, size, text, whole } from './values.js';
+import { choice, days, duration, mapping, size, text, wholeOrAuto } from './values.js';
 
 // Messages never show any part of a Redis address: it may hold a password.
 const REDIS = /^rediss?(?:\+cluster|\+sentinel)?:\/\/[^\s/]+(?:\/\S*)?$/;
@@ -55,10 +54,7 @@ export const store = mapping({
       'While Redis is unavailable: decide here, about keys seen within 24 hours and from a share of each limit, ' +
         'or refuse with 503.',
     ),
-  gateways: z
-    .union([z.literal('auto'), whole(1, 10_000, ', or auto')], {
-      error: 'must be a whole number from 1 to 10000, or auto',
-    })
+  gateways: wholeOrAuto(1, 10_000)
     .prefault('auto')
     .describe('How many gateways share each limit while Redis is unavailable; auto is as many as were seen last.'),
   eviction: choice('refuse', 'accept')
@@ -67,8 +63,7 @@ export const store = mapping({
       'For a Redis whose maxmemory-policy drops data when its memory is full: whether a gateway that starts on ' +
         'it is ready.',
     ),
-  replicas: z
-    .union([z.literal('auto'), whole(0, 100, ', or auto')], { error: 'must be a whole number from 0 to 100, or auto' })
+  replicas: wholeOrAuto(0, 100)
     .prefault('auto')
     .describe(
       'How many Redis replicas must have a change of a key or a ban before it is acknowledged; auto: all that ' +

@@ -79,10 +79,17 @@ export const choice = <const Words extends readonly [string, ...string[]]>(...wo
 
 export const bool = z.boolean({ error: 'must be true or false' });
 
-export const share = z
-  .number({ error: 'must be a number from 0 to 1' })
-  .min(0, 'must be a number from 0 to 1')
-  .max(1, 'must be a number from 0 to 1');
+/** Accepts `auto`, or a whole number from `least` to `max`. */
+export const wholeOrAuto = (least: number, max: number) =>
+  z.union([z.literal('auto'), whole(least, max, ', or auto')], { error: wholeError(least, max, ', or auto') });
+
+/** Accepts a number from `least` to `max`, whole or not. */
+export function amount(least: number, max: number): z.ZodNumber {
+  const error = `must be a number from ${least} to ${max}`;
+  return z.number({ error }).min(least, error).max(max, error);
+}
+
+export const share = amount(0, 1);
 
 export const network = z
   .string({ error: 'must be an address or a block' })

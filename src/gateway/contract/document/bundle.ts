@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { displayName } from '../../config/files/yaml-file.js';
 import type { Findings } from './findings.js';
+import { fileProblem } from '../../config/files/problem.js';
 import type { Path } from '../../config/files/yaml-file.js';
 import { ADDITIONAL, METHODS, POLICY } from './operations.js';
 import { decoded, follow, isMapping, type Mapping } from './references.js';
@@ -35,11 +36,10 @@ export function bundle(path: string, document: Mapping, findings: Findings): voi
       const [name = '', pointer = ''] = reference.split('#', 2);
       const target = name === '' ? file : open(resolve(dirname(file), decoded(name)));
       if (target !== null) node['$ref'] = `#${pointerTo(folder, root, target)}${pointer}`;
-      else
-        findings.addWarning({
-          ...{ file: displayName(file), line: 0, column: 0, path: '' },
-          message: `${reference} is no file in this folder; it stays as it is`,
-        });
+      else {
+        const message = `${reference} is no file in this folder; it stays as it is`;
+        findings.addWarning(fileProblem(displayName(file), message));
+      }
     });
   }
   const others = [...trees].slice(1).map(([file, tree]) => [nameOf(folder, file), tree] as const);
