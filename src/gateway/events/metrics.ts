@@ -1,6 +1,6 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { EVENT_TYPES, type EventType, type Outbox, type OutboxFigures } from '../store/outbox/event.js';
-import { gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
+import { counterOf, gaugeOf, gaugesOf } from '../../shared/metrics/gauge.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;
 
@@ -9,12 +9,8 @@ export function watchEvents(
   registry: Registry,
   outbox: Pick<Outbox, 'figures'>,
 ): (type: EventType, outcome: (typeof OUTCOMES)[number]) => void {
-  const attempts = new Counter({
-    name: 'petgate_event_attempts_total',
-    help: "This gateway's attempts to deliver an event, by type and outcome. Only with events.",
-    labelNames: ['type', 'outcome'],
-    registers: [registry],
-  });
+  const help = "This gateway's attempts to deliver an event, by type and outcome. Only with events.";
+  const attempts = counterOf(registry, 'petgate_event_attempts_total', help, 'type', 'outcome');
   for (const type of EVENT_TYPES) for (const outcome of OUTCOMES) attempts.inc({ type, outcome }, 0);
   let last: OutboxFigures = { waiting: 0, dead: 0, oldestMs: 0 };
   let reading: Promise<OutboxFigures | null> | null = null;

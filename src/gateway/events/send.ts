@@ -12,11 +12,6 @@ export type Outcome =
   /** `reason` is for people. It may show what the name resolved to, but nothing of the response body. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-interface Sender {
-  readonly send: (message: Message) => Promise<Outcome>;
-  readonly close: () => Promise<void>;
-}
-
 interface SenderOptions {
   readonly url: string;
   readonly allowLocal: boolean;
@@ -65,7 +60,7 @@ function guarded({ allowLocal, timeoutMs, resolve = lookup }: SenderOptions): bu
 }
 
 /** Posts to the receiver. Does not follow redirects, which could lead anywhere. */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { timeoutMs } = options;
   const { origin, pathname, search } = new URL(options.url);
   const agent = new Agent({
@@ -86,11 +81,11 @@ export function createSender(options: SenderOptions): Sender {
     return { kind: 'failed', reason: `it answered ${answer.statusCode}` };
   };
   return {
-    send: (message) =>
+    send: (message: Message): Promise<Outcome> =>
       post(message).catch((error: unknown) =>
         stopped ? { kind: 'stopped' } : { kind: 'failed', reason: reasonOf(error, timeoutMs) },
       ),
-    close: async () => {
+    close: async (): Promise<void> => {
       stopped = true;
       await agent.destroy();
     },

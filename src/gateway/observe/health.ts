@@ -4,11 +4,15 @@ import { isDown } from '../upstream/addresses/address.js';
 import type { Upstreams } from '../upstream/pools.js';
 import { repeat } from '../../shared/turns/repeat.js';
 
+interface Part {
+  readonly ok: boolean;
+  readonly degraded?: true;
+  readonly detail?: string;
+}
+
 export interface Readiness {
   readonly ready: boolean;
-  readonly parts: Readonly<
-    Record<string, { readonly ok: boolean; readonly degraded?: true; readonly detail?: string }>
-  >;
+  readonly parts: Readonly<Record<string, Part>>;
 }
 
 export type Health = ReturnType<typeof watchHealth>;
@@ -36,7 +40,7 @@ export function watchHealth(
   let draining = false;
 
   const evicts = (): string | null | undefined => (engine.trust === undefined ? null : engine.trust.evicts());
-  const store = (): Readiness['parts'][string] => {
+  const store = (): Part => {
     if (!storeOk) return { ok: false, detail: `${engine.name}: ${storeDetail}` };
     const [reason, decided] = [evicts(), decides(engine)];
     if (reason === null) return decided;
@@ -62,7 +66,7 @@ export function watchHealth(
 
   return {
     readiness: (): Readiness => {
-      const parts: Record<string, { ok: boolean; degraded?: true; detail?: string }> = {
+      const parts: Record<string, Part> = {
         store: store(),
         // An invalid file does not make the gateway unready.
         config: { ok: config().ok, detail: config().detail },
@@ -93,18 +97,12 @@ export function watchHealth(
  * Returns whether admission works. Degraded: the shared store is unavailable, and this gateway decides by itself. A
  * gateway that knows no keys cannot, and must not replace ones that do, as in a rollout with a wrong password.
  */
-function decides({ name, failover }: AdmissionEngine): { ok: boolean; degraded?: true; detail: string } {
+function decides({ name, failover }: AdmissionEngine): Part {
   const reason = failover?.degraded() ?? null;
   if (failover === undefined || reason === null) return { ok: true, detail: name };
-  if (!failover.knowsKeys())
-    return {
-      ok: false,
-      degraded: true,
-      detail: `${name} is unavailable (${reason}), and this gateway knows no keys yet: it refuses all of them`,
-    };
-  return {
-    ok: true,
-    degraded: true,
-    detail: `${name} is unavailable (${reason}); decided here, with 1/${failover.gateways()} of each limit`,
-  };
+  const ok = failover.knowsKeys();
+  const how = ok
+    ? `; decided here, with 1/${failover.gateways()} of each limit`
+    : ', and this gateway knows no keys yet: it refuses all of them';
+  return { ok, degraded: true, detail: `${name} is unavailable (${reason})${how}` };
 }

@@ -1,21 +1,12 @@
 import { z } from 'zod';
 import { itemIn } from './line-file.js';
 import type { GatewayNotes } from '../store/port.js';
-import type { RefusedCount } from './recent/top-refused.js';
+import { refusedCount, type RefusedCount } from './recent/top-refused.js';
 
 const MINUTE_MS = 60_000;
 /** What a gateway writes: at most 20 kB. */
 const ROWS = 50;
-const COUNTS = z.array(
-  z.object({
-    keyId: z.string().nullable(),
-    address: z.string().nullable(),
-    status: z.number(),
-    code: z.string().nullable(),
-    latest: z.number(),
-    hour: z.number(),
-  }),
-);
+const COUNTS = z.array(refusedCount);
 
 /** Writes whom this gateway refused most, for the others. Rejects with StoreUnavailable. */
 export async function shareRefused(notes: GatewayNotes, counts: readonly RefusedCount[], nowMs: number): Promise<void> {

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Counter, type Registry } from 'prom-client';
+import { counterOf } from '../../shared/metrics/gauge.js';
 import { WorkerMetrics } from './worker-metrics.js';
 import { newest, type Question, type Remembered } from '../observe/recent/memory.js';
 import type { Recalled } from '../observe/recent/recall.js';
@@ -132,36 +133,27 @@ async function answer(worker: Worker, number: number, question: Question, asked:
 }
 
 function countRestarts(own: Registry, metrics: WorkerMetrics): Counter {
-  const registers = [own];
   new Gauge({
     name: 'petgate_workers',
     help: 'Worker processes: answering, or silent for three seconds or more.',
     labelNames: ['state'],
-    registers,
+    registers: [own],
     collect() {
       const answering = living().filter(({ id }) => metrics.isResponsive(id)).length;
       this.set({ state: 'answering' }, answering);
       this.set({ state: 'silent' }, living().length - answering);
     },
   });
-  return new Counter({
-    name: 'petgate_worker_restarts_total',
-    help: 'Workers that died and were replaced.',
-    registers,
-  });
+  return counterOf(own, 'petgate_worker_restarts_total', 'Workers that died and were replaced.');
 }
 
 function living(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => worker.process.kill('SIGKILL'), deadlineMs);
-    worker.once('exit', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    worker.process.kill('SIGTERM');
-  });
+async function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), deadlineMs);
+  worker.process.kill('SIGTERM');
+  await once(worker, 'exit');
+  clearTimeout(timer);
 }

@@ -1,7 +1,17 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** How the values of several processes are combined. */
 type Aggregator = 'sum' | 'max' | 'min' | 'average' | 'first';
+
+/** Adds a counter with these labels. */
+export function counterOf<Label extends string = never>(
+  registry: Registry,
+  name: string,
+  help: string,
+  ...labelNames: Label[]
+): Counter<Label> {
+  return new Counter({ name, help, labelNames, registers: [registry] });
+}
 
 /** Adds a gauge that is read at each scrape, at no cost to the request path. */
 export function gaugeOf(

@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Certificate } from '../../config/certificate.js';
 import type { EdgeLimits } from '../../config/schema/limits.js';
 import type { Listener } from '../../edge/server/listener.js';
 import { PROXY_REFUSALS, type ProxyRefusal } from '../../edge/proxy-protocol/listener.js';
 import { HANDSHAKE_FAILURES, handshakeFailureOf } from '../../edge/tls.js';
-import { gaugeOf } from '../../../shared/metrics/gauge.js';
+import { counterOf, gaugeOf } from '../../../shared/metrics/gauge.js';
 
 export function watchListener(registry: Registry, listener: Listener, limits: () => EdgeLimits): void {
   const { server } = listener;
@@ -47,11 +47,8 @@ export function watchListener(registry: Registry, listener: Listener, limits: ()
     'Limit of client connections; further ones are dropped.',
     () => limits().connections,
   );
-  const dropped = new Counter({
-    name: 'petgate_connections_dropped_total',
-    help: 'Client connections dropped because the limit was reached.',
-    registers: [registry],
-  });
+  const help = 'Client connections dropped because the limit was reached.';
+  const dropped = counterOf(registry, 'petgate_connections_dropped_total', help);
   server.on('drop', () => dropped.inc());
 }
 
@@ -90,7 +87,7 @@ function countReasons<Reason extends string>(
   help: string,
   reasons: readonly Reason[],
 ): (reason: Reason) => void {
-  const counter = new Counter({ name, help, labelNames: ['reason'], registers: [registry] });
+  const counter = counterOf(registry, name, help, 'reason');
   for (const reason of reasons) counter.inc({ reason }, 0);
   return (reason) => counter.inc({ reason });
 }

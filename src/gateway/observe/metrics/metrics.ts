@@ -1,4 +1,5 @@
-import { Counter, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
+import { counterOf } from '../../../shared/metrics/gauge.js';
 import { OTHER } from '../../contract/names.js';
 import { MALFORMED, OPTIONS, UNMATCHED } from '../../contract/route.js';
 import { REASONS, type UpstreamReason } from '../../refusals/reasons.js';
@@ -127,26 +128,27 @@ function registerAll(registry: Registry, engine: string) {
       EXCHANGE_BUCKETS,
       'upstream',
     ),
-    errors: new Counter({
-      name: 'petgate_upstream_errors_total',
-      help: 'Requests sent to an upstream that ended in a 5xx, whether its own or a 502 or 504 in its place.',
-      labelNames: ['upstream'],
-      registers,
-    }),
-    unusable: new Counter({
-      name: 'petgate_upstream_unusable_total',
-      help: 'Upstream responses that the gateway replaced with 502, by what was wrong.',
-      labelNames: ['upstream', 'reason'],
-      registers,
-    }),
-    failures: new Counter({
-      name: 'petgate_upstream_failures_total',
-      help:
-        'Attempts at an upstream that failed or could not be made, by kind, including those that were repeated ' +
+    errors: counterOf(
+      registry,
+      'petgate_upstream_errors_total',
+      'Requests sent to an upstream that ended in a 5xx, whether its own or a 502 or 504 in its place.',
+      'upstream',
+    ),
+    unusable: counterOf(
+      registry,
+      'petgate_upstream_unusable_total',
+      'Upstream responses that the gateway replaced with 502, by what was wrong.',
+      'upstream',
+      'reason',
+    ),
+    failures: counterOf(
+      registry,
+      'petgate_upstream_failures_total',
+      'Attempts at an upstream that failed or could not be made, by kind, including those that were repeated ' +
         'successfully.',
-      labelNames: ['upstream', 'kind'],
-      registers,
-    }),
+      'upstream',
+      'kind',
+    ),
   };
 }
 

@@ -1,17 +1,13 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { isDown, type Address } from '../../upstream/addresses/address.js';
 import type { UpstreamEvents, Upstreams } from '../../upstream/pools.js';
 import type { Log } from '../../../shared/log.js';
-import { gaugesOf } from '../../../shared/metrics/gauge.js';
+import { counterOf, gaugesOf } from '../../../shared/metrics/gauge.js';
 
 /** Counts breakers that open. Logs breakers, TLS failures, unresolved names and refused internal tokens. */
 export function watchAddresses(registry: Registry, upstreams: Iterable<string>, log: Log): UpstreamEvents {
-  const opened = new Counter({
-    name: 'petgate_upstream_breaker_opened_total',
-    help: 'Times an address was passed over because its requests failed.',
-    labelNames: ['upstream'],
-    registers: [registry],
-  });
+  const help = 'Times an address was passed over because its requests failed.';
+  const opened = counterOf(registry, 'petgate_upstream_breaker_opened_total', help, 'upstream');
   for (const upstream of upstreams) opened.inc({ upstream }, 0);
   // Two addresses, one that accepts the token and one that refuses it, would log at every request.
   let refusalLoggedMs = -Infinity;

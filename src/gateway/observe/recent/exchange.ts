@@ -1,20 +1,19 @@
 import type { StandingVerdict } from '../../admission/verdict.js';
-import type { Exchange } from '../../exchange.js';
+import type { Exchange, ExchangeLog } from '../../exchange.js';
 import type { UpstreamReason } from '../../refusals/reasons.js';
 
 /** Windows kept per exchange: a request for a key's own usage may have those of every operation. */
 const MAX_WINDOWS = 8;
 
 /** A remembered exchange. Like the access log, it contains no path, query or secret. */
-export interface RecentExchange {
-  readonly id: string;
-  readonly traceparent: string;
-  readonly method: string;
-  readonly operation: string;
-  readonly address: string;
+export interface RecentExchange
+  extends
+    Pick<Exchange, 'id' | 'traceparent' | 'method' | 'address'>,
+    Readonly<
+      Pick<ExchangeLog, 'operation' | 'verdict' | 'credential' | 'counted' | 'upstream' | 'admissionMs' | 'upstreamMs'>
+    > {
   /** Null if no key was known. */
   readonly keyId: string | null;
-  readonly verdict: StandingVerdict | null;
   readonly code: string | null;
   /** The body of the refusal: JSON with its message. */
   readonly refusal: string | null;
@@ -22,14 +21,9 @@ export interface RecentExchange {
   readonly reason: UpstreamReason | null;
   /** The setting behind this outcome, if the catalogue names none or another one for `code`. */
   readonly setting: string | null;
-  readonly credential: string | null;
   readonly status: number;
   readonly bytes: number;
-  readonly counted: boolean | null;
-  readonly upstream: string | null;
   readonly totalMs: number;
-  readonly admissionMs: number;
-  readonly upstreamMs: number;
   /** This machine's clock. */
   readonly endedMs: number;
 }
@@ -40,25 +34,15 @@ export function recentOf(exchange: Exchange, status: number, totalMs: number): R
   // Flattens the string, which otherwise keeps the client's whole header field in memory.
   traceparent.charCodeAt(0);
   return {
-    id,
-    traceparent,
-    method,
-    operation,
-    address,
+    ...{ id, traceparent, method, operation, address, credential, status, counted, upstream },
+    ...{ totalMs, admissionMs, upstreamMs },
     keyId: verdict?.keyId ?? keyId,
     verdict: verdict === null || verdict.windows.length <= MAX_WINDOWS ? verdict : shortened(verdict),
     code: refusal === null ? null : refusal.code,
     refusal: refusal === null ? null : refusal.body,
     reason: refusal?.reason ?? null,
     setting: logEntry.setting ?? refusal?.setting ?? null,
-    credential,
-    status,
     bytes: client.bytesOut,
-    counted,
-    upstream,
-    totalMs,
-    admissionMs,
-    upstreamMs,
     endedMs: Date.now(),
   };
 }

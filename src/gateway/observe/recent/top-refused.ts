@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** Counts are kept per minute, for one hour. */
 const SLOT_MS = 60_000;
 const SLOTS = 60;
@@ -8,18 +10,19 @@ const COUNTERS = 100;
 const ROWS = 100;
 
 /** Whose exchanges were refused or failed, with which response, and how often. */
-export interface RefusedCount {
+export const refusedCount = z.object({
   /** Null: no key was known. */
-  readonly keyId: string | null;
+  keyId: z.string().nullable(),
   /** IP address, or IPv6 network; null where the key is known. */
-  readonly address: string | null;
-  readonly status: number;
+  address: z.string().nullable(),
+  status: z.number(),
   /** Null: the response was the upstream's own. */
-  readonly code: string | null;
+  code: z.string().nullable(),
   /** Lower bounds: in the last five minutes, and in the last hour. */
-  readonly latest: number;
-  readonly hour: number;
-}
+  latest: z.number(),
+  hour: z.number(),
+});
+export type RefusedCount = Readonly<z.output<typeof refusedCount>>;
 
 type Refused = Omit<RefusedCount, 'latest' | 'hour'>;
 
