@@ -81,21 +81,13 @@ function requireJson(request: FastifyRequest, reply: FastifyReply, next: () => v
     'transfer-encoding': transfer,
   } = request.headers;
   const bodiless = transfer === undefined && (length ?? '0') === '0';
-  if (!(type === undefined ? bodiless : isJson(type))) {
-    refuse(
-      reply,
-      new Refusal('unsupported_media_type', 'Send the body as Content-Type: application/json, in UTF-8.', {
-        accept: 'application/json',
-      }),
-    );
-  } else if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    refuse(
-      reply,
-      new Refusal('unsupported_media_type', 'Send the body without Content-Encoding.', {
-        'accept-encoding': 'identity',
-      }),
-    );
-  } else next();
+  const refuseType = (message: string, accepted: Readonly<Record<string, string>>): void =>
+    void refuse(reply, new Refusal('unsupported_media_type', message, accepted));
+  if (!(type === undefined ? bodiless : isJson(type)))
+    refuseType('Send the body as Content-Type: application/json, in UTF-8.', { accept: 'application/json' });
+  else if (coding !== undefined && coding.toLowerCase() !== 'identity')
+    refuseType('Send the body without Content-Encoding.', { 'accept-encoding': 'identity' });
+  else next();
 }
 
 /** Returns whether the type is `application/json` with no charset but UTF-8 (RFC 9110, section 8.3). */
