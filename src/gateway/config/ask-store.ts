@@ -8,16 +8,11 @@ import type { Settings } from './schema/gateway.js';
 const POSTGRES = 13;
 const CONNECT_MS = 5_000;
 
-/** What was found out about the store in the settings, without writing. */
-interface StoreAnswer {
-  /** What is wrong, one line each. */
-  readonly problems: readonly string[];
-  /** Whether it may already contain keys, shared with other gateways. */
-  readonly holdsKeys: boolean;
-}
-
-/** Rejects with StoreUnavailable if it does not respond. */
-export async function askStore({ store, data }: Settings): Promise<StoreAnswer> {
+/**
+ * Asks the store in the settings, without writing. Rejects with StoreUnavailable if it does not respond.
+ * @returns what is wrong, one line each, and whether it may already contain keys, shared with other gateways
+ */
+export async function askStore({ store, data }: Settings) {
   if (store.redis === undefined) return { problems: folderProblems(data), holdsKeys: false };
   const { evicts, isUsed } = await stateOf(store.redis, store.deadline);
   const problems = evicts === null || store.eviction === 'accept' ? [] : [`Redis can't be relied on: ${evicts}`];

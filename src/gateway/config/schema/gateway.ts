@@ -7,19 +7,7 @@ import { events } from './events.js';
 import { limits } from './limits.js';
 import { store } from './store.js';
 import { upstream, type UpstreamSettings } from './upstream.js';
-import {
-  bool,
-  choice,
-  duration,
-  mapping,
-  network,
-  path,
-  share,
-  text,
-  whole,
-  wholeOrAuto,
-  type Immutable,
-} from './values.js';
+import { bool, choice, duration, mapping, network, path, share, text, whole, type Immutable } from './values.js';
 
 const HOST = /^(?:[0-9A-Fa-f:.]+|[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})?)$/;
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/;
@@ -66,7 +54,10 @@ export const gatewayFile = mapping({
   })
     .prefault({})
     .describe('The listener of operators: metrics, health, admin API.'),
-  workers: wholeOrAuto(1, 1024)
+  workers: z
+    .union([z.literal('auto'), whole(1, 1024, ', or auto')], {
+      error: 'must be a whole number from 1 to 1024, or auto',
+    })
     .prefault(1)
     .transform((given) => (given === 'auto' ? availableParallelism() : given))
     .describe('Processes that serve the public port; auto is one per CPU.'),
