@@ -38,10 +38,11 @@ export function openUpstreams(
 ): Upstreams {
   const named = Object.entries(settings).filter(([, upstream]) => upstream.addresses.length > 0);
   return new Map(
-    named.map(([name, upstream]) => [
-      name,
-      sameOf(before.get(name), upstream) ?? openUpstream(name, upstream, events, resolveName),
-    ]),
+    named.map(([name, upstream]) => {
+      const known = before.get(name);
+      const isSame = known !== undefined && JSON.stringify(known.settings) === JSON.stringify(upstream);
+      return [name, isSame ? known : openUpstream(name, upstream, events, resolveName)];
+    }),
   );
 }
 
@@ -50,10 +51,6 @@ export function retireUpstreams(before: Upstreams, now: Upstreams, afterMs: numb
   for (const [name, upstream] of before) {
     if (now.get(name) !== upstream) setTimeout(() => void upstream.retire(), afterMs).unref();
   }
-}
-
-function sameOf(upstream: Upstream | undefined, settings: UpstreamSettings): Upstream | undefined {
-  return JSON.stringify(upstream?.settings) === JSON.stringify(settings) ? upstream : undefined;
 }
 
 function openUpstream(name: string, settings: UpstreamSettings, events: UpstreamEvents, resolveName: Resolve) {

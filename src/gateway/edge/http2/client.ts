@@ -12,10 +12,7 @@ const PIECE_BYTES = 16 * 1024;
 /** Pieces that may be queued before the writer must pause. */
 const MAX_PIECES = 4;
 
-interface StreamTerms {
-  readonly headOnly: boolean;
-  readonly expectsContinue: boolean;
-}
+type StreamTerms = Readonly<Record<'headOnly' | 'expectsContinue', boolean>>;
 
 /** The client's side of an exchange on one stream of HTTP/2. However it ends, the other streams continue. */
 export class StreamClient extends ServedClient {

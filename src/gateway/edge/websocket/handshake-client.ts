@@ -24,7 +24,6 @@ export class HandshakeClient extends HttpClient implements Handshake {
   readonly key: string;
   tunnel: TunnelEnd | null = null;
   readonly #socket: Socket;
-  readonly #limits: EdgeLimits;
   readonly #response: ServerResponse;
   readonly #events: HandshakeEvents;
   readonly #early = (): void => this.#onEarly();
@@ -35,7 +34,6 @@ export class HandshakeClient extends HttpClient implements Handshake {
     super(request, response, false, traffic, limits);
     this.key = onlyValueOf(request.rawHeaders, 'sec-websocket-key') ?? '';
     this.#socket = socket;
-    this.#limits = limits;
     this.#response = response;
     this.#events = events;
     socket.on('error', this.#left).on('timeout', this.#left).on('end', this.#left).on('data', this.#early);
@@ -55,7 +53,7 @@ export class HandshakeClient extends HttpClient implements Handshake {
   }
 
   createEnd(): ClientEnd {
-    return new TunnelEnd(this.#socket, this.#limits, (end) => this.#open(end));
+    return new TunnelEnd(this.#socket, this.limits, (end) => this.#open(end));
   }
 
   #open(end: TunnelEnd): void {

@@ -73,7 +73,7 @@ export function createMetrics({ engine, plans, upstreams, maxOperations }: Metri
     /** Counts an exchange that ended. Durations are in seconds. */
     exchange: (operation: string, status: number, seconds: number): void => {
       const child = requestChild(operation, '');
-      child.byClass(statusClass(status), '').inc();
+      child.byClass(`${Math.floor(status / 100)}xx`, '').inc();
       child.duration.observe(seconds);
     },
     verdict: countVerdicts(registry, planNames, labelOf),
@@ -150,8 +150,4 @@ function registerAll(registry: Registry, engine: string) {
       'kind',
     ),
   };
-}
-
-function statusClass(status: number): string {
-  return `${Math.floor(status / 100)}xx`;
 }
