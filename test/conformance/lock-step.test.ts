@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { engineOn } from '../../src/gateway/store/embedded/engine.js';
-import { StoredKeyVerifier } from '../../src/gateway/store/embedded/records/verifier.js';
+import { storedKeyVerifier } from '../../src/gateway/store/embedded/records/verifier.js';
 import { openStores } from '../../src/gateway/store/embedded/owner/stores.js';
-import { Sweep } from '../../src/gateway/store/embedded/sweep.js';
+import { sweepOf } from '../../src/gateway/store/embedded/sweep.js';
 import { startRedis } from '../servers/redis.js';
 import { tempFolder } from '../gateway/store/embedded/fixture.js';
 import { PLANS } from './cast.js';
@@ -20,9 +20,9 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
   const folder = tempFolder(t);
   const redis = openEngine({ engine: 'redis', url: server.url }, USAGE_DAYS);
   const stores = openStores({ folder, mapBytes: 256 * 1_048_576 });
-  const verifier = new StoredKeyVerifier(stores, PLANS);
+  const verifier = storedKeyVerifier(stores, PLANS);
   const embedded = engineOn(stores, verifier, USAGE_DAYS, true);
-  const sweep = new Sweep(stores, USAGE_DAYS, verifier);
+  const sweep = sweepOf(stores, USAGE_DAYS, verifier);
   t.teardown(async () => {
     await Promise.all([redis.close(), embedded.close()]);
     await server.stop();
@@ -32,7 +32,7 @@ async function setUp(t: Test): Promise<readonly SteeredEngine[]> {
     sweep: async (nowMs) => {
       await stores.fold.run();
       // A step looks at some rows only, and stories before this one have left theirs.
-      for (let step = 0; step < 3; step += 1) await sweep.run(nowMs);
+      for (let step = 0; step < 3; step += 1) await sweep(nowMs);
     },
   };
   return [referenceEngine(PLANS), redis, swept];

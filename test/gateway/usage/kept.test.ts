@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { engineOn } from '../../../src/gateway/store/embedded/engine.js';
-import { StoredKeyVerifier } from '../../../src/gateway/store/embedded/records/verifier.js';
+import { storedKeyVerifier } from '../../../src/gateway/store/embedded/records/verifier.js';
 import { openStores } from '../../../src/gateway/store/embedded/owner/stores.js';
-import { Sweep } from '../../../src/gateway/store/embedded/sweep.js';
+import { sweepOf } from '../../../src/gateway/store/embedded/sweep.js';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
 import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
@@ -22,10 +22,10 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
   const folder = join(temporaryFolder(t), 'admission');
   const options = { folder, mapBytes: 64 * 2 ** 20 };
   const stores = openStores(options);
-  const verifier = new StoredKeyVerifier(stores, PLANS);
+  const verifier = storedKeyVerifier(stores, PLANS);
   const engine = engineOn(stores, verifier, KEPT_DAYS);
   t.teardown(() => engine.close());
-  const sweep = new Sweep(stores, KEPT_DAYS, verifier);
+  const sweep = sweepOf(stores, KEPT_DAYS, verifier);
   const key = await newKey(engine, 'open');
   const failure = { keyId: key.id, plan: 'open', operation: 'createPet' };
   for (let day = 0; day < KEPT_DAYS + WITNESSES + 5; day += 1) {
@@ -33,7 +33,7 @@ t.test('embedded: the sweep takes a day once it is older than the days kept, and
     await askMany(engine, key, 3, nowMs);
     await engine.settle(reportsOf([{ ...failure, admittedAtMs: nowMs, isFailed: true }]));
     await stores.fold.run();
-    await sweep.run(nowMs);
+    await sweep(nowMs);
     const rows = await rowsOf(engine, dayName(NOON_MS), dayName(nowMs));
     const first = Math.max(0, day - KEPT_DAYS - WITNESSES);
     const expected = Array.from({ length: day - first + 1 }, (_, n) => dayName(NOON_MS + (first + n) * DAY_MS));

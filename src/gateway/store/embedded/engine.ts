@@ -8,22 +8,22 @@ import { finalityOf } from '../finality.js';
 import { ANONYMOUS_PLAN, termsOf, WARN_AT, type BanRule, type Plans } from '../../admission/plan.js';
 import { StoreUnavailable, type AdmissionRequest } from '../../admission/port.js';
 import type { AdmissionEngine, EndedRequest, SettlementReport } from '../port.js';
-import type { BannedVerdict, StandingVerdict, Verdict } from '../../admission/verdict.js';
+import type { BannedVerdict, Verdict } from '../../admission/verdict.js';
 import { costOf } from '../../admission/windows.js';
-import { Addresses } from './records/addresses.js';
+import { addressesOf, type Addresses } from './records/addresses.js';
 import { bansOf } from './records/bans.js';
-import { StoredKeyVerifier, type ValidKey, type KeyVerifier } from './records/verifier.js';
+import { storedKeyVerifier, type KeyVerifier } from './records/verifier.js';
 import { customersOf, keysOf } from './records/rows.js';
 import { outboxOf } from './outbox/outbox.js';
 import { sessionSecretOf } from './records/session-secret.js';
 import { tokensOf } from './records/tokens.js';
 import { openStores, type StoreOptions, type Stores } from './owner/stores.js';
-import { Sweep } from './sweep.js';
+import { sweepOf } from './sweep.js';
 import { transact, type Transaction } from './owner/transaction.js';
 import type { Entry } from './journal/entry.js';
 import { attempt } from './files/errors.js';
 import { Leases } from './leases.js';
-import { Maintenance } from './maintenance.js';
+import { maintain } from './maintenance.js';
 import { usageOf } from './ledger/rows.js';
 import { ledgerTransferOf } from './ledger/transfer.js';
 
@@ -52,7 +52,7 @@ const COUNTED_AS = { admitted: 'requests', limited: 'limited', banned: 'banned' 
  */
 export function openEmbeddedEngine(options: EmbeddedOptions): EmbeddedEngine {
   const stores = openStores(options);
-  return engineOn(stores, new StoredKeyVerifier(stores, options.plans), options.usageDays, options.events);
+  return engineOn(stores, storedKeyVerifier(stores, options.plans), options.usageDays, options.events);
 }
 
 /** Returns an engine on open files, which its `close` closes. `now` is the clock. */
@@ -63,9 +63,8 @@ export function engineOn(
   emitsEvents = false,
   now = Date.now,
 ): EmbeddedEngine {
-  const decideOne = emitsEvents ? admitAndEmit : admitOne;
-  const addresses = new Addresses(stores);
-  const maintenance = new Maintenance(stores, new Sweep(stores, usageDays, verifier), addresses);
+  const addresses = addressesOf(stores);
+  const maintenance = maintain(stores, sweepOf(stores, usageDays, verifier), addresses);
   const usage = usageOf(stores);
   /** The last report of each process: a worker that heard no response sends its reports again. Latest process last. */
   const settled = new Map<string, number>();
@@ -76,9 +75,11 @@ export function engineOn(
         if (requests.some(({ cost }) => cost > 0)) transaction.reserve();
         const clockMs = now();
         maintenance.nowMs = requests.at(-1)?.nowMs ?? clockMs;
-        return requests.map((request) =>
-          decideOne(transaction, verifier, addresses, leases, request, request.nowMs ?? clockMs),
-        );
+        return requests.map((request) => {
+          const verdict = admitOne(transaction, verifier, addresses, leases, request, request.nowMs ?? clockMs);
+          if (emitsEvents) emitEvents(transaction, verifier.plans, verdict);
+          return verdict;
+        });
       }),
     );
   return {
@@ -143,21 +144,22 @@ function admitOne(
   const inScope = scope === null || record.scopes === null || record.scopes.includes(scope);
   const entry = transaction.key(subject.id);
   const inFlight = terms.concurrency === undefined ? 0 : leases.count(subject.id, nowMs);
-  const verdict =
-    customerId === null
-      ? decide(scratchOf(entry.state, terms.ban, cost, nowMs), terms, record, inScope, operation, cost, nowMs, inFlight)
-      : decideShared(transaction, entry, key, transaction.key(customerId), inScope, operation, cost, nowMs, inFlight);
+  const customer = customerId === null ? null : transaction.key(customerId);
+  const whole = customer === null ? entry.state : merged(entry.state, customer.state);
+  const state = scratchOf(whole, terms.ban, cost, nowMs);
+  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs, inFlight);
+  if (customer !== null && state === whole) {
+    split(state, entry.state, customer.state);
+    transaction.change(customer);
+  }
   if (cost === 0) return verdict;
+  // Also marks the key's entry as changed.
   const counts = transaction.count(entry, terms.plan, operation, nowMs, COUNTED_AS[verdict.outcome]);
   if (verdict.outcome === 'admitted') counts.units += cost;
   if (verdict.outcome === 'banned') {
     transaction.banned(entry, verdict.bannedUntilMs, verdict.started);
     if (verdict.started)
-      transaction.automaticBan({
-        keyId: subject.id,
-        version: record.version,
-        entry: automaticBan(startOf(verdict)),
-      });
+      transaction.automaticBan({ keyId: subject.id, version: record.version, entry: automaticBan(startOf(verdict)) });
   }
   if (verdict.outcome !== 'admitted' || terms.concurrency === undefined) return verdict;
   const lease = leases.take(subject.id, nowMs);
@@ -165,53 +167,21 @@ function admitOne(
   return { ...verdict, lease };
 }
 
-/** Like `admitOne`, and emits the events that the request causes in the same step. */
-function admitAndEmit(
-  transaction: Transaction,
-  verifier: KeyVerifier,
-  addresses: Addresses,
-  leases: Leases,
-  request: AdmissionRequest,
-  nowMs: number,
-): Verdict {
-  const verdict = admitOne(transaction, verifier, addresses, leases, request, nowMs);
-  if (verdict.outcome === 'unknown_key' || verdict.cost === 0 || verdict.keyId === null) return verdict;
+/** Emits the events of an admission in the same step. */
+function emitEvents(transaction: Transaction, plans: Plans, verdict: Verdict): void {
+  if (verdict.outcome === 'unknown_key' || verdict.cost === 0 || verdict.keyId === null) return;
   const { keyId, plan, atMs } = verdict;
   if (verdict.outcome === 'admitted') {
     const payer = payerOf(keyId);
-    for (const crossing of crossingsOf(verdict, verifier.plans.get(plan)?.warnAt ?? WARN_AT))
+    for (const crossing of crossingsOf(verdict, plans.get(plan)?.warnAt ?? WARN_AT))
       if (transaction.isFirst(payer, crossing)) transaction.emit(crossedEvent(payer, keyId, plan, crossing, atMs));
   } else if (verdict.outcome === 'banned' && verdict.started) {
     transaction.emit(startOf(verdict));
   }
-  return verdict;
 }
 
 function startOf({ keyId, plan, bannedUntilMs: untilMs, level, atMs }: BannedVerdict): GatewayEvent {
   return banEvent(keyId ?? '', plan, { untilMs, level }, atMs);
-}
-
-/** Decides for a customer's key. Counting the request marks the key's entry as changed, so this need not. */
-function decideShared(
-  transaction: Transaction,
-  entry: Entry,
-  { record, terms }: ValidKey,
-  customer: Entry,
-  inScope: boolean,
-  operation: string,
-  cost: number,
-  nowMs: number,
-  inFlight: number,
-): StandingVerdict {
-  const whole = merged(entry.state, customer.state);
-  const isPeek = changesNothing(whole, terms.ban, cost, nowMs);
-  const state = isPeek ? copyOfState(whole) : whole;
-  const verdict = decide(state, terms, record, inScope, operation, cost, nowMs, inFlight);
-  if (!isPeek) {
-    split(state, entry.state, customer.state);
-    transaction.change(customer);
-  }
-  return verdict;
 }
 
 function admitAddress(

@@ -2,7 +2,7 @@ import type { Addresses } from './records/addresses.js';
 import { packRecord } from './journal/record.js';
 import type { Stores } from './owner/stores.js';
 import type { Sweep } from './sweep.js';
-import { attempt, translating } from './files/errors.js';
+import { attempt } from './files/errors.js';
 
 /** Interval of syncs: a power cut loses at most this much, plus the time that the disk needs. */
 const SYNC_MS = 500;
@@ -15,93 +15,85 @@ const FOLD_BYTES = 32 * 1_048_576;
 const FOLD_PART = 16;
 
 /** Background work of an open engine: syncs, folds, sweeps, and a clean shutdown. */
-export class Maintenance {
-  readonly #stores: Stores;
-  readonly #sweep: Sweep;
-  readonly #addresses: Addresses;
-  readonly #timer: NodeJS.Timeout;
-  #round: Promise<void> = Promise.resolve();
-  #failure: unknown;
-  #syncFailure: unknown;
-  #sweptAtMs = performance.now();
-  #foldedAtMs = performance.now();
-  #closed = false;
+interface Maintenance {
   /** Store time at the last admission; 0 before the first. Sweeps measure age by it. */
-  nowMs = 0;
+  nowMs: number;
+  /** Rejects if the store cannot write: now, or at the last sync or fold. */
+  check(): Promise<void>;
+  /** Folds the journal and closes everything. Rejects with StoreUnavailable if that fails. */
+  close(): Promise<void>;
+}
 
-  constructor(stores: Stores, sweep: Sweep, addresses: Addresses) {
-    this.#stores = stores;
-    this.#sweep = sweep;
-    this.#addresses = addresses;
-    let isBusy = false;
-    this.#timer = setInterval(() => {
-      void this.#sync();
-      if (isBusy) return;
-      isBusy = true;
-      this.#round = this.#tend().finally(() => (isBusy = false));
-    }, SYNC_MS).unref();
-  }
+export function maintain(stores: Stores, sweep: Sweep, addresses: Addresses): Maintenance {
+  const { fold } = stores;
+  let [sweptAtMs, foldedAtMs] = [performance.now(), performance.now()];
+  let [isBusy, isClosed] = [false, false];
+  let [failure, syncFailure]: unknown[] = [];
+  let round = Promise.resolve();
 
-  async #sync(): Promise<void> {
-    this.#syncFailure = await translating(this.#stores, () => this.#stores.journal.sync()).then(
+  const sync = async (): Promise<void> => {
+    syncFailure = await attempt(stores, () => stores.journal.sync()).then(
       () => undefined,
       (error: unknown) => error,
     );
-  }
-
-  async #tend(): Promise<void> {
-    const { fold } = this.#stores;
+  };
+  const isFoldDue = (): boolean => {
+    const { journal, memory, mapBytes } = stores;
+    if (memory.unfoldedCount === 0) return false;
+    return (
+      performance.now() - foldedAtMs >= FOLD_MS ||
+      memory.unfoldedCount >= FOLD_SUBJECTS ||
+      journal.bytes >= Math.min(FOLD_BYTES, mapBytes / FOLD_PART)
+    );
+  };
+  const tend = async (): Promise<void> => {
     try {
-      this.#stores.checkFolder();
-      if (this.#isFoldDue()) {
-        this.#foldedAtMs = performance.now();
+      stores.checkFolder();
+      if (isFoldDue()) {
+        foldedAtMs = performance.now();
         await fold.run();
       } else {
         await fold.takeOver();
       }
-      if (this.nowMs > 0 && performance.now() - this.#sweptAtMs >= SWEEP_MS) {
-        this.#sweptAtMs = performance.now();
-        await this.#sweep.run(this.nowMs);
-        await this.#addresses.recount();
+      if (maintenance.nowMs > 0 && performance.now() - sweptAtMs >= SWEEP_MS) {
+        sweptAtMs = performance.now();
+        await sweep(maintenance.nowMs);
+        await addresses.recount();
       }
-      this.#failure = undefined;
+      failure = undefined;
     } catch (error) {
       // Admissions continue; `check` reports it, and the next round tries again.
-      this.#failure = error;
+      failure = error;
     }
-  }
-
-  #isFoldDue(): boolean {
-    const { journal, memory, mapBytes } = this.#stores;
-    if (memory.unfoldedCount === 0) return false;
-    return (
-      performance.now() - this.#foldedAtMs >= FOLD_MS ||
-      memory.unfoldedCount >= FOLD_SUBJECTS ||
-      journal.bytes >= Math.min(FOLD_BYTES, mapBytes / FOLD_PART)
-    );
-  }
-
-  /** Rejects if the store cannot write: now, or at the last sync or fold. */
-  async check(): Promise<void> {
-    this.#stores.checkFolder();
-    await attempt(this.#stores, () => {
-      this.#stores.journalCapacity.check();
-      this.#stores.journal.probe(packRecord(0, [], null));
-    });
-    if (this.#syncFailure !== undefined) throw this.#syncFailure as Error;
-    if (this.#failure !== undefined) throw this.#failure as Error;
-  }
-
-  /** Folds the journal and closes everything. Rejects with StoreUnavailable if that fails. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    clearInterval(this.#timer);
-    await this.#round;
-    try {
-      await this.#stores.fold.run();
-    } finally {
-      await this.#stores.close();
-    }
-  }
+  };
+  const timer = setInterval(() => {
+    void sync();
+    if (isBusy) return;
+    isBusy = true;
+    round = tend().finally(() => (isBusy = false));
+  }, SYNC_MS).unref();
+  const maintenance: Maintenance = {
+    nowMs: 0,
+    async check() {
+      stores.checkFolder();
+      await attempt(stores, () => {
+        stores.journalCapacity.claim(true);
+        stores.journal.probe(packRecord(0, [], null));
+      });
+      if (syncFailure !== undefined) throw syncFailure as Error;
+      if (failure !== undefined) throw failure as Error;
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      clearInterval(timer);
+      await round;
+      try {
+        await fold.run();
+      } finally {
+        await stores.close();
+      }
+    },
+  };
+  return maintenance;
 }

@@ -24,57 +24,37 @@ const WITNESS_DAYS = 7;
 /** Rows examined per kind and step: bounds how long the file is locked. */
 const STEP_ROWS = 1_000;
 
-/** Removes expired rows, a few at a time. */
-export class Sweep {
-  readonly #stores: Stores;
-  readonly #usageDays: number;
-  readonly #inForce: { readonly plans: Plans };
-  /** Where the next step continues, by kind of row. */
-  readonly #resumeAt = new Map<string, string>();
+/** Removes some expired rows; continues from there at the next call. `nowMs` is store time. */
+export type Sweep = (nowMs: number) => Promise<void>;
 
-  /** @param inForce has the current plans, which determine when the buckets of an address are full */
-  constructor(stores: Stores, usageDays: number, inForce: { readonly plans: Plans }) {
-    this.#stores = stores;
-    this.#usageDays = usageDays;
-    this.#inForce = inForce;
-  }
-
-  /** Runs one step. `nowMs` is store time. Rejects with StoreUnavailable. */
-  async run(nowMs: number): Promise<void> {
-    await inTransaction(this.#stores, (durable) => {
-      const isAddressOver = (row: Buffer): boolean =>
-        isForgotten(row, nowMs, () => termsOf(this.#inForce.plans, ANONYMOUS_PLAN, null));
-      this.#step(durable, 'a', isAddressOver);
-      this.#step(durable, 'n', (end) => isBanOver(end, nowMs));
-      this.#step(durable, 'T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
-      this.#step(durable, 's', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
+/** @param inForce has the current plans, which determine when the buckets of an address are full */
+export function sweepOf(stores: Stores, usageDays: number, inForce: { readonly plans: Plans }): Sweep {
+  const resumeAt = new Map<string, string>();
+  return (nowMs) =>
+    inTransaction(stores, (durable) => {
+      const step = (kind: string, isOver: (row: Buffer) => boolean): void =>
+        void resumeAt.set(kind, removeSome(durable, kind, resumeAt.get(kind) ?? kind, isOver));
+      step('a', (row) => isForgotten(row, nowMs, () => termsOf(inForce.plans, ANONYMOUS_PLAN, null)));
+      step('n', (end) => isBanOver(end, nowMs));
+      step('T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
+      step('s', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
       const trustedMs = Math.min(nowMs, witnessedMs(durable));
-      removeDaysBefore(durable, 'u', dayOf(trustedMs - this.#usageDays * DAY_MS));
+      removeDaysBefore(durable, 'u', dayOf(trustedMs - usageDays * DAY_MS));
     });
-  }
-
-  #step(store: Store, kind: string, isOver: (row: Buffer, name: string) => boolean): void {
-    this.#resumeAt.set(kind, removeSome(store, kind, this.#resumeAt.get(kind) ?? kind, isOver));
-  }
 }
 
 /**
  * Removes expired rows of a kind, examining `STEP_ROWS` from the name `from` on. Returns the name to continue from; at
  * the end, the first one again.
  */
-export function removeSome(
-  store: Store,
-  kind: string,
-  from: string,
-  isOver: (row: Buffer, name: string) => boolean,
-): string {
+export function removeSome(store: Store, kind: string, from: string, isOver: (row: Buffer) => boolean): string {
   const over: string[] = [];
   let seen = 0;
   let last = kind;
   for (const { key, value } of store.getRange({ start: from, end: rangeOf(kind).end, limit: STEP_ROWS })) {
     seen += 1;
     last = key;
-    if (isOver(value, key)) over.push(key);
+    if (isOver(value)) over.push(key);
   }
   for (const name of over) store.removeSync(name);
   return seen < STEP_ROWS ? kind : last;

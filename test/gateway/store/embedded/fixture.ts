@@ -5,8 +5,8 @@ import type { Test } from 'tap';
 import { engineOn as engineOver, openEmbeddedEngine } from '../../../../src/gateway/store/embedded/engine.js';
 import type { EmbeddedEngine, EmbeddedOptions } from '../../../../src/gateway/store/embedded/engine.js';
 import { openStores, type Stores } from '../../../../src/gateway/store/embedded/owner/stores.js';
-import { StoredKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
-import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
+import { storedKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
+import { sweepOf, type Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
 import type { Plan, Plans } from '../../../../src/gateway/admission/plan.js';
 import type { AdmissionRequest } from '../../../../src/gateway/admission/port.js';
 import type { UsageRow } from '../../../../src/gateway/store/records/counts.js';
@@ -71,10 +71,10 @@ interface Parts {
 /** An engine on `folder` with its parts. */
 export function partsOn(t: Test, folder: string, plans: Plans, usageDays: number): Parts {
   const stores = openStores({ folder, mapBytes: 64 * 1_048_576 });
-  const verifier = new StoredKeyVerifier(stores, plans);
+  const verifier = storedKeyVerifier(stores, plans);
   const engine = engineOver(stores, verifier, usageDays);
   t.teardown(() => engine.close());
-  return { engine, stores, sweep: new Sweep(stores, usageDays, verifier) };
+  return { engine, stores, sweep: sweepOf(stores, usageDays, verifier) };
 }
 
 /** An engine on `folder` that closes when the test ends. */

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { StoredKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
+import { storedKeyVerifier } from '../../../../src/gateway/store/embedded/records/verifier.js';
 import type { Plans } from '../../../../src/gateway/admission/plan.js';
 import type { Store } from '../../../../src/gateway/store/embedded/files/database.js';
-import { Sweep } from '../../../../src/gateway/store/embedded/sweep.js';
+import { sweepOf } from '../../../../src/gateway/store/embedded/sweep.js';
 import { NO_BAN } from '../../admission/ban.js';
 import { startBan } from '../../../conformance/cast.js';
 import {
@@ -38,10 +38,10 @@ t.test('what nobody needs any more goes, and nothing else', async (t) => {
   await stores.fold.run();
   await engine.admit([requestOf('busy', { nowMs: NOON_MS })]);
 
-  await sweep.run(NOON_MS);
+  await sweep(NOON_MS);
   t.strictSame(namesIn(stores.durable, 'a'), ['a192.0.2.2']);
   await stores.fold.run();
-  await sweep.run(NOON_MS);
+  await sweep(NOON_MS);
   t.strictSame(namesIn(stores.durable, 's'), ['sbanned', 'sbusy', 'sidle'], 'a month is remembered until it is over');
   t.strictSame(namesIn(stores.durable, 'u'), [
     'u2026-11-18 busy strict listPets',
@@ -73,7 +73,7 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
     ['anonymous', { ...plans.get('anonymous')!, limits: { minute: 'unlimited', day: 1 } }],
   ]);
   const { engine, stores } = partsOn(t, folder, plans, 30);
-  const sweep = new Sweep(stores, 30, new StoredKeyVerifier(stores, fewer));
+  const sweep = sweepOf(stores, 30, storedKeyVerifier(stores, fewer));
   const record = recordOf('debtor', { plan: 'own', limits: { minute: 'unlimited', day: 8 } });
   await engine.keys.write(record, ENTRY);
   for (let n = 0; n < 5; n += 1)
@@ -82,7 +82,7 @@ t.test('a greedy bucket that owes is not forgotten before it is whole, of a key 
   engine.setPlans(fewer);
   const sweepAt = async (nowMs: number): Promise<readonly string[]> => {
     await stores.fold.run();
-    await sweep.run(nowMs);
+    await sweep(nowMs);
     return [...namesIn(stores.durable, 's'), ...namesIn(stores.durable, 'a')];
   };
   const laterMs = NOON_MS + 3 * DAY_MS;
@@ -108,7 +108,7 @@ t.test('nor is a key forgotten that would still owe if its limits were lowered',
   for (let n = 0; n < 3; n += 1) await engine.admit([requestOf('lowered', { nowMs: NOON_MS })]);
   await stores.fold.run();
   const laterMs = NOON_MS + 2 * DAY_MS + 1;
-  await new Sweep(stores, 30, new StoredKeyVerifier(stores, plans)).run(laterMs);
+  await sweepOf(stores, 30, storedKeyVerifier(stores, plans))(laterMs);
   await engine.keys.write({ ...record, limits: { minute: 1, day: 1 }, version: 2 }, ENTRY);
   t.match(await engine.admit([requestOf('lowered', { nowMs: laterMs })]), [{ outcome: 'limited', violated: 'day' }]);
 });
@@ -120,7 +120,7 @@ t.test('a clock that is ahead takes no day of the ledger: seven days that were c
   const countOn = async (days: readonly number[]): Promise<void> => {
     for (const day of days) await engine.admit([requestOf('busy', { nowMs: NOON_MS + day * DAY_MS })]);
     await stores.fold.run();
-    await sweep.run(NOON_MS + days.at(-1)! * DAY_MS);
+    await sweep(NOON_MS + days.at(-1)! * DAY_MS);
   };
   const daysKept = (): number => namesIn(stores.durable, 'u').length;
   await countOn(Array.from({ length: 10 }, (_, n) => n - 9));

@@ -77,7 +77,7 @@ t.test('a key that is silent for weeks keeps its month, and is forgotten after i
   await engine.admit([requestOf('k', { nowMs: firstMs })]);
   const states = async (nowMs: number): Promise<number> => {
     await stores.fold.run();
-    await sweep.run(nowMs);
+    await sweep(nowMs);
     return [...stores.durable.getKeys({ start: 's', end: 't' })].length;
   };
   t.equal(await states(firstMs + 30 * DAY_MS), 1);

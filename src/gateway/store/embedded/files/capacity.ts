@@ -10,44 +10,36 @@ const NEARLY_FULL_BYTES = 64 * 1_048_576;
 const SPARE_BYTES = 131_072;
 
 /** Keeps files within their bound and their disk: lmdb-js lets them grow without limit, even beyond `mapSize`. */
-export class Capacity {
-  readonly #folder: string;
-  readonly #maxBytes: number;
-  readonly #usedBytes: () => number;
-  #claims = 0;
-  #everyClaim = false;
-  #refusal: string | null = null;
+export interface Capacity {
+  /**
+   * Call it before anything that may grow the files. Throws StoreUnavailable if they must not grow.
+   * @param isForced checks the disk in any case
+   */
+  claim(isForced?: boolean): void;
+}
 
-  constructor(folder: string, maxBytes: number, usedBytes: () => number) {
-    this.#folder = folder;
-    this.#maxBytes = maxBytes;
-    this.#usedBytes = usedBytes;
-  }
-
-  /** Call it before anything that may grow the files. Throws StoreUnavailable if they must not grow. */
-  claim(): void {
-    if (this.#everyClaim || this.#claims % CLAIMS_PER_CHECK === 0) this.#measure();
-    this.#claims += 1;
-    if (this.#refusal !== null) throw new StoreUnavailable(this.#refusal);
-  }
-
-  /** Like `claim`, but always checks the disk. */
-  check(): void {
-    this.#claims = 0;
-    this.claim();
-  }
-
-  #measure(): void {
-    const { bavail, bsize } = diskOf(this.#folder);
+export function capacityOf(folder: string, maxBytes: number, usedBytes: () => number): Capacity {
+  let [claims, everyClaim]: [number, boolean] = [0, false];
+  let refusal: string | null = null;
+  const measure = (): void => {
+    const { bavail, bsize } = diskOf(folder);
     const freeBytes = bavail * bsize;
-    this.#everyClaim = freeBytes < NEARLY_FULL_BYTES;
-    this.#refusal = null;
-    if (freeBytes < SPARE_BYTES) this.#refusal = diskMessage(this.#folder, 'full');
-    else if (this.#usedBytes() >= this.#maxBytes)
-      this.#refusal =
-        `The embedded store in ${this.#folder} has reached its bound of ${this.#maxBytes} bytes. Raise ` +
-        'store.map_size and restart, or keep usage for fewer days.';
-  }
+    everyClaim = freeBytes < NEARLY_FULL_BYTES;
+    refusal = null;
+    if (freeBytes < SPARE_BYTES) refusal = diskMessage(folder, 'full');
+    else if (usedBytes() >= maxBytes)
+      refusal =
+        `The embedded store in ${folder} has reached its bound of ${maxBytes} bytes. Raise store.map_size and ` +
+        'restart, or keep usage for fewer days.';
+  };
+  return {
+    claim(isForced = false) {
+      if (isForced) claims = 0;
+      if (everyClaim || claims % CLAIMS_PER_CHECK === 0) measure();
+      claims += 1;
+      if (refusal !== null) throw new StoreUnavailable(refusal);
+    },
+  };
 }
 
 /** Returns the message for a disk that is full or failing. */

@@ -23,11 +23,11 @@ export interface OpenFile {
   reopen(reason: string): void;
 }
 
-/** Runs synchronous store work; rejects with an error that says what to do. */
-export async function attempt<Result>(stores: OpenFile, work: () => Result): Promise<Result> {
+/** Runs store work; rejects with an error that says what to do. */
+export async function attempt<Result>(stores: OpenFile, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     requireWhole(stores);
-    return work();
+    return await work();
   } catch (error) {
     throw await translated(stores, error);
   }
@@ -41,20 +41,10 @@ export function reading<Result>(stores: OpenFile, work: (durable: Store) => Resu
   });
 }
 
-/** Like `attempt`, for asynchronous work. */
-export async function translating<Result>(stores: OpenFile, work: () => Promise<Result>): Promise<Result> {
-  try {
-    requireWhole(stores);
-    return await work();
-  } catch (error) {
-    throw await translated(stores, error);
-  }
-}
-
 /** Runs work in a transaction on the file, which is on disk when the promise resolves. Rejects like `attempt`. */
 export function inTransaction<Result>(stores: OpenFile, work: (durable: Store) => Result): Promise<Result> {
   stores.checkFolder();
-  return translating(stores, () => stores.write(work));
+  return attempt(stores, () => stores.write(work));
 }
 
 /** Like `inTransaction`, for changes of records: invalidates decoded copies. */

@@ -2,7 +2,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { oneAtATime } from '../../../../shared/turns/one-at-a-time.js';
 import { packState } from '../../state.js';
 import { dayOf } from '../../../../shared/utc-day.js';
-import { translating } from '../files/errors.js';
+import { attempt } from '../files/errors.js';
 import { TAKEN_MARK, usageRow } from '../files/rows.js';
 import { putDouble, type Store } from '../files/database.js';
 import type { Parts } from './parts.js';
@@ -18,67 +18,66 @@ const ORDERED_AT_ONCE = 5_000;
 const PAUSE_MS = 1;
 
 /** Moves the journal's contents into the file, in the order of its rows, and deletes the journal files. */
-export class Fold {
-  readonly #stores: Parts;
+export interface Fold {
   /** Moves all events, automatic bans and single rows that were appended before the call. */
   readonly takeOver: () => Promise<void>;
   /** Moves these and all subjects. Both reject with StoreUnavailable. */
   readonly run: () => Promise<void>;
+}
 
-  constructor(stores: Parts) {
-    this.#stores = stores;
-    this.takeOver = oneAtATime(() => translating(stores, () => this.#takeOver()));
-    this.run = oneAtATime(() =>
-      translating(stores, async () => {
-        // Starts over if a failed batch made memory read everything again meanwhile.
-        while (!(await this.#run()));
-      }),
-    );
-  }
+export function foldOf(stores: Parts): Fold {
+  const takeOver = oneAtATime(() => attempt(stores, () => takePending(stores)));
+  const run = oneAtATime(() =>
+    attempt(stores, async () => {
+      // Starts over if a failed batch made memory read everything again meanwhile.
+      while (!(await foldOnce(stores, takeOver)));
+    }),
+  );
+  return { takeOver, run };
+}
 
-  async #takeOver(): Promise<void> {
-    const { journal, memory } = this.#stores;
-    if (!memory.hasPending) return;
-    // Events that a power cut removes from the journal are never sent.
-    const synced = await journal.sync();
-    await this.#stores.write((durable) => {
-      this.#stores.durableCapacity.claim();
-      const { pending, rows } = memory.pendingTo(synced);
-      for (const { events, bans } of pending) {
-        appendPending(durable, events);
-        putBans(durable, bans);
-      }
-      for (const [name, { bytes }] of rows)
-        if (bytes === null) durable.removeSync(name);
-        else durable.putSync(name, bytes);
-      putDouble(durable, TAKEN_MARK, synced);
-    });
-    memory.taken(synced);
-  }
-
-  async #run(): Promise<boolean> {
-    const { journal, memory } = this.#stores;
-    if (memory.unfoldedCount === 0) {
-      await this.takeOver();
-      return true;
+async function takePending(stores: Parts): Promise<void> {
+  const { journal, memory } = stores;
+  if (!memory.hasPending) return;
+  // Events that a power cut removes from the journal are never sent.
+  const synced = await journal.sync();
+  await stores.write((durable) => {
+    stores.durableCapacity.claim();
+    const { pending, rows } = memory.pendingTo(synced);
+    for (const { events, bans } of pending) {
+      appendPending(durable, events);
+      putBans(durable, bans);
     }
-    const { appended } = journal;
-    const { epoch } = memory;
-    const ended = journal.rotate();
-    const entries = memory.beginFold();
-    await this.takeOver();
-    for await (const some of inOrder(entries)) {
-      await this.#stores.write((durable) => {
-        this.#stores.durableCapacity.claim();
-        for (const entry of some) putEntry(durable, entry, memory.foldedTo);
-      });
-      if (memory.epoch !== epoch) return false;
-      await later(PAUSE_MS);
-    }
-    await memory.folded(appended, dayOf(Date.now()), () => later(PAUSE_MS));
-    journal.remove(ended);
+    for (const [name, { bytes }] of rows)
+      if (bytes === null) durable.removeSync(name);
+      else durable.putSync(name, bytes);
+    putDouble(durable, TAKEN_MARK, synced);
+  });
+  memory.taken(synced);
+}
+
+async function foldOnce(stores: Parts, takeOver: Fold['takeOver']): Promise<boolean> {
+  const { journal, memory } = stores;
+  if (memory.unfoldedCount === 0) {
+    await takeOver();
     return true;
   }
+  const { appended } = journal;
+  const { epoch } = memory;
+  const ended = journal.rotate();
+  const entries = memory.beginFold();
+  await takeOver();
+  for await (const some of inOrder(entries)) {
+    await stores.write((durable) => {
+      stores.durableCapacity.claim();
+      for (const entry of some) putEntry(durable, entry, memory.foldedTo);
+    });
+    if (memory.epoch !== epoch) return false;
+    await later(PAUSE_MS);
+  }
+  await memory.folded(appended, dayOf(Date.now()), () => later(PAUSE_MS));
+  journal.remove(ended);
+  return true;
 }
 
 /** Writes the row of a subject, and its counts that changed after the record `after`. In a transaction. */

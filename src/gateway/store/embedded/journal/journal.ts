@@ -43,7 +43,8 @@ export class Journal {
   #ended: number[] = [];
   /** Whether the folder entry of the growing file may not be on the disk yet. */
   #isNew = true;
-  #appended: number;
+  /** Number of the last appended record, and of the last one on the disk. */
+  appended: number;
   #synced: number;
 
   /** Begins a new file after the existing ones. @param last number of the last record written, or 0 */
@@ -52,13 +53,8 @@ export class Journal {
     for (const file of journalFiles(folder)) this.#sizes.set(file, statSync(journalPath(folder, file)).size);
     this.#number = Math.max(0, ...this.#sizes.keys()) + 1;
     this.#file = this.#begin();
-    this.#appended = last;
+    this.appended = last;
     this.#synced = last;
-  }
-
-  /** Number of the last appended record. */
-  get appended(): number {
-    return this.#appended;
   }
 
   get bytes(): number {
@@ -69,7 +65,7 @@ export class Journal {
   append(number: number, record: Buffer): void {
     this.#write(record);
     this.#sizes.set(this.#number, this.#size + record.length);
-    this.#appended = number;
+    this.appended = number;
   }
 
   /** Throws if a record could not be appended. */
@@ -80,7 +76,7 @@ export class Journal {
 
   /** Writes everything appended before the call to the disk; resolves to the number of the last record there. */
   async sync(): Promise<number> {
-    const wanted = this.#appended;
+    const wanted = this.appended;
     if (wanted > this.#synced) await this.#syncAll();
     return this.#synced;
   }
@@ -137,7 +133,7 @@ export class Journal {
   }
 
   readonly #syncAll = oneAtATime(async () => {
-    const upTo = this.#appended;
+    const upTo = this.appended;
     const [ended, isNew] = [[...this.#ended], this.#isNew];
     for (const file of [...ended, this.#file]) await syncData(file);
     if (isNew) await this.#syncFolder();

@@ -39,26 +39,18 @@ export class Memory {
   #folding = new Set<Entry>();
   readonly #rows = new Map<string, ChangedRow>();
   #pending: Pending[] = [];
-  #foldedTo = 0;
-  #epoch = 0;
+  /** The file has all subject changes up to this record. */
+  foldedTo = 0;
+  /** Increases when everything is read again: entries obtained before are stale. */
+  epoch = 0;
 
   constructor(files: { readonly durable: Store }) {
     this.#files = files;
   }
 
-  /** Increases when everything is read again: entries obtained before are stale. */
-  get epoch(): number {
-    return this.#epoch;
-  }
-
   /** Number of subjects that only the journal has. */
   get unfoldedCount(): number {
     return this.#unfolded.size + this.#folding.size;
-  }
-
-  /** The file has all subject changes up to this record. */
-  get foldedTo(): number {
-    return this.#foldedTo;
   }
 
   /** Whether there is anything for `pendingTo`. */
@@ -70,9 +62,7 @@ export class Memory {
   entry(kind: Kind, id: string): Entry {
     const entries = this.#entries[kind];
     let entry = entries.get(id);
-    if (entry === undefined) {
-      entries.set(id, (entry = new Entry(kind, id, this.#storedState(kind, id))));
-    }
+    if (entry === undefined) entries.set(id, (entry = new Entry(kind, id, this.#storedState(kind, id))));
     return entry;
   }
 
@@ -90,7 +80,7 @@ export class Memory {
   /** Returns a key's counts under a label. Rereads folded ones of other days: the sweep may have deleted them. */
   slot(entry: Entry, label: Label, today: string): Slot {
     const known = entry.slot(label);
-    if (known !== undefined && (known.changedBy > this.#foldedTo || label.day === today)) return known;
+    if (known !== undefined && (known.changedBy > this.foldedTo || label.day === today)) return known;
     const bytes = this.#files.durable.getBinaryFast(usageRow(entry.id, label.text));
     return entry.put(label, bytes === undefined ? noCounts() : unpackCounts(bytes), 0);
   }
@@ -158,7 +148,7 @@ export class Memory {
 
   /** Notes that the file has what `beginFold` returned: all changes up to this record. */
   async folded(number: number, today: string, giveWay: () => Promise<void>): Promise<void> {
-    this.#foldedTo = number;
+    this.foldedTo = number;
     const folded = this.#folding;
     this.#folding = new Set();
     let count = 0;
@@ -184,7 +174,7 @@ export class Memory {
     const { s, a } = this.#entries;
     for (const entries of [s, a, this.#folding, this.#unfolded, this.#rows]) entries.clear();
     this.#pending = [];
-    this.#epoch += 1;
+    this.epoch += 1;
   }
 
   #storedState(kind: Kind, id: string): SubjectState {

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../../admission/bucket.js';
 import { COUNTS, type UsageRow } from '../../records/counts.js';
 import type { UsageStore } from '../../port.js';
 import type { LedgerTransfer } from '../../ledger.js';
-import { attempt, translating } from '../files/errors.js';
+import { attempt } from '../files/errors.js';
 import type { Stores } from '../owner/stores.js';
 import { labelOf } from '../journal/label.js';
 import { transact, type Transaction } from '../owner/transaction.js';
@@ -27,7 +27,7 @@ export function ledgerTransferOf(stores: Stores, usage: UsageStore, usageDays: n
         const some = rows.slice(from, from + RAISED_AT_ONCE);
         raised += await attempt(stores, () => transact(stores, (transaction) => raise(transaction, some)));
         // Raised counts are on disk before they are acknowledged.
-        await translating(stores, () => stores.journal.sync());
+        await attempt(stores, () => stores.journal.sync());
       }
       return raised;
     },

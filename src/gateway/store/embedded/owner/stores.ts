@@ -5,11 +5,11 @@ import { open } from 'lmdb';
 import { claimFolder, FolderTaken } from '../../../../shared/files/claim-folder.js';
 import type { Log } from '../../../../shared/log.js';
 import { StoreUnavailable } from '../../../admission/port.js';
-import { Fold } from '../journal/fold.js';
+import { foldOf } from '../journal/fold.js';
 import { Journal } from '../journal/journal.js';
 import { Memory } from '../journal/memory.js';
 import { replay } from '../journal/replay.js';
-import { Capacity, usedBytesOf } from '../files/capacity.js';
+import { capacityOf, usedBytesOf, type Capacity } from '../files/capacity.js';
 import { inspectFiles } from '../files/inspect.js';
 import type { Parts } from '../journal/parts.js';
 import type { Store } from '../files/database.js';
@@ -38,24 +38,24 @@ export class Stores implements Parts {
   readonly folder: string;
   readonly mapBytes: number;
   readonly memory = new Memory(this);
-  readonly fold = new Fold(this);
+  readonly fold = foldOf(this);
   readonly journal: Journal;
   readonly journalCapacity: Capacity;
+  /** Both are replaced when the file is reopened. */
+  durable: Store;
+  durableCapacity: Capacity;
   /** Increases with each change of a record, to invalidate decoded copies. */
   recordsVersion = 1;
   /** Appended to each operation in the ledger to distinguish gateways; empty outside outage mode. */
   counter = '';
   /** How often the file failed and was reopened. */
   reopenings = 0;
+  broken: string | null = null;
+  isGone = false;
   readonly #log: Log | undefined;
   readonly #release: () => void;
-  #durable: Store;
-  #durableCapacity: Capacity;
   /** Inode of `durable` when it was opened. */
   #inode: number | undefined;
-  /** Why the store refuses to decide; null if it works. */
-  #broken: string | null = null;
-  #isGone = false;
   #reopening: Promise<void> | undefined;
   #closed = false;
   #underWay = 0;
@@ -66,7 +66,7 @@ export class Stores implements Parts {
     this.#log = log;
     this.#release = claimFolder(folder);
     try {
-      [this.#durable, this.#durableCapacity] = this.#open();
+      [this.durable, this.durableCapacity] = this.#open();
       upgrade(this.durable, folder, bootId, log);
       this.journal = new Journal(folder, this.#replay());
       // The existing journal files contain nothing to fold.
@@ -75,21 +75,8 @@ export class Stores implements Parts {
       this.#release();
       throw error;
     }
-    this.journalCapacity = new Capacity(folder, mapBytes, () => this.journal.bytes);
+    this.journalCapacity = capacityOf(folder, mapBytes, () => this.journal.bytes);
     process.on('exit', this.#killIfLocked);
-  }
-
-  get durable(): Store {
-    return this.#durable;
-  }
-  get durableCapacity(): Capacity {
-    return this.#durableCapacity;
-  }
-  get broken(): string | null {
-    return this.#broken;
-  }
-  get isGone(): boolean {
-    return this.#isGone;
   }
 
   /** Runs a transaction on the file; it is on disk when the promise resolves. Rejects with lmdb's error. */
@@ -115,19 +102,19 @@ export class Stores implements Parts {
 
   /** Checks that the open file is still in the folder: what is written to a deleted file is lost once it is closed. */
   checkFolder(): void {
-    if (this.#closed || this.#isGone || this.#inodeNow() === this.#inode) return;
-    this.#isGone = true;
-    this.#broken =
+    if (this.#closed || this.isGone || this.#inodeNow() === this.#inode) return;
+    this.isGone = true;
+    this.broken =
       `The data in ${this.folder} was deleted while the gateway ran, so its decisions would be lost. Put the ` +
       'folder back (backup, export), then restart the gateway';
-    this.#log?.error({ folder: this.folder, reason: this.#broken }, 'the files of the embedded store were deleted');
+    this.#log?.error({ folder: this.folder, reason: this.broken }, 'the files of the embedded store were deleted');
   }
 
   /** Reopens a failed file; retries until it succeeds. */
   reopen(reason: string): void {
     this.checkFolder();
-    if (this.#closed || this.#isGone || this.#reopening !== undefined) return;
-    this.#broken = reason;
+    if (this.#closed || this.isGone || this.#reopening !== undefined) return;
+    this.broken = reason;
     this.#log?.error({ folder: this.folder, reason }, 'the embedded store failed and is being reopened');
     this.#reopening = this.#retryOpening().finally(() => (this.#reopening = undefined));
   }
@@ -141,7 +128,7 @@ export class Stores implements Parts {
     await this.journal.close();
     await this.durable.close();
     this.#release();
-    if (this.#isGone) throw new StoreUnavailable(this.#broken ?? '');
+    if (this.isGone) throw new StoreUnavailable(this.broken ?? '');
   }
 
   async #retryOpening(): Promise<void> {
@@ -149,17 +136,17 @@ export class Stores implements Parts {
       await this.durable.close().catch(() => undefined);
       // Opening a deleted file would create an empty one.
       this.checkFolder();
-      if (this.#isGone) return;
+      if (this.isGone) return;
       try {
-        [this.#durable, this.#durableCapacity] = this.#open();
+        [this.durable, this.durableCapacity] = this.#open();
         this.memory.clear();
         this.#replay();
-        this.#broken = null;
+        this.broken = null;
         this.reopenings += 1;
         this.#log?.warn({ folder: this.folder }, 'the embedded store was reopened');
         return;
       } catch (error) {
-        this.#broken = error instanceof Error ? error.message : String(error);
+        this.broken = error instanceof Error ? error.message : String(error);
         await later(RETRY_MS);
       }
     }
@@ -178,7 +165,7 @@ export class Stores implements Parts {
     };
     const durable = open<Buffer, string>(join(this.folder, 'durable.mdb'), options);
     this.#inode = this.#inodeNow();
-    return [durable, new Capacity(this.folder, this.mapBytes, () => usedBytesOf(durable))];
+    return [durable, capacityOf(this.folder, this.mapBytes, () => usedBytesOf(durable))];
   }
 
   /** Returns the number of the last record written. */

@@ -11,34 +11,31 @@ const SHARED_ROWS = 4_096;
  * KiB of the map, a new address shares one of 4,096 rows with others until the sweep has made room. Keys are not
  * affected.
  */
-export class Addresses {
-  readonly #stores: Stores;
-  readonly #maxRows: number;
-  /** Rows in the file at the last count, and those added since. */
-  #counted = 0;
-  #added = 0;
-
-  constructor(stores: Stores) {
-    this.#stores = stores;
-    this.#maxRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
-  }
-
+export interface Addresses {
   /** Returns the name of an address's row. Call it inside the transaction that uses the row. */
-  row(address: string): string {
-    const { memory, durable } = this.#stores;
-    if (memory.find('a', address) !== undefined || durable.getBinaryFast(`a${address}`) !== undefined) return address;
-    if (this.#counted + this.#added >= this.#maxRows) return `~${hashOf(address) % SHARED_ROWS}`;
-    this.#added += 1;
-    return address;
-  }
-
+  row(address: string): string;
   /** Counts the rows in the file again. */
-  async recount(): Promise<void> {
-    const { durable } = this.#stores;
-    const added = this.#added;
-    this.#counted = await countRows(durable, rangeOf('a'));
-    this.#added -= added;
-  }
+  recount(): Promise<void>;
+}
+
+export function addressesOf(stores: Stores): Addresses {
+  const maxRows = Math.floor(stores.mapBytes / BYTES_PER_ROW);
+  /** Rows in the file at the last count, and those added since. */
+  let [counted, added] = [0, 0];
+  return {
+    row(address) {
+      const { memory, durable } = stores;
+      if (memory.find('a', address) !== undefined || durable.getBinaryFast(`a${address}`) !== undefined) return address;
+      if (counted + added >= maxRows) return `~${hashOf(address) % SHARED_ROWS}`;
+      added += 1;
+      return address;
+    },
+    async recount() {
+      const before = added;
+      counted = await countRows(stores.durable, rangeOf('a'));
+      added -= before;
+    },
+  };
 }
 
 // FNV-1a, 32 bits. An attacker who finds colliding addresses only shares a bucket with them.

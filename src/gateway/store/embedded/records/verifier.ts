@@ -38,30 +38,17 @@ const MAX_DECODED = 131_072;
  * Decoded records of one type. One is read again once any record has changed since, and decoded again only if its bytes
  * have changed: the cache holds decoded records, never permissions.
  */
-class DecodedRecords<R extends KeyRecord | CustomerRecord> {
-  readonly #stores: Stores;
-  readonly #rowOf: (id: string) => string;
-  readonly #termsOf: (record: R) => Terms | undefined;
-  readonly #all = new Map<string, Decoded<R>>();
-
-  constructor(stores: Stores, rowOf: (id: string) => string, termsOf: (record: R) => Terms | undefined) {
-    this.#stores = stores;
-    this.#rowOf = rowOf;
-    this.#termsOf = termsOf;
-  }
-
-  get(id: string): Decoded<R> | undefined {
-    const known = this.#all.get(id);
-    return known?.version === this.#stores.recordsVersion ? known : this.#read(id, known);
-  }
-
-  clear(): void {
-    this.#all.clear();
-  }
-
-  #read(id: string, known: Decoded<R> | undefined): Decoded<R> | undefined {
-    const { durable, recordsVersion: version } = this.#stores;
-    const stored = durable.getBinaryFast(this.#rowOf(id));
+function decodedRecords<R extends KeyRecord | CustomerRecord>(
+  stores: Stores,
+  rowOf: (id: string) => string,
+  termsOf: (record: R) => Terms | undefined,
+) {
+  const all = new Map<string, Decoded<R>>();
+  const get = (id: string): Decoded<R> | undefined => {
+    const { durable, recordsVersion: version } = stores;
+    const known = all.get(id);
+    if (known?.version === version) return known;
+    const stored = durable.getBinaryFast(rowOf(id));
     if (stored === undefined) return undefined;
     if (known !== undefined && isSame(known.bytes, stored)) {
       known.version = version;
@@ -69,11 +56,12 @@ class DecodedRecords<R extends KeyRecord | CustomerRecord> {
     }
     const bytes = Buffer.from(stored.subarray(0, stored.length));
     const record = JSON.parse(bytes.toString()) as R;
-    const decoded = { bytes, record, terms: this.#termsOf(record), customerId: null, version };
-    if (known === undefined && this.#all.size >= MAX_DECODED) this.#all.delete(this.#all.keys().next().value!);
-    this.#all.set(id, decoded);
+    const decoded = { bytes, record, terms: termsOf(record), customerId: null, version };
+    if (known === undefined && all.size >= MAX_DECODED) all.delete(all.keys().next().value!);
+    all.set(id, decoded);
     return decoded;
-  }
+  };
+  return { get, clear: () => all.clear() };
 }
 
 /** Compares with bytes from lmdb, which may be in a larger buffer that lmdb reuses. */
@@ -81,51 +69,40 @@ function isSame(kept: Buffer, bytes: Buffer): boolean {
   return kept.length === bytes.length && kept.compare(bytes, 0, bytes.length) === 0;
 }
 
-export class StoredKeyVerifier implements KeyVerifier {
-  readonly #keys: DecodedRecords<KeyRecord>;
-  readonly #customers: DecodedRecords<CustomerRecord>;
-  #plans: Plans;
-
-  constructor(stores: Stores, plans: Plans) {
-    this.#plans = plans;
-    const ownTerms = ({ plan, limits, credited }: KeyRecord | CustomerRecord): Terms | undefined =>
-      termsOf(this.#plans, plan, limits, credited);
-    this.#keys = new DecodedRecords(stores, recordRow, (key) =>
-      customerOf(key.id) === null ? ownTerms(key) : undefined,
-    );
-    this.#customers = new DecodedRecords<CustomerRecord>(stores, customerRow, ownTerms);
-  }
-
-  get plans(): Plans {
-    return this.#plans;
-  }
-
-  set plans(plans: Plans) {
-    this.#plans = plans;
-    this.#keys.clear();
-    this.#customers.clear();
-  }
-
-  /** Returns the valid key, or why it is invalid. Status comes first, so that a revoked key is called revoked. */
-  verify(id: string, secretHash: string, nowMs: number): ValidKey | UnknownReason {
-    const key = this.#keys.get(id);
-    if (key === undefined) return 'unknown';
-    const { record } = key;
-    const reason = whyInvalid(record, secretHash, nowMs);
-    if (reason !== undefined) return reason;
-    if (!hasTerms(key)) return this.#ofCustomer(record, nowMs);
-    // A grant ends without a change of the record, so the cached terms exclude grants.
-    return record.grants === undefined ? key : { ...key, terms: withGrants(key.terms, record.grants, nowMs) };
-  }
-
-  /** Verifies a key without terms of its own. */
-  #ofCustomer(record: KeyRecord, nowMs: number): ValidKey | UnknownReason {
-    const customerId = customerOf(record.id);
-    if (customerId === null) return 'no_plan';
-    const customer = this.#customers.get(customerId);
-    const terms = customer?.terms && withGrants(customer.terms, customer.record.grants, nowMs);
-    return validKeyOf(record, customer?.record, terms);
-  }
+/** Verifies by the records in the file. Status comes first, so that a revoked key is called revoked. */
+export function storedKeyVerifier(stores: Stores, plans: Plans): KeyVerifier {
+  let inForce = plans;
+  const ownTerms = ({ plan, limits, credited }: KeyRecord | CustomerRecord): Terms | undefined =>
+    termsOf(inForce, plan, limits, credited);
+  const keys = decodedRecords<KeyRecord>(stores, recordRow, (key) =>
+    customerOf(key.id) === null ? ownTerms(key) : undefined,
+  );
+  const customers = decodedRecords<CustomerRecord>(stores, customerRow, ownTerms);
+  return {
+    get plans() {
+      return inForce;
+    },
+    set plans(plans) {
+      inForce = plans;
+      keys.clear();
+      customers.clear();
+    },
+    verify(id, secretHash, nowMs) {
+      const key = keys.get(id);
+      if (key === undefined) return 'unknown';
+      const { record } = key;
+      const reason = whyInvalid(record, secretHash, nowMs);
+      if (reason !== undefined) return reason;
+      // A grant ends without a change of the record, so the cached terms exclude grants.
+      if (hasTerms(key))
+        return record.grants === undefined ? key : { ...key, terms: withGrants(key.terms, record.grants, nowMs) };
+      const customerId = customerOf(id);
+      if (customerId === null) return 'no_plan';
+      const customer = customers.get(customerId);
+      const terms = customer?.terms && withGrants(customer.terms, customer.record.grants, nowMs);
+      return validKeyOf(record, customer?.record, terms);
+    },
+  };
 }
 
 function hasTerms(key: Decoded<KeyRecord>): key is Decoded<KeyRecord> & ValidKey {
