@@ -10,10 +10,10 @@ import type { AdmissionEngine, Failover, Running } from '../port.js';
 import { CachedKeyVerifier } from './verifier.js';
 import { admitWithFallback, renewWithFallback, settleWithFallback } from './fallback.js';
 import { KeyCache } from './key-cache.js';
-import { Maintenance } from './maintenance.js';
-import { Local } from './local.js';
+import { maintain } from './maintenance.js';
+import { localOn } from './local.js';
 import { Metadata } from './metadata.js';
-import { Switchover } from './switchover.js';
+import { switchoverOf } from './switchover.js';
 import { Spool } from './spool.js';
 
 const REFRESH_EVERY_MS = 250;
@@ -57,13 +57,13 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
   const onError = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) log?.error({ err: error }, 'outage mode met a fault of the gateway');
   };
-  const switchover = new Switchover({ ...options, ...parts, onError });
-  const isUnavailable = (): boolean => switchover.reason !== null;
+  const switchover = switchoverOf({ ...options, ...parts, onError });
+  const isUnavailable = (): boolean => switchover.reason() !== null;
   const stopRefresh = repeat(REFRESH_EVERY_MS, () => (isUnavailable() ? Promise.resolve() : keys.refresh()), onError);
   let running = (): Running | null => null;
   const maintenance =
     options.maintains !== false
-      ? new Maintenance({ ...options, ...parts, running: () => running(), isUnavailable, onError })
+      ? maintain({ ...options, ...parts, running: () => running(), isUnavailable, onError })
       : undefined;
   const [keyStore, customers] = [following(redis.keys, keys), following(redis.customers, keys)];
   const { tokens, sessionSecret, outbox, bans, usage, transfer, days, trust } = redis;
@@ -73,7 +73,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
     settle: settleWithFallback(redis, local, isUnavailable),
     renew: renewWithFallback(redis, local, isUnavailable),
     failover: {
-      degraded: () => switchover.reason,
+      degraded: switchover.reason,
       knowsKeys: () => keys.knowsAny(),
       gateways,
       others: async () => (await redis.fleet.seen()).filter(({ gateway }) => gateway !== own),
@@ -99,10 +99,7 @@ export function openFailoverEngine(options: FailoverOptions): FailoverEngine {
       await redis.close();
       await local.engine.close();
     },
-    cached: (id) => {
-      stores.durable.resetReadTxn();
-      return keys.read(id);
-    },
+    cached: (id) => keys.read(id),
     refusal: (plans) => redis.refusal(plans),
     setPlans: (plans) => {
       redis.setPlans(plans);
@@ -145,7 +142,7 @@ function openParts({ redis, folder, mapBytes, plans, gateways: configured, maint
   stores.counter = SEPARATOR + id;
   const gateways = (): number => (configured === 'auto' ? metadata.gateways() : configured);
   const verifier = new CachedKeyVerifier(keys, plans, gateways());
-  const local = new Local(stores, keys, verifier, now);
+  const local = localOn(stores, keys, verifier, now);
   const spool = new Spool({
     ...{ stores, redis, verifier, now, usage: local.engine.usage },
     warnAt: (plan) => (events === true ? (verifier.plans.get(plan)?.warnAt ?? WARN_AT) : undefined),

@@ -34,9 +34,8 @@ export class KeyCache {
   readonly verdicts: LastVerdicts;
   readonly #stores: Stores;
   readonly #redis: RedisEngine;
-  #sweptTo = cachedKeyRow('');
-
   readonly #now: () => number;
+  #sweptTo = cachedKeyRow('');
 
   /** @param now the last known time of the store's clock */
   constructor(stores: Stores, redis: RedisEngine, now: () => number) {
@@ -47,7 +46,6 @@ export class KeyCache {
     redis.restored.writeBackBy((engine) => this.#writeBackTo(engine));
   }
 
-  /** Returns the copy of a key. Includes writes of other processes if the caller has called `resetReadTxn`. */
   key(keyId: string): CachedKey | undefined {
     return this.read(keyId) as CachedKey | undefined;
   }
@@ -76,7 +74,6 @@ export class KeyCache {
   /** Returns whether there is a copy to decide by. Looks at the first thousand only: IDs are random. */
   knowsAny(): boolean {
     const { durable } = this.#stores;
-    durable.resetReadTxn();
     for (const { value } of durable.getRange({ ...rangeOf('c'), limit: KNOWN_BY }))
       if (isFresh(decoded(value))) return true;
     return false;
@@ -84,7 +81,6 @@ export class KeyCache {
 
   /** Returns the indexes of keys that Redis lost: it does not know them, but the local copy is valid. */
   async lost(requests: readonly AdmissionRequest[], verdicts: readonly Verdict[]): Promise<readonly number[]> {
-    this.#stores.durable.resetReadTxn();
     const indexes = [...verdicts.keys()].filter((n) => isUnknown(verdicts[n]) && this.#isValid(requests[n]!));
     const found = new Map<string, Cached>();
     await Promise.all(
@@ -104,7 +100,6 @@ export class KeyCache {
     verdicts: readonly (Verdict | undefined)[],
     indexes: readonly number[],
   ): Promise<readonly number[]> {
-    this.#stores.durable.resetReadTxn();
     const idsAt = new Map<number, readonly string[]>();
     for (const index of indexes) {
       const [id, verdict] = [idOf(requests[index]!), verdicts[index]];
@@ -126,12 +121,10 @@ export class KeyCache {
    */
   async older(ids: readonly string[]): Promise<readonly string[]> {
     const older: string[] = [];
-    this.#stores.durable.resetReadTxn();
     const known = ids.filter((id) => this.#held(id) !== undefined);
     await Promise.all(
       known.map(async (id) => {
         const read = await this.#ask(id);
-        this.#stores.durable.resetReadTxn();
         const copy = this.#held(id);
         if (copy === undefined || read === null) return;
         if (read === undefined || read.record.version < copy.record.version) older.push(id);
@@ -148,7 +141,6 @@ export class KeyCache {
     const { durable } = this.#stores;
     let last = cachedKeyRow('');
     for (let isMore = true; isMore;) {
-      durable.resetReadTxn();
       const range = { start: last, end: rangeOf('c').end, limit: READ_AT_ONCE, exclusiveStart: true };
       const rows = [...durable.getRange(range)].map(({ key, value }) => ({ key, copy: decoded(value) }));
       const lost = new Map<string, Cached>();
@@ -172,15 +164,13 @@ export class KeyCache {
   }
 
   #isValid({ subject }: AdmissionRequest): boolean {
-    const cached = subject.kind === 'key' ? this.key(subject.id) : undefined;
-    return (
-      subject.kind === 'key' && cached !== undefined && !whyInvalid(cached.record, subject.secretHash, this.#now())
-    );
+    if (subject.kind !== 'key') return false;
+    const record = this.key(subject.id)?.record;
+    return record !== undefined && whyInvalid(record, subject.secretHash, this.#now()) === undefined;
   }
 
   /** Copies the keys and customers that are due, unless their copy is recent and of the same version. */
   async refresh(): Promise<void> {
-    this.#stores.durable.resetReadTxn();
     const due = this.verdicts.takeDue(READ_AT_ONCE).filter((id) => !this.#isCurrent(id));
     for (const id of await this.#fetch(due)) this.verdicts.due(id);
   }
@@ -195,7 +185,6 @@ export class KeyCache {
   /** Copies changed keys and customers again; those that cannot be read are no longer decided by. */
   async changed(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.verdicts.forget(id);
-    this.#stores.durable.resetReadTxn();
     // Also those never seen here: a known revocation survives a Redis that loses it.
     await this.#expire(await this.#fetch(ids));
   }

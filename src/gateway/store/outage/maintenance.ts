@@ -30,65 +30,54 @@ interface MaintenanceParts {
 }
 
 /** Background work, once per gateway: reports that it is alive, follows changed keys, replays the spool. */
-export class Maintenance {
-  readonly #parts: MaintenanceParts;
-  readonly #stop: () => Promise<void>;
-  readonly #graceMs: number;
-  readonly #doneAtMs = { measure: -Infinity, replay: -Infinity, sweep: -Infinity };
-
-  constructor(parts: MaintenanceParts) {
-    this.#parts = parts;
-    this.#graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * parts.deadlineMs);
-    this.#stop = repeat(EVERY_MS, () => this.#round(), parts.onError);
-  }
-
-  /** Deregisters once the spool is replayed; otherwise its days stay open until an operator gives it up. */
-  async stop(): Promise<void> {
-    await this.#stop();
-    const { redis, spool, id, isUnavailable } = this.#parts;
-    if (isUnavailable()) return;
-    await spool
-      .replay()
-      .then(() => redis.fleet.leave(id))
-      .catch(() => undefined);
-  }
-
-  async #round(): Promise<void> {
-    const { isUnavailable, keys, redis, spool, id, metadata } = this.#parts;
-    await this.#every(SWEEP_EVERY_MS, 'sweep', () => keys.sweep());
-    if (isUnavailable()) return this.#every(MEASURE_EVERY_MS, 'measure', () => spool.measure());
-    await this.#every(spool.pending > 0 ? 0 : REPLAY_EVERY_MS, 'replay', () => spool.replay());
+export function maintain(parts: MaintenanceParts): { readonly stop: () => Promise<void> } {
+  const { isUnavailable, keys, redis, spool, id, metadata } = parts;
+  const doneAtMs = { measure: -Infinity, replay: -Infinity, sweep: -Infinity };
+  const every = async (everyMs: number, what: keyof typeof doneAtMs, work: () => Promise<unknown>): Promise<void> => {
+    if (performance.now() - doneAtMs[what] < everyMs) return;
+    await work();
+    doneAtMs[what] = performance.now();
+  };
+  const round = async (): Promise<void> => {
+    await every(SWEEP_EVERY_MS, 'sweep', () => keys.sweep());
+    if (isUnavailable()) return every(MEASURE_EVERY_MS, 'measure', () => spool.measure());
+    await every(spool.pending > 0 ? 0 : REPLAY_EVERY_MS, 'replay', () => spool.replay());
     for (const former of metadata.former()) await redis.fleet.leave(former);
     await metadata.write('former', '');
     await metadata.sawGateways(await redis.fleet.beat(id));
     const storeMs = redis.nowMs();
     if (storeMs !== undefined) await metadata.sawClock(storeMs);
-    await this.#follow();
+    await follow(parts);
     // Only after the replay: remaining counts may belong to days that would otherwise become final.
     const { openDay } = spool;
-    if (openDay !== null) await redis.fleet.report({ gateway: id, openDay, running: this.#parts.running() });
-  }
+    if (openDay !== null) await redis.fleet.report({ gateway: id, openDay, running: parts.running() });
+  };
+  const stopRounds = repeat(EVERY_MS, round, parts.onError);
+  return {
+    /** Deregisters once the spool is replayed; otherwise its days stay open until an operator gives it up. */
+    async stop() {
+      await stopRounds();
+      if (isUnavailable()) return;
+      await spool
+        .replay()
+        .then(() => redis.fleet.leave(id))
+        .catch(() => undefined);
+    },
+  };
+}
 
-  /** Runs the tasks that are due. */
-  async #every(everyMs: number, what: 'measure' | 'replay' | 'sweep', work: () => Promise<unknown>): Promise<void> {
-    if (performance.now() - this.#doneAtMs[what] < everyMs) return;
-    await work();
-    this.#doneAtMs[what] = performance.now();
-  }
-
-  /** Copies the keys in the change log, and again until their entries are so old that the change must be visible. */
-  async #follow(): Promise<void> {
-    const { redis, keys, metadata } = this.#parts;
-    // Store time. Starts again if the store's clock was set back.
-    const readUntilMs = Number(metadata.read('log') ?? 0);
-    for (let sinceMs = readUntilMs, isMore = true; isMore;) {
-      const changed = await redis.fleet.changedSince(sinceMs);
-      await keys.changed(changed.ids);
-      sinceMs = changed.untilMs;
-      isMore = changed.isMore;
-      const overMs = sinceMs - this.#graceMs;
-      // Each write is synced to the disk: reading an entry again costs less.
-      if (!isMore && Math.abs(overMs - readUntilMs) > 2 * GRACE_MS) await metadata.write('log', overMs.toString());
-    }
+/** Copies the keys in the change log, and again until their entries are so old that the change must be visible. */
+async function follow({ redis, keys, metadata, deadlineMs }: MaintenanceParts): Promise<void> {
+  const graceMs = Math.max(GRACE_MS, GRACE_DEADLINES * deadlineMs);
+  // Store time. Starts again if the store's clock was set back.
+  const readUntilMs = Number(metadata.read('log') ?? 0);
+  for (let sinceMs = readUntilMs, isMore = true; isMore;) {
+    const changed = await redis.fleet.changedSince(sinceMs);
+    await keys.changed(changed.ids);
+    sinceMs = changed.untilMs;
+    isMore = changed.isMore;
+    const overMs = sinceMs - graceMs;
+    // Each write is synced to the disk: reading an entry again costs less.
+    if (!isMore && Math.abs(overMs - readUntilMs) > 2 * GRACE_MS) await metadata.write('log', overMs.toString());
   }
 }

@@ -39,22 +39,14 @@ interface SpoolParts {
  * in several processes and from copies of the folder.
  */
 export class Spool {
+  /** Admitted requests that Redis does not have, as of the last count. */
+  pending = 0;
+  /** All counts before this day are in Redis. Days since 1970-01-01; null before the first replay. */
+  openDay: number | null = null;
   readonly #parts: SpoolParts;
-  #pending = 0;
-  #openDay: number | null = null;
 
   constructor(parts: SpoolParts) {
     this.#parts = parts;
-  }
-
-  /** Admitted requests that Redis does not have, as of the last count. */
-  get pending(): number {
-    return this.#pending;
-  }
-
-  /** All counts before this day are in Redis. Days since 1970-01-01; null before the first replay. */
-  get openDay(): number | null {
-    return this.#openDay;
   }
 
   /** Yields what was counted here, summed over the gateways that ran here. */
@@ -76,7 +68,7 @@ export class Spool {
   async measure(): Promise<void> {
     let pending = 0;
     for await (const { missing } of this.#waiting()) pending += missing.requests;
-    this.#pending = pending;
+    this.pending = pending;
   }
 
   /**
@@ -99,11 +91,11 @@ export class Spool {
     }
     await this.#send(batch, sum);
     await this.#sendBans();
-    this.#pending = 0;
+    this.pending = 0;
     // Days before yesterday get no more counts.
     await this.#forgetBefore(dayOf(beganMs - 2 * DAY_MS));
     // On a day that ended longer ago, no process of this machine has a request in flight.
-    this.#openDay = Math.floor((beganMs - SETTLE_MS) / DAY_MS);
+    this.openDay = Math.floor((beganMs - SETTLE_MS) / DAY_MS);
     return sum;
   }
 
@@ -126,16 +118,11 @@ export class Spool {
       [...batch.values()].map((waiting) => {
         const [{ row }] = waiting as [Waiting];
         const terms = verifier.wholeTerms(row.key, now());
-        return redis.fleet.take(counted(row).by, {
-          keyId: row.key,
-          rows: waiting.map(({ row }) => ({
-            ...row,
-            operation: counted(row).operation,
-            acknowledged: this.#acknowledged(row),
-          })),
-          terms,
-          warnAt: terms && warnAt(terms.plan),
+        const rows = waiting.map(({ row }) => {
+          const { operation } = counted(row);
+          return { ...row, operation, acknowledged: this.#acknowledged(row) };
         });
+        return redis.fleet.take(counted(row).by, { keyId: row.key, rows, terms, warnAt: terms && warnAt(terms.plan) });
       }),
     );
     await this.#acknowledge(sent.map(({ row }) => row));

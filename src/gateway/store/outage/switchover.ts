@@ -1,5 +1,5 @@
 import type { Log } from '../../../shared/log.js';
-import { addCounts, noCounts } from '../records/counts.js';
+import { addCounts, noCounts, type Counts } from '../records/counts.js';
 import type { RedisEngine } from '../redis/engine.js';
 import type { Local } from './local.js';
 import type { Spool } from './spool.js';
@@ -18,74 +18,60 @@ interface SwitchoverParts {
 }
 
 /** Lets this process decide from when Redis is unavailable until it responds and has the local counts. */
-export class Switchover {
-  readonly #parts: SwitchoverParts;
-  #reason: string | null = null;
-  #beganAtMs = 0;
-  /** What was sent since the outage began. */
-  #replayed = noCounts();
-  #ending: Promise<void> | undefined;
-  #pause: NodeJS.Timeout | undefined;
-  #stopped = false;
-
-  constructor(parts: SwitchoverParts) {
-    this.#parts = parts;
-    parts.redis.watch(() => this.#watch());
-    this.#watch();
-  }
-
-  /** Why this process decides; null while Redis does. */
-  get reason(): string | null {
-    return this.#reason === null
-      ? null
-      : (this.#parts.redis.unavailable ?? this.#reason).replace(/^the store is unavailable: /, '');
-  }
-
+interface Switchover {
+  /** Returns why this process decides; null while Redis does. */
+  readonly reason: () => string | null;
   /** Waits for counts that are being sent; sends nothing afterwards. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#pause);
-    await this.#ending;
-  }
+  readonly stop: () => Promise<void>;
+}
 
-  #watch(): void {
-    if (this.#stopped) return;
-    const { redis, local, log } = this.#parts;
-    const { unavailable: reason } = redis;
-    if (reason !== null && this.#reason === null) {
-      const gateways = this.#parts.gateways();
-      this.#reason = reason;
-      this.#beganAtMs = performance.now();
-      this.#replayed = noCounts();
-      local.begin(gateways);
-      log?.warn(
-        { reason, gateways },
-        'Redis is unavailable: this gateway decides by itself, from its share of each limit',
-      );
-    }
-    if (reason === null && this.#reason !== null) this.#ending ??= this.#end();
-  }
+export function switchoverOf({ redis, local, spool, gateways, onError, log }: SwitchoverParts): Switchover {
+  /** Why Redis was unavailable when the outage began, when that was, and what was sent since. */
+  let outage: { readonly reason: string; readonly beganAtMs: number; readonly replayed: Counts } | null = null;
+  let ending: Promise<void> | undefined;
+  let pause: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
-  async #end(): Promise<void> {
-    const { local, onError, log } = this.#parts;
+  const end = async ({ beganAtMs, replayed }: NonNullable<typeof outage>): Promise<void> => {
+    const replay = async (): Promise<void> => addCounts(replayed, await spool.replay());
     try {
       // Before Redis decides again, so that a spent day is spent then. Until this succeeds, this process decides.
-      await this.#replay();
-      this.#reason = null;
-      const awayMs = Math.round(performance.now() - this.#beganAtMs);
+      await replay();
+      outage = null;
+      const awayMs = Math.round(performance.now() - beganAtMs);
       // Sends what was counted meanwhile. If that fails, the next replay sends it.
-      await this.#replay().catch(onError);
+      await replay().catch(onError);
       await local.end().catch(onError);
-      log?.info({ awayMs, replayed: this.#replayed }, 'Redis decides again; what was counted here is in its ledger');
+      log?.info({ awayMs, replayed }, 'Redis decides again; what was counted here is in its ledger');
     } catch (error) {
       onError(error);
     }
-    this.#ending = undefined;
+    ending = undefined;
     // Checks whether Redis has failed meanwhile; if it still lacks local counts, tries again a little later.
-    this.#pause = setTimeout(() => this.#watch(), this.#reason === null ? 0 : AGAIN_MS).unref();
-  }
-
-  async #replay(): Promise<void> {
-    addCounts(this.#replayed, await this.#parts.spool.replay());
-  }
+    pause = setTimeout(watch, outage === null ? 0 : AGAIN_MS).unref();
+  };
+  const watch = (): void => {
+    if (isStopped) return;
+    const { unavailable: reason } = redis;
+    if (reason !== null && outage === null) {
+      outage = { reason, beganAtMs: performance.now(), replayed: noCounts() };
+      const sharing = gateways();
+      local.begin(sharing);
+      log?.warn(
+        { reason, gateways: sharing },
+        'Redis is unavailable: this gateway decides by itself, from its share of each limit',
+      );
+    }
+    if (reason === null && outage !== null) ending ??= end(outage);
+  };
+  redis.watch(watch);
+  watch();
+  return {
+    reason: () => outage && (redis.unavailable ?? outage.reason).replace(/^the store is unavailable: /, ''),
+    async stop() {
+      isStopped = true;
+      clearTimeout(pause);
+      await ending;
+    },
+  };
 }
