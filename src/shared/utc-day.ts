@@ -1,5 +1,10 @@
 export const DAY_MS = 86_400_000;
 
+/** Returns the UTC day of `atMs` (Unix ms) as the number of days since 1970-01-01. */
+export function dayNumber(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
+}
+
 let knownDay = Number.NaN;
 let knownName = '';
 
@@ -8,7 +13,7 @@ let knownName = '';
  * most calls are for today.
  */
 export function dayOf(atMs: number): string {
-  const day = Math.floor(atMs / DAY_MS);
+  const day = dayNumber(atMs);
   if (day !== knownDay) {
     knownName = new Date(atMs).toISOString().slice(0, 10);
     knownDay = day;

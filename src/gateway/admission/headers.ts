@@ -57,18 +57,8 @@ function effectiveS(window: WindowFigures, nowMs: number): number {
 
 /** Returns the rate fields of a response without a verdict: nothing is admitted for `retryS` seconds. */
 export function closedHeaders(nowMs: number, retryS: number): string[] {
-  return [
-    'X-RateLimit-Limit',
-    '0',
-    'X-RateLimit-Remaining',
-    '0',
-    'X-RateLimit-Reset',
-    String(Math.ceil(nowMs / 1000) + retryS),
-    'RateLimit',
-    `"closed";r=0;t=${retryS}`,
-    'RateLimit-Policy',
-    `"closed";q=0;w=${retryS}`,
-  ];
+  const fields = ['RateLimit', `"closed";r=0;t=${retryS}`, 'RateLimit-Policy', `"closed";q=0;w=${retryS}`];
+  return [...triple(0, 0, nowMs + retryS * 1000, nowMs), ...fields];
 }
 
 /** Returns the whole seconds until a retry can succeed, at least 1; null if nothing was refused. */

@@ -37,13 +37,8 @@ export class StoreUnavailable extends Error {
 
   constructor(
     message: string,
-    options: ErrorOptions & {
-      readonly decided?: readonly (Verdict | undefined)[];
-      readonly notSent?: readonly number[];
-      readonly late?: readonly (Promise<Late> | undefined)[];
-      readonly accepted?: readonly number[];
-      readonly noEffect?: boolean;
-    } = {},
+    options: ErrorOptions &
+      Partial<Pick<StoreUnavailable, 'decided' | 'notSent' | 'late' | 'accepted' | 'noEffect'>> = {},
   ) {
     super(message, options);
     this.decided = options.decided ?? [];

@@ -1,4 +1,5 @@
-import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
+import { SETTLE_MS } from '../admission/bucket.js';
+import { DAY_MS, dayNumber, dayOf } from '../../shared/utc-day.js';
 
 /** A gateway's last report of counts that it may still deliver. */
 export interface GatewayReport {
@@ -39,21 +40,15 @@ const HEARD_MS = 90_000;
 
 /** Returns which days are final at `nowMs`, store ms. @param finalAfterMs how long to wait for a silent gateway */
 export function finalityOf(reports: readonly GatewayReport[], nowMs: number, finalAfterMs: number): Finality {
-  let openDay = dayAt(nowMs - SETTLE_MS);
+  let openDay = dayNumber(nowMs - SETTLE_MS);
   const settledDay = openDay;
   const [waitingFor, without]: [Missing[], Missing[]] = [[], []];
   for (const each of reports) {
     const { gateway, host, seenMs } = each;
     const finalAtMs = seenMs + finalAfterMs;
     const isOver = each.givenUp || nowMs >= finalAtMs;
-    const missing = {
-      gateway,
-      host,
-      from: nameOf(each.openDay),
-      to: nameOf(dayAt(seenMs + DAY_MS)),
-      seenMs,
-      finalAtMs: isOver ? null : finalAtMs,
-    };
+    const [from, to] = [dayOf(each.openDay * DAY_MS), dayOf(seenMs + DAY_MS)];
+    const missing = { gateway, host, from, to, seenMs, finalAtMs: isOver ? null : finalAtMs };
     if (isOver) {
       without.push(missing);
       continue;
@@ -61,7 +56,7 @@ export function finalityOf(reports: readonly GatewayReport[], nowMs: number, fin
     if (each.openDay < settledDay && nowMs - seenMs > HEARD_MS) waitingFor.push(missing);
     openDay = Math.min(openDay, each.openDay);
   }
-  return { openFrom: nameOf(openDay), waitingFor, without };
+  return { openFrom: dayOf(openDay * DAY_MS), waitingFor, without };
 }
 
 /** Returns the IDs of the gateways whose counts may be missing in `day`, separated by spaces; empty if none. */
@@ -70,12 +65,4 @@ export function withoutOn(day: string, without: readonly Missing[]): string {
     .filter(({ from, to }) => from <= day && day <= to)
     .map(({ gateway }) => gateway)
     .join(' ');
-}
-
-function dayAt(atMs: number): number {
-  return Math.floor(atMs / DAY_MS);
-}
-
-function nameOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { DAY_MS, SETTLE_MS } from '../admission/bucket.js';
+import { dayNumber } from '../../shared/utc-day.js';
+import { groupBy } from '../../shared/group-by.js';
+import { SETTLE_MS } from '../admission/bucket.js';
 import { StoreUnavailable } from '../admission/port.js';
 import type { EndedRequest, SettlementReport, ServingEngine } from './port.js';
 
@@ -41,9 +43,9 @@ export function collectSettlements(
   /** Drops those that are too late or too many. */
   const drop = (): void => {
     const before = countOf(open) + fresh.length;
-    const firstDay = dayOf(clock() - SETTLE_MS + ROOM_MS);
+    const firstDay = dayNumber(clock() - SETTLE_MS + ROOM_MS);
     open = open.filter(({ day }) => day >= firstDay);
-    fresh = fresh.filter(({ admittedAtMs }) => dayOf(admittedAtMs) >= firstDay);
+    fresh = fresh.filter(({ admittedAtMs }) => dayNumber(admittedAtMs) >= firstDay);
     while (open.length > 0 && countOf(open) + fresh.length > MAX_WAITING) open = open.slice(1);
     fresh.splice(0, fresh.length - MAX_WAITING);
     const dropped = before - countOf(open) - fresh.length;
@@ -57,7 +59,7 @@ export function collectSettlements(
     const counts = new Map(open.map(({ keyId, day }) => [`${keyId} ${day}`, MAX_ENDED]));
     const [now, later] = [[] as EndedRequest[], [] as EndedRequest[]];
     for (const request of fresh) {
-      const name = `${request.keyId} ${dayOf(request.admittedAtMs)}`;
+      const name = ledgerOf(request);
       const count = counts.get(name) ?? 0;
       counts.set(name, count + 1);
       (count < MAX_ENDED ? now : later).push(request);
@@ -92,25 +94,15 @@ export function createReporter(): (ended: readonly EndedRequest[]) => readonly S
   const reporter = randomBytes(9).toString('base64url');
   let number = 0;
   return (ended) => {
-    const groups = new Map<string, EndedRequest[]>();
-    for (const request of ended) {
-      const name = `${request.keyId} ${dayOf(request.admittedAtMs)}`;
-      const known = groups.get(name);
-      if (known === undefined) groups.set(name, [request]);
-      else known.push(request);
-    }
-    return [...groups.values()].map((its) => ({
-      reporter,
-      number: (number += 1),
-      keyId: its[0]!.keyId,
-      day: dayOf(its[0]!.admittedAtMs),
-      ended: its,
-    }));
+    return [...groupBy(ended, ledgerOf).values()].map((its) => {
+      const [{ keyId, admittedAtMs }] = its;
+      return { reporter, number: (number += 1), keyId, day: dayNumber(admittedAtMs), ended: its };
+    });
   };
 }
 
-function dayOf(atMs: number): number {
-  return Math.floor(atMs / DAY_MS);
+function ledgerOf({ keyId, admittedAtMs }: EndedRequest): string {
+  return `${keyId} ${dayNumber(admittedAtMs)}`;
 }
 
 /** Sends reports; returns those to send again. */

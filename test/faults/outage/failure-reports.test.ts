@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/keyspace/names.js';
+import { ledgerName } from '../../../src/gateway/store/redis/keyspace/names.js';
+import { dayNumber } from '../../../src/shared/utc-day.js';
 import { slotOf } from '../../../src/gateway/store/redis/keyspace/slot.js';
 import { dayName, PLANS, rowsOf } from '../../conformance/cast.js';
 import { openClient } from '../../e2e/client.js';

@@ -5,7 +5,8 @@ import { storedKeyVerifier } from '../../../src/gateway/store/embedded/records/v
 import { openStores } from '../../../src/gateway/store/embedded/owner/stores.js';
 import { sweepOf } from '../../../src/gateway/store/embedded/sweep.js';
 import { openRedisEngine } from '../../../src/gateway/store/redis/engine.js';
-import { dayNumber, ledgerName } from '../../../src/gateway/store/redis/keyspace/names.js';
+import { ledgerName } from '../../../src/gateway/store/redis/keyspace/names.js';
+import { dayNumber } from '../../../src/shared/utc-day.js';
 import { DAY_MS } from '../../../src/gateway/admission/bucket.js';
 import { askMany, dayName, newKey, NOON_MS, PLANS, rowsOf } from '../../conformance/cast.js';
 import { temporaryFolder } from '../../servers/program.js';

@@ -29,30 +29,20 @@ export function inForce<T extends Pick<Extra, 'untilMs'>>(grants: readonly T[], 
 /** Returns the terms with the grants at `nowMs`; the same object if there are none. */
 export function withGrants(terms: Terms, grants: readonly Extra[] | undefined, nowMs: number): Terms {
   if (grants === undefined || grants.length === 0) return terms;
-  const { minute, day, month } = terms.limits;
-  const expiries = { minute: expiriesOf(minute, 'minute', grants), day: expiriesOf(day, 'day', grants) };
-  const limits = {
-    ...terms.limits,
-    minute: limitAt(minute, expiries.minute, nowMs),
-    day: limitAt(day, expiries.day, nowMs),
-  };
-  if (month === undefined) return { ...terms, limits, expiries };
-  const ofMonth = expiriesOf(month, 'month', grants);
-  return {
-    ...terms,
-    limits: { ...limits, month: limitAt(month, ofMonth, nowMs) },
-    expiries: { ...expiries, month: ofMonth },
-  };
+  const [limits, expiries]: [Partial<Record<Per, Limit>>, Partial<Record<Per, readonly GrantExpiry[]>>] = [{}, {}];
+  for (const per of ['minute', 'day', 'month'] as const) {
+    const base = terms.limits[per];
+    if (base === undefined) continue;
+    expiries[per] = expiriesOf(base, per, grants);
+    limits[per] = base === 'unlimited' ? base : raised(base, inForce(expiries[per], nowMs));
+  }
+  return { ...terms, limits: { ...terms.limits, ...limits }, expiries };
 }
 
 function expiriesOf(base: Limit, per: Per, grants: readonly Extra[]): readonly GrantExpiry[] {
   if (base === 'unlimited') return [];
   const its = grants.filter(({ window }) => window === per).sort((one, other) => one.untilMs - other.untilMs);
   return its.map(({ untilMs, units }) => ({ untilMs, units, after: raised(base, inForce(its, untilMs)) }));
-}
-
-function limitAt(base: Limit, expiries: readonly GrantExpiry[], nowMs: number): Limit {
-  return base === 'unlimited' ? base : raised(base, inForce(expiries, nowMs));
 }
 
 /** A limit never exceeds MAX_LIMIT, or levels would not be exact. */

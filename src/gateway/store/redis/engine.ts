@@ -104,7 +104,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const inForce = (plans: Plans) => editionOf(plans, usageDays, options.events === true, (ids) => pending.add(ids));
   let edition = inForce(options.plans);
   const days = dayStore(link, options.finalAfterMs ?? FINAL_AFTER_MS, usageDays);
-  const raise = raiseOf(link, options);
+  const raise = raiseOf(link, usageDays, options.archivedRows);
   const keys = keyStore(link, replicas, pending, raise);
   const customers = customerStore(link, replicas, raise);
   const ledger = ledgerStore(link, days, usageDays, { keys, customers }, () => link.close());

@@ -14,20 +14,9 @@ import type { AuditEntry } from '../records/record.js';
 const SILENT_MS = 15_000;
 
 const BEAT = loadScript('gateways/beat');
-
 const REPORT = loadScript('gateways/report', { SETTLE_MS });
-
 const GIVE_UP = loadScript('gateways/give-up');
-
 const NOTE = loadScript('gateways/note');
-
-/** What a gateway reports: up to which day it has delivered its counts, and what it runs. */
-interface Report {
-  readonly gateway: string;
-  /** It has no counts of days before this one (days since 1970-01-01) that the ledger lacks. */
-  readonly openDay: number;
-  readonly running: Running | null;
-}
 
 /** What gateways know about each other. Rejects with StoreUnavailable. */
 export interface Fleet {
@@ -39,7 +28,7 @@ export interface Fleet {
   beat(gatewayId: string): Promise<number>;
   /** Gateways that reported recently. */
   seen(): Promise<readonly SeenGateway[]>;
-  report(report: Report): Promise<void>;
+  report(report: Pick<GatewayReport & SeenGateway, 'gateway' | 'openDay' | 'running'>): Promise<void>;
   /** The notes of a gateway. */
   notes(gatewayId: string): GatewayNotes;
   /** Reports that a gateway has delivered all its counts, and deregisters it. */

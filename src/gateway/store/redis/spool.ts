@@ -3,10 +3,11 @@ import type { Terms } from '../../admission/plan.js';
 import { refillOf, windowsOf } from '../../admission/windows.js';
 import { noCounts, type UsageCounts, type UsageRow } from '../records/counts.js';
 import type { AuditEntry } from '../records/record.js';
+import { dayNumber } from '../../../shared/utc-day.js';
 import type { Link } from './link/link.js';
 import { luaLimit } from './admit/plans.js';
 import { MAX_DAYS } from './ledger/active-days.js';
-import { dayNumber, dayNumberOf, historyName, keyName, ledgerName, payerName, spoolName } from './keyspace/names.js';
+import { dayNumberOf, historyName, keyName, ledgerName, payerName, spoolName } from './keyspace/names.js';
 import { loadScript } from './link/script.js';
 
 const TAKE = loadScript('ledger/take-spool', { MAX_BALANCE, MAX_DAYS });

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
-import { dayNumber, ledgerName } from '../../../../src/gateway/store/redis/keyspace/names.js';
+import { ledgerName } from '../../../../src/gateway/store/redis/keyspace/names.js';
+import { dayNumber } from '../../../../src/shared/utc-day.js';
 import { newKey } from '../../../conformance/cast.js';
 import { startPostgres } from '../../../servers/postgres.js';
 import { ago, agoMs } from './stage.js';

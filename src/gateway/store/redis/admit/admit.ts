@@ -6,8 +6,9 @@ import { PROBE, encode, type Call, type Section } from './call.js';
 import { admissionScript } from './plans.js';
 import { AnswerReader, planTable, unknownAnswers, type PlanTable } from './answers.js';
 import { Unanswered } from '../link/errors.js';
+import { dayNumber } from '../../../../shared/utc-day.js';
 import type { Link } from '../link/link.js';
-import { dayNumber, subjectName } from '../keyspace/names.js';
+import { subjectName } from '../keyspace/names.js';
 import type { Probe, Script } from '../link/script.js';
 
 /** Size of the response that names another day: shorter than any other. */
@@ -49,60 +50,39 @@ export async function admit(
 ): Promise<readonly Verdict[]> {
   const verdicts = new Array<Verdict | undefined>(requests.length).fill(undefined);
   const calls = callsOf(requests, link.cluster);
-  const run = async (call: Call): Promise<void> => {
-    const answers = await ask(link, edition, requests, call);
-    read(edition, requests, call, answers, (index, verdict) => (verdicts[index] = verdict));
+  const read = (call: Call, answers: Buffer, into: (Verdict | undefined)[]): void => {
+    const reader = new AnswerReader(answers, edition.table);
+    for (const index of indicesOf(call)) into[index] = reader.next(requests[index]!);
+    if (reader.noted.length > 0) edition.onNoted(reader.noted);
   };
-  const runs = await Promise.allSettled(calls.map(run));
+  const runs = await Promise.allSettled(
+    calls.map(async (call) => read(call, await ask(link, edition, requests, call), verdicts)),
+  );
   const failed = runs.find((each) => each.status === 'rejected');
   if (failed === undefined) return verdicts as Verdict[];
   // Nodes that did not respond may have decided, and noted events.
   edition.onNoted(
     calls.flatMap((call, n) => (runs[n]?.status === 'fulfilled' || hadNoEffect(runs[n]) ? [] : keysOf(requests, call))),
   );
+  /** Resolves to the outcome of each request of an abandoned call once that is known. */
+  const outcomesOf = async (call: Call, unanswered: Unanswered): Promise<(index: number) => Late> => {
+    const answers = await unanswered.answer();
+    if (typeof answers === 'string') return () => answers;
+    const heard: (Verdict | undefined)[] = [];
+    if (answers.length !== DAY_BYTES) read(call, answers, heard);
+    return (index) => heard[index] ?? 'undone';
+  };
   const late: (Promise<Late> | undefined)[] = [];
   calls.forEach((call, n) => {
     const reason: unknown = runs[n]?.status === 'rejected' ? runs[n].reason : undefined;
-    if (reason instanceof Unanswered) listen(edition, requests, call, reason, late);
+    if (!(reason instanceof Unanswered)) return;
+    const outcomes = outcomesOf(call, reason).catch(() => () => 'unknown' as const);
+    for (const index of indicesOf(call)) late[index] = outcomes.then((outcomeOf) => outcomeOf(index));
   });
   const reason: unknown = failed.reason;
   if (!(reason instanceof StoreUnavailable)) throw reason;
   const notSent = calls.flatMap((call, n) => (hadNoEffect(runs[n]) ? indicesOf(call) : []));
   throw new StoreUnavailable(reason.message, { decided: verdicts, notSent, late });
-}
-
-function read(
-  edition: Edition,
-  requests: readonly AdmissionRequest[],
-  call: Call,
-  answers: Buffer,
-  take: (index: number, verdict: Verdict) => void,
-): void {
-  const reader = new AnswerReader(answers, edition.table);
-  for (const index of indicesOf(call)) take(index, reader.next(requests[index]!));
-  if (reader.noted.length > 0) edition.onNoted(reader.noted);
-}
-
-/** Sets `late` for each request of an abandoned call: resolves to its outcome once that is known. */
-function listen(
-  edition: Edition,
-  requests: readonly AdmissionRequest[],
-  call: Call,
-  unanswered: Unanswered,
-  late: (Promise<Late> | undefined)[],
-): void {
-  const heard = new Map<number, Late>();
-  const over = unanswered.answer().then((answers) => {
-    if (typeof answers === 'string') return answers;
-    if (answers.length !== DAY_BYTES)
-      read(edition, requests, call, answers, (index, verdict) => heard.set(index, verdict));
-    return 'undone';
-  });
-  for (const index of indicesOf(call))
-    late[index] = over.then(
-      (otherwise) => heard.get(index) ?? otherwise,
-      () => 'unknown',
-    );
 }
 
 /** Runs the script; repeats it if the day on the store's clock is another one. */

@@ -1,7 +1,8 @@
+import { dayNumber } from '../../../../shared/utc-day.js';
 import { DAY_MS } from '../../../admission/bucket.js';
 import { customerOf } from '../../records/customer-id.js';
 import type { AdmissionRequest } from '../../../admission/port.js';
-import { customerName, dayNumber, ledgerName } from '../keyspace/names.js';
+import { customerName, ledgerName } from '../keyspace/names.js';
 
 /** Requests of one subject, which the script decides in order: its name, and their places in the batch. */
 export interface Section {

@@ -2,6 +2,7 @@ import { MAX_BALANCE, MINUTE_MS, SHAPES, type Limit } from '../../../admission/b
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, WARN_AT, type Plan, type Plans } from '../../../admission/plan.js';
 import { LEASE_MS } from '../../../admission/leases.js';
 import type { OperationTerms, OperationsTerms } from '../../../admission/windows.js';
+import { groupBy } from '../../../../shared/group-by.js';
 import { STATE_BYTES } from '../../state.js';
 import { MAX_DAYS } from '../ledger/active-days.js';
 import { loadAdmission, luaString, type Script } from '../link/script.js';
@@ -42,12 +43,10 @@ export function admissionScript(plans: Plans, usageDays: number, emits: boolean)
 function branchesOf(plans: readonly Plan[], emits: boolean): string {
   const branches = plans.map((plan, index) => planBranch(plan, index, emits));
   if (plans.length <= FEW_PLANS) return chainOf(branches);
-  const byLetter = new Map<number, string[]>();
-  for (const [index, { name }] of plans.entries()) {
-    const letter = name.charCodeAt(name.length - 1);
-    byLetter.set(letter, [...(byLetter.get(letter) ?? []), branches[index]!]);
-  }
-  const groups = [...byLetter].map(([letter, its]) => `if letter == ${letter} then\n${chainOf(its)}\n`);
+  const byLetter = groupBy(plans.keys(), (index) => plans[index]!.name.charCodeAt(plans[index]!.name.length - 1));
+  const groups = [...byLetter].map(
+    ([letter, its]) => `if letter == ${letter} then\n${chainOf(its.map((index) => branches[index]!))}\n`,
+  );
   return `local letter = plan and byte(plan, -1)\n${chainOf(groups)}`;
 }
 

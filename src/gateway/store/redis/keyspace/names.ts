@@ -81,57 +81,26 @@ export const ARCHIVE = 'petgate:archive';
 export const MOVED_DAYS = 'petgate:archive:moved';
 export const NOTED_DAYS = 'petgate:archive:days';
 
-export function storeMark(n: number): string {
-  return `petgate:{${n}}:store`;
-}
+export const storeMark = (n: number): string => `petgate:{${n}}:store`;
 
 function tagged(id: string): string {
   if (id.length !== CUSTOMER_KEY_ID_LENGTH) return `{${id}}`;
   return `{${id.slice(0, CUSTOMER_ID_LENGTH)}}${id.slice(CUSTOMER_ID_LENGTH)}`;
 }
 
-export function customerName(id: string): string {
-  return `petgate:{${id}}:customer`;
-}
-
-export function keyName(id: string): string {
-  return `petgate:${tagged(id)}:key`;
-}
-
+export const customerName = (id: string): string => `petgate:{${id}}:customer`;
+export const keyName = (id: string): string => `petgate:${tagged(id)}:key`;
 /** Name of the hash of a key or customer. */
-export function accountName(id: string): string {
-  return isCustomer(id) ? customerName(id) : keyName(id);
-}
-
+export const accountName = (id: string): string => (isCustomer(id) ? customerName(id) : keyName(id));
 /** Name of the hash with the buckets of a key: its customer's, or its own. */
-export function payerName(keyId: string): string {
-  return accountName(payerOf(keyId));
-}
-
+export const payerName = (keyId: string): string => accountName(payerOf(keyId));
+export const historyName = (id: string): string => `petgate:${tagged(id)}:history`;
+export const eventsName = (id: string): string => `petgate:${tagged(id)}:events`;
+export const ledgerName = (id: string, day: number): string => `petgate:${tagged(id)}:usage:${day}`;
+export const settlementsName = (id: string, day: number): string => `petgate:${tagged(id)}:credits:${day}`;
+export const spoolName = (id: string, day: number): string => `petgate:${tagged(id)}:spool:${day}`;
 /** Written on the node of `key` before a WAIT; expires immediately. */
-export function waitName(key: string): string {
-  return `petgate:{${/\{([^{}]+)\}/.exec(key)?.[1] ?? key}}:wait`;
-}
-
-export function historyName(id: string): string {
-  return `petgate:${tagged(id)}:history`;
-}
-
-export function eventsName(id: string): string {
-  return `petgate:${tagged(id)}:events`;
-}
-
-export function ledgerName(id: string, day: number): string {
-  return `petgate:${tagged(id)}:usage:${day}`;
-}
-
-export function settlementsName(id: string, day: number): string {
-  return `petgate:${tagged(id)}:credits:${day}`;
-}
-
-export function spoolName(id: string, day: number): string {
-  return `petgate:${tagged(id)}:spool:${day}`;
-}
+export const waitName = (key: string): string => `petgate:{${/\{([^{}]+)\}/.exec(key)?.[1] ?? key}}:wait`;
 
 /**
  * Number of groups of addresses. Each group remembers a limited number of addresses (admit/plans.ts), so that no attack
@@ -144,11 +113,6 @@ export function subjectName(subject: Subject): string {
   return subject.kind === 'key' ? keyName(subject.id) : `petgate:{ip:${slotOf(subject.address) % GROUPS}}:states`;
 }
 
-/** Returns the number of the UTC day of a store time, ms. */
-export function dayNumber(atMs: number): number {
-  return Math.floor(atMs / DAY_MS);
-}
-
 /** Returns the number of a day written `2026-11-21`. */
 export function dayNumberOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / DAY_MS;
@@ -157,11 +121,6 @@ export function dayNumberOf(day: string): number {
 /** Returns the numbers from `first` to `last`; none if `last` is smaller. */
 export function dayNumbers(first: number, last: number): readonly number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
-}
-
-/** `2026-11-21` */
-export function dayName(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** Days in one field `archived-…` of a key (ledger/archived-days.ts). */
@@ -174,6 +133,4 @@ export const EXCESS = 'excess';
 export const ON_TOP = 'on top';
 
 /** Name of one count in a day's ledger. */
-export function usageField(plan: string, operation: string, count: string): string {
-  return `${plan}|${operation}|${count}`;
-}
+export const usageField = (plan: string, operation: string, count: string): string => `${plan}|${operation}|${count}`;

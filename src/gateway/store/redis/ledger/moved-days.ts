@@ -23,11 +23,8 @@ import { dayRows, storedRows } from './usage.js';
 const SENT_AT_ONCE = 32;
 
 const REMOVE = loadScript('ledger/remove');
-
 const SUBTRACT = loadScript('ledger/subtract');
-
 const MARK = loadScript('ledger/mark');
-
 const RESTORE = loadScript('ledger/restore', { MAX_DAYS });
 
 /** Returns the clock of the node that has the gateways' reports. Rejects with StoreUnavailable. */
@@ -46,28 +43,19 @@ export function ledgerStore(
 ): LedgerStore {
   const seconds = ((usageDays + 1) * 86_400).toString();
   /**
-   * Passes the rows to `work` in batches of keys (in a Cluster, of one key), with the name of each ledger followed by
-   * that of its key.
+   * Passes the rows to `work` in batches of keys (of one key in a Cluster, or if `isSingle`), with the name of each
+   * ledger followed by that of its key.
    */
   const each = async (
     day: string,
     rows: AsyncIterable<readonly UsageRow[]>,
-    atOnce: number,
+    isSingle: boolean,
     work: (names: readonly string[], keys: readonly KeyRows[]) => Promise<unknown>,
   ): Promise<void> => {
     for await (const keys of inGroups(rows, SENT_AT_ONCE)) {
-      const size = link.cluster ? 1 : atOnce;
-      const parts = Array.from({ length: Math.ceil(keys.length / size) }, (_, n) =>
-        keys.slice(n * size, (n + 1) * size),
-      );
-      await Promise.all(
-        parts.map((part) =>
-          work(
-            part.flatMap(([first]) => [ledgerName(first!.key, dayNumberOf(day)), keyName(first!.key)]),
-            part,
-          ),
-        ),
-      );
+      const parts = link.cluster || isSingle ? keys.map((its) => [its]) : [keys];
+      const namesOf = ([{ key }]: KeyRows): readonly string[] => [ledgerName(key, dayNumberOf(day)), keyName(key)];
+      await Promise.all(parts.map((part) => work(part.flatMap(namesOf), part)));
     }
   };
   return {
@@ -75,14 +63,14 @@ export function ledgerStore(
     rows: (names, part) => storedRows(link, names.map(dayNumberOf), part),
     day: (day) => dayRows(link, dayNumberOf(day)),
     remove: (day, rows) =>
-      each(day, rows, SENT_AT_ONCE, async (names, keys) => {
+      each(day, rows, false, async (names, keys) => {
         const answer = await link.run(REMOVE, names, keys.map(sumOf));
         for (const index of answer.toString().split(' ').filter(Boolean).map(Number))
           await link.run(SUBTRACT, names.slice(2 * index, 2 * index + 2), fieldsOf(keys[index]!));
       }),
-    mark: (day, rows, all) => each(day, rows, SENT_AT_ONCE, (names) => link.run(MARK, names, [all ? '1' : '0'])),
+    mark: (day, rows, all) => each(day, rows, false, (names) => link.run(MARK, names, [all ? '1' : '0'])),
     restore: (day, rows) =>
-      each(day, rows, 1, (names, [its = []]) => link.run(RESTORE, names, [seconds, ...fieldsOf(its)])),
+      each(day, rows, true, (names, [its = []]) => link.run(RESTORE, names, [seconds, ...fieldsOf(its)])),
     async ids() {
       const [id, also] = (await link.command('hmget', STORE, 'id', 'also')) as readonly (Buffer | null)[];
       return `${String(id)} ${also?.toString() ?? ''}`.split(' ').filter(Boolean);
@@ -163,14 +151,14 @@ function largest(here: ArchiveNote['days'], given: ArchiveNote['days']): Archive
 }
 
 /** Rows of one key. */
-type KeyRows = readonly UsageRow[];
+type KeyRows = readonly [UsageRow, ...UsageRow[]];
 
 function sumOf(rows: KeyRows): string {
   return rows.reduce((sum, row) => countsOf(row).reduce((part, [, count]) => part + count, sum), 0).toString();
 }
 
 /** Returns the fields and counts of a ledger with these rows. */
-export function fieldsOf(rows: KeyRows): readonly string[] {
+export function fieldsOf(rows: readonly UsageRow[]): readonly string[] {
   return rows.flatMap((row) =>
     countsOf(row).flatMap(([name, count]) =>
       count === 0 ? [] : [usageField(row.plan, row.operation, name), count.toString()],
@@ -185,11 +173,11 @@ function countsOf(row: UsageRow): readonly (readonly [name: string, count: numbe
 
 /** Groups rows by key; yields `size` keys at a time. */
 async function* inGroups(all: AsyncIterable<readonly UsageRow[]>, size: number): AsyncGenerator<readonly KeyRows[]> {
-  let keys: UsageRow[][] = [];
+  let keys: [UsageRow, ...UsageRow[]][] = [];
   for await (const rows of all) {
     for (const row of rows) {
       const last = keys.at(-1);
-      if (last?.[0]?.key === row.key) last.push(row);
+      if (last?.[0].key === row.key) last.push(row);
       else {
         if (keys.length === size) {
           yield keys;

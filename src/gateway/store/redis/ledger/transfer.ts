@@ -2,6 +2,7 @@ import { StoreUnavailable } from '../../../admission/port.js';
 import type { StoredRow, UsageRow } from '../../records/counts.js';
 import type { ArchivedRows, LedgerStore, LedgerTransfer } from '../../ledger.js';
 import { MAX_DAYS } from './active-days.js';
+import { groupBy } from '../../../../shared/group-by.js';
 import { archiveNote, fieldsOf } from './moved-days.js';
 import { storedRows } from './usage.js';
 import type { Link } from '../link/link.js';
@@ -38,14 +39,8 @@ export function ledgerTransferOf(link: Link, archive: LedgerStore, raise: Raise,
   };
 }
 
-/** @param archivedRows reads the archive; without it, days that need a comparison reject with StoreUnavailable */
-export function raiseOf(
-  link: Link,
-  {
-    usageDays,
-    archivedRows: archived,
-  }: { readonly usageDays: number; readonly archivedRows?: ArchivedRows | undefined },
-): Raise {
+/** @param archived reads the archive; without it, days that need a comparison reject with StoreUnavailable */
+export function raiseOf(link: Link, usageDays: number, archived: ArchivedRows | undefined): Raise {
   const seconds = ((usageDays + 1) * 86_400).toString();
   /** Raises the counts of one key and day, in one step. */
   const send = async ([{ key, day }]: Its, isOnTop: boolean, fields: readonly string[]): Promise<string> => {
@@ -57,14 +52,14 @@ export function raiseOf(
   const compare = async (ledgers: readonly Its[]): Promise<(its: Its) => Promise<string>> => {
     if (archived === undefined) throw new StoreUnavailable('days are archived, and the archive is not readable here');
     const days = ledgers.map(([first]) => first);
-    const there = byLedger(await archived(await archiveNote(link), days));
+    const there = groupBy(await archived(await archiveNote(link), days), nameOf);
     return (its) => {
       const own = there.get(nameOf(its[0])) ?? [];
       return send(its, !isOnTop(its), combined(its, own, isOnTop(its) ? 1 : -1));
     };
   };
   const raiseAll = async (rows: readonly StoredRow[]): Promise<number> => {
-    let [unsure, grown] = [[...byLedger(rows).values()], 0];
+    let [unsure, grown]: [readonly Its[], number] = [[...groupBy(rows, nameOf).values()], 0];
     const run = async (work: (its: Its) => Promise<string>): Promise<void> => {
       const rest: Its[] = [];
       for (let from = 0; from < unsure.length; from += RAISED_AT_ONCE) {
@@ -99,16 +94,6 @@ type Its = readonly [StoredRow, ...StoredRow[]];
 
 function nameOf({ key, day }: Pick<UsageRow, 'key' | 'day'>): string {
   return `${key} ${day}`;
-}
-
-function byLedger(rows: readonly StoredRow[]): ReadonlyMap<string, Its> {
-  const ledgers = new Map<string, [StoredRow, ...StoredRow[]]>();
-  for (const row of rows) {
-    const its = ledgers.get(nameOf(row));
-    if (its === undefined) ledgers.set(nameOf(row), [row]);
-    else its.push(row);
-  }
-  return ledgers;
 }
 
 /** Returns fields and counts of these rows with the archive's added (1), or without those that it has (-1). */

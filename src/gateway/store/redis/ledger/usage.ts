@@ -6,7 +6,8 @@ import { activeDays } from './active-days.js';
 import { chunksOf } from './archived-days.js';
 import { idsIn } from '../link/ids.js';
 import type { Link } from '../link/link.js';
-import { dayName, dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../keyspace/names.js';
+import { DAY_MS, dayOf } from '../../../../shared/utc-day.js';
+import { dayNumberOf, dayNumbers, EXCESS, KEY_INDEX, ledgerName, ON_TOP } from '../keyspace/names.js';
 import { loadScript } from '../link/script.js';
 
 /** Existing ledgers and names per script run, which keep Redis busy for about 0.1 ms. */
@@ -162,7 +163,7 @@ export function rowsIn(
   counts: Iterable<readonly [string, string]>,
   mayBeOnTop = true,
 ): readonly StoredRow[] {
-  const name = dayName(day);
+  const name = dayOf(day * DAY_MS);
   const found = new Map<string, Mutable<UsageRow>>();
   let isOnTop = false;
   for (const [field, count] of counts) {
@@ -175,13 +176,8 @@ export function rowsIn(
     let row = found.get(label);
     if (row === undefined) {
       const planEnd = label.indexOf('|');
-      row = {
-        key: keyId,
-        plan: label.slice(0, planEnd),
-        operation: label.slice(planEnd + 1),
-        day: name,
-        ...noCounts(),
-      };
+      const [plan, operation] = [label.slice(0, planEnd), label.slice(planEnd + 1)];
+      row = { key: keyId, plan, operation, day: name, ...noCounts() };
       found.set(label, row);
     }
     add(row, field.slice(countAt + 1), Number(count));

@@ -53,18 +53,21 @@ interface HealthParts {
  * A successful probe makes it answering. It begins silent.
  */
 export class NodeHealth {
+  /** The node's clock, as far as its responses show. */
+  storeClock = new StoreClock();
+  /** Whether it ever responded. */
+  wasReached = false;
+  /** Why it is not trusted; null while it is. */
+  distrust: string | null = null;
   readonly #parts: HealthParts;
   readonly #sent = new Bag<TimedCall>();
   #held: HeldCall[] = [];
   #state: 'answering' | 'silent' | 'away' | 'closed' = 'silent';
   #reason = NOT_YET;
-  #wasReached = false;
-  #distrust: string | null = null;
   /** Time of the last valid response, or of the first call after it. */
   #silentSinceMs: number;
-  #storeClock = new StoreClock();
   /** The last known clock; after a loss of the connection, another node may have taken the node's place. */
-  #lastClock = this.#storeClock;
+  #lastClock = this.storeClock;
   #isProbing = false;
   /** Ends the pause between two probes. */
   #pause: NodeJS.Timeout | undefined;
@@ -77,23 +80,13 @@ export class NodeHealth {
     queueMicrotask(() => void this.#probe());
   }
 
-  /** The node's clock, as far as its responses show. */
-  get storeClock(): StoreClock {
-    return this.#storeClock;
-  }
-
   /** What its clock shows at `ourMs`, or would show if it had not changed since the connection was lost. */
   storeMs(ourMs: number): number | undefined {
-    return this.#storeClock.at(ourMs) ?? this.#lastClock.at(ourMs);
+    return this.storeClock.at(ourMs) ?? this.#lastClock.at(ourMs);
   }
 
   get answers(): boolean {
     return this.#state === 'answering';
-  }
-
-  /** Whether it ever responded. */
-  get wasReached(): boolean {
-    return this.#wasReached;
   }
 
   /** Why it is unavailable; null while it is not. */
@@ -101,16 +94,11 @@ export class NodeHealth {
     return this.#state === 'away' ? this.#reason : null;
   }
 
-  /** Why it is not trusted; null while it is. */
-  get distrust(): string | null {
-    return this.#distrust;
-  }
-
   /** Marks the node as not trusted, though it responds: it is unavailable immediately, until a probe succeeds. */
   distrusted(reason: string): void {
     if (this.#state === 'closed') return;
-    const isNew = this.#state !== 'away' || this.#distrust === null;
-    this.#distrust = this.#reason = reason;
+    const isNew = this.#state !== 'away' || this.distrust === null;
+    this.distrust = this.#reason = reason;
     if (!isNew) return;
     this.#leave();
     this.#parts.clock.start();
@@ -151,7 +139,7 @@ export class NodeHealth {
   /** Notes a valid response that came in time. */
   answered(): void {
     this.#silentSinceMs = this.#parts.clock.nowMs;
-    if (this.#state === 'silent' && this.#storeClock.at(0) !== undefined) this.#back();
+    if (this.#state === 'silent' && this.storeClock.at(0) !== undefined) this.#back();
   }
 
   /** Notes that the node cannot serve or be reached. @param isLost whether its connection is lost */
@@ -160,8 +148,8 @@ export class NodeHealth {
     this.#reason = reason;
     // Another node with another clock may take its place.
     if (isLost) {
-      if (this.#storeClock.at(0) !== undefined) this.#lastClock = this.#storeClock;
-      this.#storeClock = new StoreClock();
+      if (this.storeClock.at(0) !== undefined) this.#lastClock = this.storeClock;
+      this.storeClock = new StoreClock();
     }
     if (this.#state === 'answering') this.#doubt(this.#parts.clock.nowMs);
   }
@@ -204,10 +192,10 @@ export class NodeHealth {
   }
 
   #back(): void {
-    this.#wasReached = true;
+    this.wasReached = true;
     const wasKnown = this.#state === 'silent';
     this.#state = 'answering';
-    this.#distrust = null;
+    this.distrust = null;
     this.#silentSinceMs = this.#parts.clock.nowMs;
     if (!wasKnown) this.#parts.changed(null);
     const held = this.#held;

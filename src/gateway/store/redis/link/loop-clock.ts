@@ -6,8 +6,8 @@ const TICK_MS = 20;
  * they are wanted.
  */
 export class LoopClock {
+  nowMs = 0;
   readonly #onTick: () => boolean;
-  #nowMs = 0;
   #tickedAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -17,13 +17,9 @@ export class LoopClock {
     this.#onTick = onTick;
   }
 
-  get nowMs(): number {
-    return this.#nowMs;
-  }
-
   /** The earliest `performance.now()` at which this clock can show `loopMs`. */
   earliest(loopMs: number): number {
-    return this.#tickedAtMs + loopMs - this.#nowMs;
+    return this.#tickedAtMs + loopMs - this.nowMs;
   }
 
   start(): void {
@@ -40,7 +36,7 @@ export class LoopClock {
   #tick(): void {
     const atMs = performance.now();
     // A late tick shows that the loop was blocked.
-    this.#nowMs += Math.min(atMs - this.#tickedAtMs, 2 * TICK_MS);
+    this.nowMs += Math.min(atMs - this.#tickedAtMs, 2 * TICK_MS);
     this.#tickedAtMs = atMs;
     // Timers run before sockets: first read the responses that are waiting.
     setImmediate(() => {

@@ -39,7 +39,8 @@ interface Listeners {
  * itself, to nodes with another clock and health.
  */
 export class Nodes {
-  #client: Client;
+  /** The connection of a single Redis; of a Cluster, the client that knows its nodes. */
+  client: Client;
   readonly #dialled = new Map<string, Redis>();
   /** Since when a node has had no slot, in ms of `performance.now()`. */
   readonly #idle = new Map<string, number>();
@@ -52,41 +53,36 @@ export class Nodes {
   #closed = false;
 
   constructor(client: Client, on: Listeners) {
-    this.#client = client;
+    this.client = client;
     this.#on = on;
     this.#listen(client);
     if (isCluster(client)) client.on('refresh', () => this.#letGo(client));
   }
 
-  /** The connection of a single Redis; of a Cluster, the client that knows its nodes. */
-  get client(): Client {
-    return this.#client;
-  }
-
   /** Returns the name of the node that has the slot of `key`; '' in a Cluster while none is known. */
   ownerOf(key: string): string {
-    return isCluster(this.#client) ? (this.#client.slots[slotOf(key)]?.[0] ?? '') : '';
+    return isCluster(this.client) ? (this.client.slots[slotOf(key)]?.[0] ?? '') : '';
   }
 
   /** Returns the names of all nodes that have slots. */
   masters(): readonly string[] {
-    return isCluster(this.#client) ? [...new Set(this.#client.slots.map(([name = '']) => name))] : [''];
+    return isCluster(this.client) ? [...new Set(this.client.slots.map(([name = '']) => name))] : [''];
   }
 
   /** Whether the owner of any slot is known. */
   get isMapped(): boolean {
-    return !isCluster(this.#client) || this.#client.slots.length > 0;
+    return !isCluster(this.client) || this.client.slots.length > 0;
   }
 
   /** Returns the connection to a node, dialing if needed; undefined after `close`, and for '' in a Cluster. */
   connectionTo(name: string): Redis | undefined {
     // Otherwise a late call would dial a connection that is never closed.
     if (this.#closed) return undefined;
-    if (!isCluster(this.#client)) return this.#client;
+    if (!isCluster(this.client)) return this.client;
     if (name === '') return undefined;
     const known = this.#dialled.get(name);
     if (known !== undefined) return known;
-    const connection = dialNode(this.#client, name);
+    const connection = dialNode(this.client, name);
     connection.on('error', this.#on.onError).on('close', () => this.#lost(name, connection));
     this.#dialled.set(name, connection);
     return connection;
@@ -142,9 +138,9 @@ export class Nodes {
   /** Asks the Cluster again who has which slot. */
   refresh(): void {
     const nowMs = performance.now();
-    if (!isCluster(this.#client) || nowMs - this.#refreshedMs < REFRESH_MS) return;
+    if (!isCluster(this.client) || nowMs - this.#refreshedMs < REFRESH_MS) return;
     this.#refreshedMs = nowMs;
-    this.#client.refreshSlotsCache();
+    this.client.refreshSlotsCache();
   }
 
   /** Notes that a probe of the node had a response. */
@@ -167,7 +163,7 @@ export class Nodes {
 
   close(): void {
     this.#closed = true;
-    this.#client.disconnect();
+    this.client.disconnect();
     for (const connection of [...this.#dialled.values(), ...this.#retired]) connection.disconnect();
   }
 
@@ -184,12 +180,12 @@ export class Nodes {
   }
 
   #redial(client: Client): void {
-    if (!this.#closed && client === this.#client) client.connect().catch(() => undefined);
+    if (!this.#closed && client === this.client) client.connect().catch(() => undefined);
   }
 
   #replace(name: string, connection: Redis): void {
-    if (isCluster(this.#client)) this.#dialled.delete(name);
-    else this.#listen((this.#client = connection.duplicate()));
+    if (isCluster(this.client)) this.#dialled.delete(name);
+    else this.#listen((this.client = connection.duplicate()));
     this.#retire(connection);
     this.#on.onLost(name);
   }
@@ -212,8 +208,8 @@ export class Nodes {
   }
 
   #moved(slot: number, to: string): void {
-    if (!isCluster(this.#client)) return;
-    this.#client.slots[slot] = [to];
+    if (!isCluster(this.client)) return;
+    this.client.slots[slot] = [to];
     this.refresh();
   }
 

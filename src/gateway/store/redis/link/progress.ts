@@ -18,7 +18,8 @@ interface KnownCounts extends Counted {
 /** How many changes each mark had counted when the store was last trusted; remembered with its ID. */
 export class StoreProgress {
   readonly #known: KnownStore;
-  #accepted = 0;
+  /** How often the store had been accepted. */
+  accepted = 0;
   #marks = new Map<string, KnownCounts>();
 
   constructor(known: KnownStore) {
@@ -26,17 +27,12 @@ export class StoreProgress {
     this.reload();
   }
 
-  /** How often the store had been accepted. */
-  get accepted(): number {
-    return this.#accepted;
-  }
-
   /** Reads what other processes of this machine have learned. */
   reload(): void {
     const { accepted, marks } = this.#known.progress();
-    if (accepted < this.#accepted) return;
-    if (accepted > this.#accepted) this.#marks.clear();
-    this.#accepted = accepted;
+    if (accepted < this.accepted) return;
+    if (accepted > this.accepted) this.#marks.clear();
+    this.accepted = accepted;
     for (const [mark, counted] of Object.entries(marks)) this.#raise(mark, counted);
   }
 
@@ -59,7 +55,7 @@ export class StoreProgress {
 
   /** Drops all counts, because an operator accepted the store as it was. */
   reset(accepted: number): void {
-    this.#accepted = accepted;
+    this.accepted = accepted;
     this.#marks.clear();
     this.#save();
   }
@@ -84,7 +80,7 @@ export class StoreProgress {
       this.reload();
       const marks: Record<string, Counted> = {};
       for (const [mark, { changes, restrictions }] of this.#marks) marks[mark] = { changes, restrictions };
-      this.#known.writeProgress({ accepted: this.#accepted, marks });
+      this.#known.writeProgress({ accepted: this.accepted, marks });
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error;
     }

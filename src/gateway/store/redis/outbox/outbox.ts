@@ -70,12 +70,8 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
     async list(state, cursor, count) {
       await pending.idle();
       const page = await pageOf(link, state === 'dead' ? EVENTS_DEAD : EVENTS_WAITING, state, cursor, count);
-      const entries = await Promise.all(page.map(({ id }) => readEntry(link, id)));
-      const last = page.length < count ? undefined : page.at(-1);
-      return {
-        entries: entries.filter((entry) => entry !== undefined),
-        cursor: last === undefined ? null : `${last.score} ${last.id}`,
-      };
+      const entries = await Promise.all(page.ids.map((id) => readEntry(link, id)));
+      return { entries: entries.filter((entry) => entry !== undefined), cursor: page.cursor };
     },
     async figures() {
       const now = nowMs();
@@ -104,11 +100,6 @@ export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'coll
   };
 }
 
-interface ListedEntry {
-  readonly id: string;
-  readonly score: string;
-}
-
 async function claim(link: Link, count: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const asked = [count, Math.round(leaseMs)].map(String);
   const ids = wordsOf(await link.run(CLAIM, [EVENTS_DUE, EVENTS_OPERATORS], asked));
@@ -126,17 +117,18 @@ async function forgetCopies(link: Link): Promise<void> {
   await Promise.all([EVENTS_COPIES, EVENTS_CUSTOMERS].map((set) => link.command('del', set)));
 }
 
-/** Members of a sorted set after a cursor, by score and name; those of one state, or all. */
+/** Members of a sorted set after a cursor, by score and name, and the next cursor; those of one state, or all. */
 export async function pageOf(
   link: Link,
   set: string,
   state: OutboxState | 'all',
   cursor: string | null,
   count: number,
-): Promise<readonly ListedEntry[]> {
+): Promise<{ readonly ids: readonly string[]; readonly cursor: string | null }> {
   const [score = '-1', last = ''] = cursor?.split(' ') ?? [];
   const words = wordsOf(await link.run(PAGE, [set], [score, last, count.toString(), state]));
-  return words.flatMap((id, n) => (n % 2 === 0 ? { id, score: words[n + 1]! } : []));
+  const ids = words.filter((_, n) => n % 2 === 0);
+  return { ids, cursor: ids.length < count ? null : `${words.at(-1)} ${ids.at(-1)}` };
 }
 
 function wordsOf(answer: Buffer): readonly string[] {

@@ -75,12 +75,8 @@ async function banPage<B>(
 ): Promise<BanPage<B>> {
   const from = cursor ?? `${Math.round(link.storeMs(BAN_INDEX[kind]))} `;
   const page = await pageOf(link, BAN_INDEX[kind], 'all', from, count);
-  const bans = await Promise.all(page.map(({ id }) => read(id)));
-  const last = page.length < count ? undefined : page.at(-1);
-  return {
-    bans: bans.filter((ban) => ban !== undefined),
-    cursor: last === undefined ? null : `${last.score} ${last.id}`,
-  };
+  const bans = await Promise.all(page.ids.map(read));
+  return { bans: bans.filter((ban) => ban !== undefined), cursor: page.cursor };
 }
 
 /**

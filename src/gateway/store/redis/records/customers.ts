@@ -1,4 +1,3 @@
-import type { Limit } from '../../../admission/bucket.js';
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
 import type { Raise } from '../ledger/transfer.js';
 import { idsIn } from '../link/ids.js';
@@ -7,6 +6,7 @@ import type { Replicas } from '../link/replicas.js';
 import { CORRECTED_CUSTOMERS, CUSTOMER_INDEX, customerName, KEY_INDEX } from '../keyspace/names.js';
 import { grantsText } from '../admit/grants.js';
 import { NO_LIMIT } from '../admit/codes.js';
+import { luaLimit } from '../admit/plans.js';
 import { recordStoreOn, type Overtaking } from '../../records/record-store.js';
 import type { RecordType } from './current.js';
 import { RedisRows } from './record-rows.js';
@@ -63,11 +63,9 @@ export function customerStore(
  */
 function termsText({ status, limits, grants = [], plan }: CustomerRecord): string {
   const flights = limits?.concurrency === undefined ? '' : `/${limits.concurrency}`;
-  const month = ownLimit(limits?.month).toString() + flights + (grants.length === 0 ? '' : `;${grantsText(grants)}`);
-  return [status, ownLimit(limits?.minute), ownLimit(limits?.day), month, plan].join(' ');
-}
-
-function ownLimit(limit: Limit | undefined): number {
-  if (limit === undefined) return NO_LIMIT;
-  return limit === 'unlimited' ? -1 : limit;
+  const more = flights + (grants.length === 0 ? '' : `;${grantsText(grants)}`);
+  const [minute, day, month] = [limits?.minute, limits?.day, limits?.month].map((limit) =>
+    limit === undefined ? NO_LIMIT : luaLimit(limit),
+  );
+  return `${status} ${minute} ${day} ${month}${more} ${plan}`;
 }

@@ -5,16 +5,18 @@ import type { KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import type { AuditEntry, StoredRecord } from '../../records/record.js';
 import type { Change, Commit, Decide, Replacement, Rows } from '../../records/record-store.js';
+import { groupBy } from '../../../../shared/group-by.js';
 import { untilUncontested } from '../../records/retry.js';
 import { packedWindows, packState } from '../../state.js';
 import { archivedFields, missingDays } from '../ledger/archived-days.js';
 import { markArchived } from '../ledger/moved-days.js';
 import type { Raise } from '../ledger/transfer.js';
 import { idsAfter, pageOf } from '../link/ids.js';
+import { dayNumber } from '../../../../shared/utc-day.js';
 import type { Link } from '../link/link.js';
 import type { Replicas } from '../link/replicas.js';
 import { loadScript } from '../link/script.js';
-import { dayNumber, dayNumberOf, dayNumbers, eventsName, historyName, STORE } from '../keyspace/names.js';
+import { dayNumberOf, dayNumbers, eventsName, historyName, STORE } from '../keyspace/names.js';
 import { pendingArgs, pendingField } from '../outbox/entries.js';
 import { noteBan } from './bans.js';
 import { announceChange, isRestricting } from './changes.js';
@@ -93,18 +95,14 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     await this.#putInIndex(changes.map(({ id }) => id));
     await this.#noteCorrected(changes.flatMap(({ id, hasCorrections }) => (hasCorrections ? [id] : [])));
     // Waits for each node's replicas once: that covers everything written there before.
-    const onNodes = new Map<string, number[]>();
-    for (const [n, { id }] of changes.entries()) {
-      const node = this.#link.nodeOf(this.#type.nameOf(id));
-      onNodes.set(node, [...(onNodes.get(node) ?? []), n]);
-    }
+    const onNodes = groupBy(changes.keys(), (n) => this.#link.nodeOf(this.#type.nameOf(changes[n]!.id)));
     const grown: boolean[] = [];
     const replaceOne = async (n: number): Promise<void> => {
       grown[n] = await this.#replaceOne(changes[n]!.id, changes[n]!.decide);
     };
     await Promise.all(
       [...onNodes.values()].map((its) =>
-        this.#replicas.confirmed(this.#type.nameOf(changes[its[0]!]!.id), () => Promise.all(its.map(replaceOne))),
+        this.#replicas.confirmed(this.#type.nameOf(changes[its[0]]!.id), () => Promise.all(its.map(replaceOne))),
       ),
     );
     return grown;

@@ -354,27 +354,21 @@ while k <= last do
             and newLevels[#windows - 2] >= math.ceil(balance * byte(warnAt) / 100)
           if crossesDay or crossesMonth or crossesBalance then
             local noteCrossings = include('note-crossings')
-            local payer, isAlso = owner or name
+            local crossed = {
+              crossesDay and { 'day', newDay, DAY_MS, dayLimit, floor(now / DAY_MS) },
+              crossesMonth and { 'month', newMonth, 1, monthLimit, thisMonth },
+              crossesBalance and { 'balance', newLevels[#windows - 2], 1, balance, 0 },
+            }
             notes = notes or {}
-            if crossesDay then
-              local before, began = newDay - cost * DAY_MS, floor(now / DAY_MS)
-              marks, isNoted = noteCrossings(
-                notes, marks, payer, warnAt, 'day', 1, before, newDay, DAY_MS, dayLimit, began, now, plan, name
-              )
-            end
-            if crossesMonth then
-              local before = newMonth - cost
-              marks, isAlso = noteCrossings(
-                notes, marks, payer, warnAt, 'month', 2, before, newMonth, 1, monthLimit, thisMonth, now, plan, name
-              )
-              isNoted = isNoted or isAlso
-            end
-            if crossesBalance then
-              local spent = newLevels[#windows - 2]
-              marks, isAlso = noteCrossings(
-                notes, marks, payer, warnAt, 'balance', 3, spent - cost, spent, 1, balance, 0, now, plan, name
-              )
-              isNoted = isNoted or isAlso
+            for n = 1, 3 do
+              if crossed[n] then
+                local window, used, parts, limit, began = spread(crossed[n])
+                local before, isAlso = used - cost * parts, false
+                marks, isAlso = noteCrossings(
+                  notes, marks, owner or name, warnAt, window, n, before, used, parts, limit, began, now, plan, name
+                )
+                isNoted = isNoted or isAlso
+              end
             end
           end
         end

@@ -1,5 +1,6 @@
 import { StoreUnavailable, type AdmissionRequest } from '../../../admission/port.js';
 import type { Verdict } from '../../../admission/verdict.js';
+import { groupBy } from '../../../../shared/group-by.js';
 import type { Link } from '../link/link.js';
 import { subjectName } from '../keyspace/names.js';
 import type { Eviction } from './eviction.js';
@@ -21,17 +22,12 @@ export async function confirmUnknown(
   verdicts: readonly (Verdict | undefined)[],
   failed?: StoreUnavailable,
 ): Promise<readonly Verdict[]> {
-  const nodes = new Map<string, { readonly name: string; readonly indices: number[] }>();
-  for (const [index, verdict] of verdicts.entries()) {
-    if (!isUnknown(verdict)) continue;
-    const name = subjectName(requests[index]!.subject);
-    const node = nodes.get(link.nodeOf(name));
-    if (node === undefined) nodes.set(link.nodeOf(name), { name, indices: [index] });
-    else node.indices.push(index);
-  }
+  const nameOf = (index: number): string => subjectName(requests[index]!.subject);
+  const unknown = [...verdicts.keys()].filter((index) => isUnknown(verdicts[index]));
   let error = failed;
   const doubted: number[] = [];
-  for (const { name, indices } of nodes.values()) {
+  for (const indices of groupBy(unknown, (index) => link.nodeOf(nameOf(index))).values()) {
+    const name = nameOf(indices[0]);
     await Promise.all([link.identify(name), eviction.vouch(name)]).catch((reason: unknown) => {
       if (!(reason instanceof StoreUnavailable)) throw reason;
       error ??= reason;

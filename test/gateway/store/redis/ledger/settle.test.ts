@@ -1,9 +1,8 @@
 import t from 'tap';
 import { createReporter } from '../../../../../src/gateway/store/settlements.js';
-import { DAY_MS } from '../../../../../src/shared/utc-day.js';
+import { DAY_MS, dayOf } from '../../../../../src/shared/utc-day.js';
 import { newKey, rowsOf } from '../../../../conformance/cast.js';
 import { redisEngineFor } from '../../../../conformance/redis-engine.js';
-import { dayName } from '../../../../../src/gateway/store/redis/keyspace/names.js';
 
 const DAYS = 30;
 const STARTS = 4;
@@ -24,7 +23,7 @@ t.test('what is remembered of credits ends with their day, however long a key ha
   const lengths = await Promise.all(names.map((name) => server.command('HLEN', name)));
   t.same(lengths, new Array(DAYS).fill(STARTS), 'one hash a day, with a field for each process that counted then');
   for (const name of names) t.ok(Number(await server.command('PTTL', name)) > DAY_MS, 'and an end');
-  const rows = await rowsOf(engine, dayName(today - DAYS + 1), dayName(today), id);
+  const rows = await rowsOf(engine, dayOf((today - DAYS + 1) * DAY_MS), dayOf(today * DAY_MS), id);
   t.same(
     rows.map(({ failed }) => failed),
     new Array(DAYS).fill(STARTS),
