@@ -2,7 +2,7 @@ import t from 'tap';
 import type { FailoverEngine } from '../../../../src/gateway/store/outage/engine.js';
 import { custom, dayName, newKey, rowsOf, type Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
-import { back, durableRedis, learnt, openGateway, unavailable } from './fixture.js';
+import { durableRedis, learnt, openGateway, outageBegins, outageEnds, unavailable } from './fixture.js';
 
 const DAY_MS = 86_400_000;
 const LIMIT = 5;
@@ -26,8 +26,7 @@ t.test("during an outage a gateway whose clock is a day ahead goes by the store'
   await learnt(first.engine, spent, other);
   // Its clock is noted before it reports.
   await until('it has reported', async () => (await server.command('HLEN', 'petgate:gateways:days')) === 1);
-  await server.kill();
-  await unavailable(first.engine);
+  await outageBegins(server, first.engine);
   t.equal(await ask(first.engine, spent), 'limited', 'a day that is spent stays spent');
   t.equal(await ask(first.engine, other), 'admitted');
   await first.engine.close();
@@ -35,8 +34,7 @@ t.test("during an outage a gateway whose clock is a day ahead goes by the store'
   const again = openGateway(t, server, { folder: first.folder });
   await unavailable(again.engine);
   t.equal(await ask(again.engine, other), 'admitted', 'also one that starts meanwhile');
-  await server.restart();
-  await back(again.engine);
+  await outageEnds(server, again.engine);
   const today = dayName(now());
   for (const [{ id }, requests] of [[spent, LIMIT] as const, [other, 3] as const]) {
     const rows = await rowsOf(again.engine, dayName(now() - DAY_MS), dayName(now() + 2 * DAY_MS), id);

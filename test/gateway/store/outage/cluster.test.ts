@@ -3,7 +3,7 @@ import { slotOf } from '../../../../src/gateway/store/redis/keyspace/slot.js';
 import { ask, newKey, standing, type Actor } from '../../../conformance/cast.js';
 import { startCluster } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { back, isUnavailable, learnt, ledgerOf, openGateway } from './fixture.js';
+import { back, isUnavailable, ledgerOf, openGateway, served } from './fixture.js';
 import { windowOf } from '../../admission/verdict.js';
 
 const BOUNDS = [5_461, 10_923, 16_384];
@@ -18,9 +18,7 @@ t.test('of a Cluster one master freezes: its keys are decided here, all others w
   const keys: Actor[] = [];
   // Twelve may all be on the other masters.
   while (keys.length < 12 || !keys.some((key) => masterOf(key) === 0)) keys.push(await newKey(engine, 'free'));
-  for (const key of keys)
-    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
-  await learnt(engine, ...keys);
+  await served(engine, ...keys);
   cluster.masters[0]!.freeze();
   await t.rejects(
     ask(

@@ -4,7 +4,7 @@ import t from 'tap';
 import { askMany, count, newKey } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
 import { tempFolder } from '../embedded/fixture.js';
-import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { back, durableRedis, learnt, ledgerOf, openGateway, outageBegins, unavailable } from './fixture.js';
 
 const AUTO = { gateways: 'auto' } as const;
 
@@ -45,8 +45,7 @@ t.test('a spool that was copied before it was empty comes home once', async (t) 
   const key = await newKey(first.engine, 'free');
   await askMany(first.engine, key, 1, Date.now());
   await learnt(first.engine, key);
-  await server.kill();
-  await unavailable(first.engine);
+  await outageBegins(server, first.engine);
   t.equal(count(await askMany(first.engine, key, 10, Date.now()), 'admitted'), 10);
   await first.engine.close();
   const folders = [first.folder, copyOf(t, first.folder)];

@@ -11,7 +11,7 @@ import { openEngine } from '../../../conformance/open.js';
 import type { SteeredEngine } from '../../../conformance/reference.js';
 import { startRedis, type RedisServer } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
-import { back, learnt, ledgerOf, openGateway, unavailable } from './fixture.js';
+import { back, learnt, ledgerOf, openGateway, outageBegins } from './fixture.js';
 
 async function exported(engine: AdmissionEngine): Promise<readonly string[]> {
   let text = '';
@@ -45,8 +45,7 @@ async function incident(
   let spent = await spend(0);
   await learnt(engine, ...keys);
   const file = await exported(engine);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   spent += await spend(1);
   await server.restart();
   spent += await spend(2);
@@ -77,15 +76,13 @@ t.test('Redis dies and comes back empty: what the outage counted and what the im
 
   // The same spool sends totals: what Redis acknowledged before it was lost is in the file already.
   const file = await exported(engine);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   await server.restart();
   await accepted(engine);
   await imported(engine, file);
   await askMany(engine, key, 1, Date.now());
   await learnt(engine, key);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   const [verdict] = await askMany(engine, key, 1, Date.now());
   t.equal(verdict?.outcome, 'limited');
   await server.restart();

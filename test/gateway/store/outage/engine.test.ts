@@ -18,14 +18,17 @@ import {
 import { checkDoors, doorActors } from '../../../conformance/doors.js';
 import { until } from '../../../servers/until.js';
 import {
-  unavailable,
-  back,
   DEADLINE_MS,
+  back,
   durableRedis,
   isUnavailable,
   learnt,
   ledgerOf,
   openGateway,
+  outageBegins,
+  outageEnds,
+  served,
+  startGateway,
 } from './fixture.js';
 import { createReporter } from '../../../../src/gateway/store/settlements.js';
 import { windowOf } from '../../admission/verdict.js';
@@ -35,21 +38,18 @@ const reportsOf = createReporter();
 const now = (): number => Date.now();
 
 t.test('while Redis is unavailable a key that was seen has its share of each limit, and no more', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server, { gateways: 3 });
+  const { server, engine } = await startGateway(t, { gateways: 3 });
   const key = await newKey(engine, 'pro');
   const own = await newKey(engine, 'enterprise', custom(7, 'unlimited'));
   for (const each of [key, own]) t.equal((await ask(engine, each, now(), { cost: 0 })).outcome, 'admitted');
   await learnt(engine, key, own);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   const verdicts = await askMany(engine, key, 120, now());
   t.equal(count(verdicts, 'admitted'), 100);
   const refused = limited(verdicts[110]!);
   t.same([windowOf(refused, 'minute').limit, windowOf(refused, 'day').limit, refused.violated], [100, 3_333, 'minute']);
   t.equal(count(await askMany(engine, own, 5, now()), 'admitted'), 2, 'of limits on the key itself too');
-  await server.restart();
-  await back(engine);
+  await outageEnds(server, engine);
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 100);
   t.match(await ledgerOf(engine, key), { requests: 100, limited: 20, banned: 0 });
   t.equal(
@@ -65,12 +65,10 @@ t.test('while Redis is unavailable a key that was seen has its share of each lim
 });
 
 t.test('while Redis is unavailable the door asks for bans, limits and scopes as it does otherwise', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const actors = await doorActors(engine);
   await learnt(engine, ...actors.keys.map(({ actor }) => actor));
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   await askMany(engine, actors.address, 16, now());
   await checkDoors(t, engine, actors);
 });
@@ -79,13 +77,11 @@ t.test(
   'a key nobody saw here is refused as undecided, so is a secret nobody knows of a known one, which may be ' +
     'newer, and addresses have their share',
   async (t) => {
-    const server = await durableRedis(t);
-    const { engine } = openGateway(t, server, { gateways: 2 });
+    const { server, engine } = await startGateway(t, { gateways: 2 });
     const [known, unseen] = [await newKey(engine, 'free'), await newKey(engine, 'free')];
     await ask(engine, known, now());
     await learnt(engine, known);
-    await server.kill();
-    await unavailable(engine);
+    await outageBegins(server, engine);
     const wrong = { kind: 'key', id: known.id, secretHash: 'another' } as const;
     const error: unknown = await engine
       .admit([requestOf(known.subject, now()), requestOf(unseen.subject, now()), requestOf(wrong, now())])
@@ -112,13 +108,11 @@ t.test(
 );
 
 t.test('a limit of which a gateway has no whole token is not granted here', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server, { gateways: 2 });
+  const { server, engine } = await startGateway(t, { gateways: 2 });
   const key = await newKey(engine, 'strict');
   await ask(engine, key, now(), { cost: 0 });
   await learnt(engine, key);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   await t.rejects(ask(engine, key, now()), { name: 'StoreUnavailable' });
 });
 
@@ -139,8 +133,7 @@ t.test('a key revoked or changed by another gateway is not good from its copy', 
   await startBan(there, kept, now() + 600_000);
   await change(there, kept, {});
   await learnt(here, revoked, scoped, limitedTo, kept);
-  await server.kill();
-  await unavailable(here);
+  await outageBegins(server, here);
   t.match(await ask(here, revoked, now()), { outcome: 'unknown_key', reason: 'revoked' });
   t.match(await ask(here, scoped, now(), { scope: 'pets:write' }), { outcome: 'admitted', inScope: false });
   t.equal(windowOf(standing(await ask(here, limitedTo, now())), 'minute').limit, 3);
@@ -148,14 +141,12 @@ t.test('a key revoked or changed by another gateway is not good from its copy', 
 });
 
 t.test('what was spent and the ban in force when Redis went away hold on here', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server, { gateways: 2 });
+  const { server, engine } = await startGateway(t, { gateways: 2 });
   const [spent, locked] = [await newKey(engine, 'free'), await newKey(engine, 'strict', { plan: 'free' })];
   await askMany(engine, spent, 50, now());
   await askMany(engine, locked, 60 + 30, now());
   await learnt(engine, spent, locked);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   const verdicts = await askMany(engine, spent, 20, now());
   t.equal(count(verdicts, 'admitted'), 5, 'half of the ten that were left');
   t.equal(windowOf(limited(verdicts[19]!), 'minute').limit, 30);
@@ -163,17 +154,14 @@ t.test('what was spent and the ban in force when Redis went away hold on here', 
 });
 
 t.test('a day that is spent is spent when Redis is back, over several outages', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'enterprise', custom('unlimited', 100));
   let admitted = count(await askMany(engine, key, 30, now()), 'admitted');
   await learnt(engine, key);
   for (const asked of [20, 20]) {
-    await server.kill();
-    await unavailable(engine);
+    await outageBegins(server, engine);
     admitted += count(await askMany(engine, key, asked, now()), 'admitted');
-    await server.restart();
-    await back(engine);
+    await outageEnds(server, engine);
     admitted += count(await askMany(engine, key, 5, now()), 'admitted');
   }
   t.equal(admitted, 80);
@@ -183,16 +171,12 @@ t.test('a day that is spent is spent when Redis is back, over several outages', 
 });
 
 t.test('the first request that Redis decides again finds the day as spent as it is', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const keys = await Promise.all(
     Array.from({ length: 20 }, () => newKey(engine, 'enterprise', custom('unlimited', 20))),
   );
-  for (const key of keys)
-    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
-  await learnt(engine, ...keys);
-  await server.kill();
-  await unavailable(engine);
+  await served(engine, ...keys);
+  await outageBegins(server, engine);
   for (const key of keys) t.equal(count(await askMany(engine, key, 25, now()), 'admitted'), 20);
   await server.restart();
   while (isUnavailable(engine)) await new Promise((resolve) => setImmediate(resolve));
@@ -201,8 +185,7 @@ t.test('the first request that Redis decides again finds the day as spent as it 
 });
 
 t.test('frozen: what waited for an answer is refused, whatever comes after is decided here at once', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'pro');
   t.equal(count(await askMany(engine, key, 10, now()), 'admitted'), 10);
   await learnt(engine, key);
@@ -249,8 +232,7 @@ t.test(
     await again.engine.close();
     const third = openGateway(t, server, { gateways: 'auto', folder: first.folder });
     await third.engine.check();
-    await server.restart();
-    await back(third.engine);
+    await outageEnds(server, third.engine);
     await until(
       'all is in the ledger, though another process counted it',
       async () => (await ledgerOf(third.engine, key)).requests === 30,
@@ -260,13 +242,11 @@ t.test(
 );
 
 t.test('a copy that is older than a day is none', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'free');
   await ask(engine, key, now(), { cost: 0 });
   await learnt(engine, key);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   t.equal((await ask(engine, key, now())).outcome, 'admitted');
   const { now: clock } = Date;
   t.teardown(() => (Date.now = clock));

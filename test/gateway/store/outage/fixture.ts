@@ -3,8 +3,8 @@ import { openFailoverEngine } from '../../../../src/gateway/store/outage/engine.
 import type { FailoverEngine, FailoverOptions } from '../../../../src/gateway/store/outage/engine.js';
 import { openRedisEngine, type RedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import type { AdmissionEngine } from '../../../../src/gateway/store/port.js';
-import { COUNTS, type UsageCounts } from '../../../../src/gateway/store/records/counts.js';
-import { dayName, PLANS, rowsOf, type Actor } from '../../../conformance/cast.js';
+import { addCounts, noCounts, type UsageCounts } from '../../../../src/gateway/store/records/counts.js';
+import { ask, dayName, PLANS, rowsOf, type Actor } from '../../../conformance/cast.js';
 import { startRedis, type RedisServer } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { tempFolder } from '../embedded/fixture.js';
@@ -61,10 +61,38 @@ export function openGateway(
   return { engine, redis, folder };
 }
 
+/** A Redis that keeps all it acknowledged, and one gateway's engine on it. */
+export async function startGateway(
+  t: Test,
+  options: Partial<FailoverOptions> = {},
+): Promise<Gateway & { readonly server: RedisServer }> {
+  const server = await durableRedis(t);
+  return { server, ...openGateway(t, server, options) };
+}
+
+/** Kills Redis; resolves once the engine decides by itself. */
+export async function outageBegins(server: RedisServer, engine: FailoverEngine): Promise<void> {
+  await server.kill();
+  await unavailable(engine);
+}
+
+/** Starts Redis again; resolves once it decides, with the counts of the outage. */
+export async function outageEnds(server: RedisServer, engine: FailoverEngine): Promise<void> {
+  await server.restart();
+  await back(engine);
+}
+
 /** Waits until every key has a copy as it was last written: it is good then while Redis is unavailable. */
 export async function learnt(engine: FailoverEngine, ...keys: readonly Actor[]): Promise<void> {
   for (const { id, record } of keys)
     await until(`key ${id} is copied`, () => engine.cached(id)?.record.version === record.version);
+}
+
+/** Waits until Redis serves every key, and then as `learnt` does. */
+export async function served(engine: FailoverEngine, ...keys: readonly Actor[]): Promise<void> {
+  for (const key of keys)
+    await until('it is served', async () => (await ask(engine, key, Date.now(), { cost: 0 })).outcome === 'admitted');
+  await learnt(engine, ...keys);
 }
 
 export function isUnavailable(engine: FailoverEngine): boolean {
@@ -83,7 +111,7 @@ export async function back(engine: FailoverEngine): Promise<void> {
 /** The sum of what a ledger has of a key, yesterday and today. */
 export async function ledgerOf(engine: Pick<AdmissionEngine, 'usage'>, { id }: Actor): Promise<UsageCounts> {
   const rows = await rowsOf(engine as AdmissionEngine, dayName(Date.now() - 86_400_000), dayName(Date.now()), id);
-  const sum = { requests: 0, units: 0, returned: 0, limited: 0, banned: 0, failed: 0 };
-  for (const row of rows) for (const name of COUNTS) sum[name] += row[name];
+  const sum = noCounts();
+  for (const row of rows) addCounts(sum, row);
   return sum;
 }

@@ -6,7 +6,7 @@ import { createReporter } from '../../../../src/gateway/store/settlements.js';
 import { ask, newKey, standing, type Actor } from '../../../conformance/cast.js';
 import { LIST } from '../../../conformance/names.js';
 import { until } from '../../../servers/until.js';
-import { back, durableRedis, learnt, ledgerOf, openGateway, unavailable } from './fixture.js';
+import { learnt, ledgerOf, outageBegins, outageEnds, startGateway } from './fixture.js';
 
 const reportsOf = createReporter();
 const HOLD = 50;
@@ -38,14 +38,12 @@ for (const [held, settled] of [
   t.test(
     `what ${held} held and ${settled} settles costs what its response cost, on the bill and of the day`,
     async (t) => {
-      const server = await durableRedis(t);
-      const { engine } = openGateway(t, server);
+      const { server, engine } = await startGateway(t);
       const key = await newKey(engine, 'pro');
       await ask(engine, key, Date.now(), { cost: 0 });
       await learnt(engine, key);
       let verdict = held === 'Redis' ? await hold(engine, key) : undefined;
-      await server.kill();
-      await unavailable(engine);
+      await outageBegins(server, engine);
       verdict ??= await hold(engine, key);
       t.equal(verdict.local, held === 'here' ? true : undefined);
       if (settled === 'here') {
@@ -54,8 +52,7 @@ for (const [held, settled] of [
         const [, after] = await left(engine, key);
         t.equal(after! - before!, held === 'here' ? 30 : 0, 'a share gets back only what it gave');
       }
-      await server.restart();
-      await back(engine);
+      await outageEnds(server, engine);
       if (settled === 'Redis') await settle(engine, verdict);
       await until('all of it is in the ledger', async () => (await ledgerOf(engine, key)).returned === 30);
       t.match(await ledgerOf(engine, key), { requests: 1, units: 50, returned: 30 });

@@ -1,10 +1,9 @@
 import t from 'tap';
 import { ask, change, newKey } from '../../../conformance/cast.js';
-import { durableRedis, isUnavailable, learnt, openGateway } from './fixture.js';
+import { durableRedis, isUnavailable, learnt, openGateway, startGateway } from './fixture.js';
 
 t.test('a key that is good here and gone in Redis is neither good nor unknown', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'free');
   const nowMs = Date.now();
   t.equal((await ask(engine, key, nowMs)).outcome, 'admitted');
@@ -26,8 +25,7 @@ t.test('a secret that was taken from a key is unknown at once', async (t) => {
 });
 
 t.test('of a Redis that was emptied the first request is decided here', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'free');
   t.equal((await ask(engine, key, Date.now())).outcome, 'admitted');
   await learnt(engine, key);

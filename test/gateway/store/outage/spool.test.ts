@@ -16,27 +16,24 @@ import {
   standing,
 } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
+import { noCounts } from '../../../../src/gateway/store/records/counts.js';
 import { toldOf } from '../../../conformance/told.js';
 import { until } from '../../../servers/until.js';
-import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { back, learnt, ledgerOf, openGateway, outageBegins, outageEnds, served, startGateway } from './fixture.js';
 import { startReplayer } from './replayers.js';
 import { byName, windowOf } from '../../admission/verdict.js';
 
 const now = (): number => Date.now();
 
 t.test('a process dies again and again of bringing its spool home: every count arrives once', async (t) => {
-  const server = await durableRedis(t);
-  const { engine, folder } = openGateway(t, server);
+  const { server, engine, folder } = await startGateway(t);
   const keys: Actor[] = [];
   while (keys.length < 40) keys.push(await newKey(engine, 'pro'));
-  for (const key of keys)
-    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
-  await learnt(engine, ...keys);
+  await served(engine, ...keys);
   const expected = new Map(keys.map(({ id }) => [id, 0]));
   let gateway = engine;
   for (let round = 0; round < 3; round += 1) {
-    await server.kill();
-    await unavailable(gateway);
+    await outageBegins(server, gateway);
     for (const [n, key] of keys.entries()) {
       await askMany(gateway, key, (n % 7) + 1, now());
       await ask(gateway, key, now(), { operation: 'createPet' });
@@ -61,23 +58,12 @@ t.test('a process dies again and again of bringing its spool home: every count a
 });
 
 t.test('what was taken is not taken again, not even by a store that forgot what was acknowledged', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const [key, greedy] = [await newKey(engine, 'free'), await newKey(engine, 'drip')];
   const take = async (spool: string, requests: number, id: string, plan = 'free'): Promise<void> => {
     const redis = openGateway(t, server).redis;
-    const row = {
-      key: id,
-      plan,
-      operation: 'listPets',
-      day: new Date().toISOString().slice(0, 10),
-      requests,
-      units: requests,
-      returned: 0,
-      limited: 2,
-      banned: 1,
-      failed: 1,
-    };
+    const counts = { requests, units: requests, returned: 0, limited: 2, banned: 1, failed: 1 };
+    const row = { key: id, plan, operation: 'listPets', day: dayName(now()), ...counts };
     for (let n = 0; n < 3; n += 1)
       await redis.fleet.take(spool, { keyId: id, terms: termsOf(PLANS, plan, null), rows: [row] });
   };
@@ -93,29 +79,22 @@ t.test('what was taken is not taken again, not even by a store that forgot what 
 });
 
 t.test('a clock that is ahead while they are sent: nothing is forgotten here that Redis still remembers', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'pro');
   const { now: clock } = Date;
   t.teardown(() => (Date.now = clock));
-  const served = async (): Promise<void> => {
-    await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
-    await learnt(engine, key);
-  };
   const outage = async (requests: number, aheadMs: number): Promise<void> => {
-    await server.kill();
-    await unavailable(engine);
+    await outageBegins(server, engine);
     t.equal(count(await askMany(engine, key, requests, now()), 'admitted'), requests);
     Date.now = () => clock() + aheadMs;
-    await server.restart();
-    await back(engine);
+    await outageEnds(server, engine);
     Date.now = clock;
   };
-  await served();
+  await served(engine, key);
   await outage(5, 41 * DAY_MS);
   // What is cached of it may have aged meanwhile.
   await change(engine, key, { name: 'other' });
-  await served();
+  await served(engine, key);
   await outage(3, 0);
   t.equal((await ledgerOf(engine, key)).requests, 8);
 });
@@ -123,31 +102,16 @@ t.test('a clock that is ahead while they are sent: nothing is forgotten here tha
 t.test(
   'greedy: what was spent while Redis was unavailable is owed, however long the bucket was left alone before',
   async (t) => {
-    const server = await durableRedis(t);
-    const { engine, redis } = openGateway(t, server);
+    const { engine, redis } = await startGateway(t);
     const [idle, debtor, late] = [
       await newKey(engine, 'drip'),
       await newKey(engine, 'trickle'),
       await newKey(engine, 'drip'),
     ];
     const take = (id: string, plan: string, requests: number, atMs: number): Promise<void> => {
-      const row = {
-        key: id,
-        plan,
-        operation: 'listPets',
-        day: dayName(atMs),
-        requests,
-        units: requests,
-        returned: 0,
-        limited: 0,
-        banned: 0,
-        failed: 0,
-      };
-      return redis.fleet.take('spool', {
-        keyId: id,
-        terms: termsOf(PLANS, plan, null),
-        rows: [row],
-      });
+      const counts = { ...noCounts(), requests, units: requests };
+      const row = { key: id, plan, operation: 'listPets', day: dayName(atMs), ...counts };
+      return redis.fleet.take('spool', { keyId: id, terms: termsOf(PLANS, plan, null), rows: [row] });
     };
     await ask(redis, idle, now() - 20 * 3_600_000);
     await take(idle.id, 'drip', 500, now());
@@ -165,24 +129,19 @@ t.test(
 );
 
 t.test('more than the day has leaves it empty until it turns', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'enterprise', custom('unlimited', 50));
-  await until('it is served', async () => (await ask(engine, key, now(), { cost: 0 })).outcome === 'admitted');
-  await learnt(engine, key);
-  await server.kill();
-  await unavailable(engine);
+  await served(engine, key);
+  await outageBegins(server, engine);
   await askMany(engine, key, 50, now());
-  await server.restart();
-  await back(engine);
+  await outageEnds(server, engine);
   await change(engine, key, custom('unlimited', 40));
   const verdict = standing(await ask(engine, key, now()));
   t.match(byName(verdict), { outcome: 'limited', violated: 'day', windows: { day: { remaining: 0 } } });
 });
 
 t.test('what is crossed while Redis is unavailable is told when it has the counts, once', async (t) => {
-  const server = await durableRedis(t);
-  const { engine, redis } = openGateway(t, server);
+  const { server, engine, redis } = await startGateway(t);
   const key = await newKey(engine, 'enterprise', { limits: { minute: 100, day: 10, month: 20 } });
   const { id: customer } = await newCustomer(engine, 'calm');
   const own = await keyOf(engine, customer);
@@ -191,12 +150,10 @@ t.test('what is crossed while Redis is unavailable is told when it has the count
   await askMany(engine, key, 4, now());
   t.same(await toldOf(engine, key.id), []);
   await learnt(engine, key, own);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   t.equal(count(await askMany(engine, key, 5, now()), 'admitted'), 5);
   t.equal(count(await askMany(engine, own, 3, now()), 'admitted'), 3);
-  await server.restart();
-  await back(engine);
+  await outageEnds(server, engine);
   const crossed = async (subject: string): Promise<readonly string[]> =>
     (await toldOf(engine, subject)).map(({ data: { window, threshold, used } }) => `${window} ${threshold} ${used}`);
   await until('it is told', async () => (await crossed(key.id)).length === 2 && (await crossed(customer)).length === 1);

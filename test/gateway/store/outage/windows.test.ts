@@ -6,7 +6,7 @@ import { EVERY_OPERATION, operationTerms } from '../../../../src/gateway/admissi
 import { ask, askMany, change, count, limited, newKey, PLANS, requestOf, standing } from '../../../conformance/cast.js';
 import type { Actor } from '../../../conformance/cast.js';
 import { until } from '../../../servers/until.js';
-import { unavailable, back, durableRedis, learnt, ledgerOf, openGateway } from './fixture.js';
+import { learnt, ledgerOf, outageBegins, outageEnds, startGateway } from './fixture.js';
 
 const now = (): number => Date.now();
 const createPet = { operation: 'createPet' };
@@ -18,52 +18,44 @@ async function leftOf(engine: AdmissionEngine, key: Actor): Promise<Readonly<Rec
 }
 
 t.test('every window is shared, near what Redis last showed, and what was spent here comes home', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server, { gateways: 2 });
+  const { server, engine } = await startGateway(t, { gateways: 2 });
   const key = await newKey(engine, 'priced');
   t.equal((await ask(engine, key, now(), createPet)).outcome, 'admitted');
   t.match(await leftOf(engine, key), { day: 195, month: 995, 'createPet-day': 25 });
   // The last that Redis shows is about another operation.
   await ask(engine, key, now());
   await learnt(engine, key);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   const writes = await askMany(engine, key, 3, now(), createPet);
   t.equal(count(writes, 'admitted'), 1, 'half of the ten units a minute that were left');
   t.match(limited(writes[2]!), { violated: 'createPet-minute', cost: 5 });
   t.equal(count(await askMany(engine, key, 3, now()), 'admitted'), 3);
   t.match(await leftOf(engine, key), { month: 497 - 8, 'createPet-day': 12 - 5 });
-  await server.restart();
-  await back(engine);
+  await outageEnds(server, engine);
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 6);
   t.match(await ledgerOf(engine, key), { requests: 6, units: 14, returned: 0, limited: 2 });
   t.match(await leftOf(engine, key), { day: 200 - 14, month: 1_000 - 14, 'createPet-day': 30 - 10 });
 });
 
 t.test('a month counts what was spent here too, also on a plan without one', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server);
+  const { server, engine } = await startGateway(t);
   const key = await newKey(engine, 'free');
   await askMany(engine, key, 2, now());
   await learnt(engine, key);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   t.equal(count(await askMany(engine, key, 5, now(), { cost: 2 }), 'admitted'), 5);
-  await server.restart();
-  await back(engine);
+  await outageEnds(server, engine);
   await until('all is in the ledger', async () => (await ledgerOf(engine, key)).requests === 7);
   await change(engine, key, { plan: 'monthly' });
   t.match(await leftOf(engine, key), { month: 20 - 12 });
 });
 
 t.test('what costs more than a share can not be decided here', async (t) => {
-  const server = await durableRedis(t);
-  const { engine } = openGateway(t, server, { gateways: 16 });
+  const { server, engine } = await startGateway(t, { gateways: 16 });
   const key = await newKey(engine, 'priced');
   await ask(engine, key, now());
   await learnt(engine, key);
-  await server.kill();
-  await unavailable(engine);
+  await outageBegins(server, engine);
   const requests = [requestOf(key.subject, now(), createPet), requestOf(key.subject, now())];
   const error: unknown = await engine.admit(requests).catch((reason: unknown) => reason);
   if (!(error instanceof StoreUnavailable)) throw new Error('expected StoreUnavailable');
@@ -77,8 +69,7 @@ t.test('what costs more than a share can not be decided here', async (t) => {
 
 for (const operation of ['createPet', 'GET /d/{d} "é|\\']) {
   t.test(`a spool is taken once: units, and the windows of day and month (${operation})`, async (t) => {
-    const server = await durableRedis(t);
-    const { redis, engine } = openGateway(t, server);
+    const { redis, engine } = await startGateway(t);
     const plans = new Map(PLANS);
     plans.set('priced', {
       ...PLANS.get('priced')!,
