@@ -5,7 +5,7 @@ import type { Admitted, Credential, Identified, ExchangeLog, Slot, RouteRequirem
 import { isRefusal, limitReached, REFUSALS, withHeaders, withMessage, type Refusal } from '../refusal.js';
 import type { Admission } from './batch.js';
 import { Challenges } from './challenges.js';
-import { StoreUnavailable, type Late } from './port.js';
+import { StoreUnavailable, type AdmissionRequest, type Late } from './port.js';
 import type { StandingVerdict, Verdict } from './verdict.js';
 
 /** Called with every verdict that charged a request or refused it. */
@@ -62,14 +62,8 @@ export function createAdmit(
 
   const admitAddress = async (exchange: Identified, slot: Slot | null): Promise<Admitted | Refusal> => {
     const { requirements, credential, logEntry } = exchange;
-    const subject = { kind: 'address', address: exchange.addressBucket } as const;
-    const request = {
-      subject,
-      operation: requirements.operation,
-      scope: null,
-      cost: requirements.secured ? 1 : requirements.cost,
-    } as const;
-    const verdict = note(logEntry, await admission.admit(request), onVerdict);
+    const cost = requirements.secured ? 1 : requirements.cost;
+    const verdict = note(logEntry, await admission.admit(requestOf(exchange, cost)), onVerdict);
     if (!requirements.secured && verdict.outcome !== 'unknown_key') return pass(exchange, verdict, onVerdict, slot);
     if (verdict.outcome === 'limited') return limitReached(verdict.violated);
     if (verdict.outcome === 'banned') return REFUSALS.address_banned;
@@ -83,10 +77,8 @@ export function createAdmit(
     const { logEntry } = exchange;
     logEntry.credential = exchange.credential;
     const mayStay = await free.take(exchange.addressBucket);
-    const subject = { kind: 'address', address: exchange.addressBucket } as const;
-    const { operation } = exchange.requirements;
     try {
-      note(logEntry, await admission.admit({ subject, operation, scope: null, cost: 0 }), onVerdict);
+      note(logEntry, await admission.admit(requestOf(exchange, 0)), onVerdict);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
     }
@@ -124,6 +116,14 @@ export function createAdmit(
       logEntry.admissionMs = performance.now() - requestedMs;
     }
   };
+}
+
+/** Returns what an exchange asks for its address. */
+function requestOf(
+  { addressBucket: address, requirements: { operation } }: Identified,
+  cost: number,
+): AdmissionRequest {
+  return { subject: { kind: 'address', address }, operation, scope: null, cost };
 }
 
 /** Returns the 401 for a caller without a valid key, by what was wrong with it. */

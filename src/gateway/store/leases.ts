@@ -10,11 +10,7 @@ export interface LeaseTracker {
 }
 
 /** Renews the leases of this process's requests in flight. Without that, a lease ends by itself. */
-export function trackLeases(
-  engine: Pick<ServingEngine, 'renew'>,
-  onError: (error: unknown) => void,
-  everyMs = RENEWED_MS,
-): LeaseTracker {
+export function trackLeases(engine: Pick<ServingEngine, 'renew'>, onError: (error: unknown) => void): LeaseTracker {
   const leases = new Map<string, Lease>();
   const nameOf = ({ keyId, id, isLocal }: Lease): string => `${keyId} ${id} ${isLocal}`;
   const renew = async (): Promise<void> => {
@@ -23,7 +19,7 @@ export function trackLeases(
   return {
     began: (lease) => void leases.set(nameOf(lease), lease),
     ended: (lease) => void leases.delete(nameOf(lease)),
-    stop: repeat(everyMs, renew, (error) => {
+    stop: repeat(RENEWED_MS, renew, (error) => {
       if (!(error instanceof StoreUnavailable)) onError(error);
     }),
   };

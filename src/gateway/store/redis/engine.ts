@@ -25,7 +25,7 @@ import type { Overtaking } from '../records/record-store.js';
 import { Replicas, type ReplicaOptions } from './link/replicas.js';
 import { sessionSecret } from './records/session-secret.js';
 import { tokenStore } from './records/tokens.js';
-import { Eviction } from './trust/eviction.js';
+import { evictionOf } from './trust/eviction.js';
 import { parseRedisUrl } from './link/url.js';
 import { ledgerStore } from './ledger/moved-days.js';
 import { ledgerTransferOf, raiseOf } from './ledger/transfer.js';
@@ -98,7 +98,7 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
   const { known = knownStoreInMemory(), environment = null, log } = options;
   const probe = (): Probe => probeOf(edition);
   const link = new Link(connect(parseRedisUrl(url), deadlineMs), { deadlineMs, probe, known, environment, log });
-  const eviction = new Eviction(link, options.eviction === 'accept', options.log);
+  const eviction = evictionOf(link, options.eviction === 'accept', log);
   const replicas = new Replicas(link, options.replicas ?? { replicas: 'auto', waitMs: 1_000 });
   const pending = new PendingEvents(link, replicas, deadlineMs);
   const inForce = (plans: Plans) => editionOf(plans, usageDays, options.events === true, (ids) => pending.add(ids));
@@ -143,8 +143,8 @@ export function openRedisEngine(options: RedisEngineOptions): RedisEngine {
     trust: {
       replaced: () => link.healths.distrust,
       accept: (isForced = false) => link.accept(isForced),
-      evicts: () => eviction.reason,
-      evictedKeys: () => eviction.evictedKeys,
+      evicts: () => eviction.evicts(),
+      evictedKeys: () => eviction.evictedKeys(),
     },
     nowMs: () => link.healths.storeMs(performance.now()),
     restored: restoredOf(link, options),

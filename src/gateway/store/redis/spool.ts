@@ -11,7 +11,6 @@ import { dayNumberOf, historyName, keyName, ledgerName, payerName, spoolName } f
 import { loadScript } from './link/script.js';
 
 const TAKE = loadScript('ledger/take-spool', { MAX_BALANCE, MAX_DAYS });
-
 const TAKE_BAN = loadScript('ledger/take-ban');
 
 /** One key's counts in a spool, absolute. */

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { noCounts } from '../../../../src/gateway/store/records/counts.js';
 import type { Verdict } from '../../../../src/gateway/admission/verdict.js';
 import { VersionConflict } from '../../../../src/gateway/store/records/conflicts.js';
 import {
@@ -89,29 +90,10 @@ t.test('every refusal and failure stands in the ledger, looking and addresses le
     ]),
   );
   t.strictSame(await ledgerOf(engine), [
+    { ...noCounts(), key: 'k', plan: 'free', operation: 'getPet', day: '2026-11-20', failed: 1 },
     {
-      key: 'k',
-      plan: 'free',
-      operation: 'getPet',
-      day: '2026-11-20',
-      requests: 0,
-      units: 0,
-      returned: 0,
-      limited: 0,
-      banned: 0,
-      failed: 1,
-    },
-    {
-      key: 'k',
-      plan: 'strict',
-      operation: 'listPets',
-      day: '2026-11-21',
-      requests: 1,
-      units: 1,
-      returned: 0,
-      limited: 1,
-      banned: 2,
-      failed: 1,
+      ...{ ...noCounts(), key: 'k', plan: 'strict', operation: 'listPets', day: '2026-11-21' },
+      ...{ requests: 1, units: 1, limited: 1, banned: 2, failed: 1 },
     },
   ]);
   t.strictSame(await ledgerOf(engine, 'other'), []);

@@ -22,6 +22,7 @@ import { openRedisEngine } from '../../../../src/gateway/store/redis/engine.js';
 import { packageRoot } from '../../../../src/shared/package-root.js';
 import { outbox } from '../../../conformance/outbox.js';
 import { told } from '../../../conformance/told.js';
+import { noCounts } from '../../../../src/gateway/store/records/counts.js';
 import { startRedis } from '../../../servers/redis.js';
 import { until } from '../../../servers/until.js';
 import { createReporter } from '../../../../src/gateway/store/settlements.js';
@@ -87,16 +88,8 @@ t.test('a Redis user with these rights and no others is enough for everything', 
     keyId: key.id,
     rows: [
       {
-        key: key.id,
-        plan: 'free',
-        operation: 'listPets',
-        day: dayName(Date.now()),
-        requests: 3,
-        units: 3,
-        returned: 0,
-        limited: 0,
-        banned: 0,
-        failed: 0,
+        ...{ key: key.id, plan: 'free', operation: 'listPets', day: dayName(Date.now()) },
+        ...{ ...noCounts(), requests: 3, units: 3 },
       },
     ],
   });

@@ -2,10 +2,12 @@ import { setTimeout as later } from 'node:timers/promises';
 import { oneAtATime } from '../../../../shared/turns/one-at-a-time.js';
 import { packState } from '../../state.js';
 import { dayOf } from '../../../../shared/utc-day.js';
-import { attempt } from '../files/errors.js';
+import { attempt, type OpenFile } from '../files/errors.js';
 import { TAKEN_MARK, usageRow } from '../files/rows.js';
 import { putDouble, type Store } from '../files/database.js';
-import type { Parts } from './parts.js';
+import type { Capacity } from '../files/capacity.js';
+import type { Journal } from './journal.js';
+import type { Memory } from './memory.js';
 import { putBans } from './ban-history.js';
 import { packCounts, type Entry } from './entry.js';
 import { appendPending } from './pending.js';
@@ -17,8 +19,15 @@ const ORDERED_AT_ONCE = 5_000;
 /** Pause between transactions, for admissions. */
 const PAUSE_MS = 1;
 
+/** An open store, as a fold sees it (owner/stores.ts). */
+interface Parts extends OpenFile {
+  readonly durableCapacity: Capacity;
+  readonly journal: Journal;
+  readonly memory: Memory;
+}
+
 /** Moves the journal's contents into the file, in the order of its rows, and deletes the journal files. */
-export interface Fold {
+interface Fold {
   /** Moves all events, automatic bans and single rows that were appended before the call. */
   readonly takeOver: () => Promise<void>;
   /** Moves these and all subjects. Both reject with StoreUnavailable. */

@@ -5,7 +5,6 @@ import {
   ftruncateSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
   writeSync,
@@ -151,8 +150,4 @@ export class Journal {
       closeSync(folder);
     }
   }
-}
-
-export function readJournal(folder: string, file: number): Buffer {
-  return readFileSync(journalPath(folder, file));
 }

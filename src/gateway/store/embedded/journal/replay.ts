@@ -1,8 +1,8 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import type { Log } from '../../../../shared/log.js';
 import { TAKEN_MARK } from '../files/rows.js';
 import { doubleIn, type Store } from '../files/database.js';
-import { journalFiles, journalPath, readJournal } from './journal.js';
+import { journalFiles, journalPath } from './journal.js';
 import type { Memory } from './memory.js';
 import { recordsIn } from './record.js';
 
@@ -16,7 +16,7 @@ export function replay(folder: string, durable: Store, memory: Memory, log: Log 
   for (const number of journalFiles(folder)) {
     const file = journalPath(folder, number);
     let [damagedAt, invalid] = [0, 0];
-    for (const record of recordsIn(readJournal(folder, number))) {
+    for (const record of recordsIn(readFileSync(file))) {
       if ('invalid' in record) {
         if (invalid === 0) damagedAt = record.at;
         invalid += record.invalid;

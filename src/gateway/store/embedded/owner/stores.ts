@@ -11,8 +11,8 @@ import { Memory } from '../journal/memory.js';
 import { replay } from '../journal/replay.js';
 import { capacityOf, usedBytesOf, type Capacity } from '../files/capacity.js';
 import { inspectFiles } from '../files/inspect.js';
-import type { Parts } from '../journal/parts.js';
 import type { Store } from '../files/database.js';
+import type { OpenFile } from '../files/errors.js';
 import { bootIdOf, upgrade } from './upgrade.js';
 
 /** Pause between two attempts to reopen a failed file. */
@@ -34,7 +34,7 @@ export interface StoreOptions {
  * second and folded every half minute into `durable.mdb`, whose commits are synced before they are acknowledged. That
  * file has records, the ledger, and everything that is not in memory.
  */
-export class Stores implements Parts {
+export class Stores implements OpenFile {
   readonly folder: string;
   readonly mapBytes: number;
   readonly memory = new Memory(this);

@@ -4,7 +4,7 @@ import { Overdrawn, VersionConflict } from '../../records/conflicts.js';
 import type { CustomerRecord, CustomerStore } from '../../records/customer.js';
 import type { KeyChange, KeyRecord, KeyStore } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
-import { isAutomaticBan, type AuditEntry, type Snapshot, type StoredRecord } from '../../records/record.js';
+import { isAutomaticBan, type AuditEntry, type StoredRecord } from '../../records/record.js';
 import { recordStoreOn, type Commit, type Decide, type Rows } from '../../records/record-store.js';
 import { untilUncontested } from '../../records/retry.js';
 import { copyOfState } from '../../state.js';
@@ -29,14 +29,8 @@ import { storedDays } from '../ledger/day-ledger.js';
 import { rowsOfKey } from '../ledger/rows.js';
 import { raise } from '../ledger/transfer.js';
 
-/** Names of the rows of a key or customer. */
-interface RecordType {
-  readonly row: (id: string) => string;
-  readonly correctedRow: (id: string) => string;
-  /** The row with the note of a ban: it moves with the record, and erasing removes it. */
-  readonly noteRow: (id: string) => string;
-}
-
+/** Names of rows. The one with the note of a ban moves with the record, and erasing removes it. */
+type RecordType = typeof KEYS;
 const KEYS = { row: recordRow, correctedRow: (id: string) => correctedRow('k', id), noteRow: banNoteRow };
 const CUSTOMERS = { row: customerRow, correctedRow: (id: string) => correctedRow('K', id), noteRow: webhookRow };
 
@@ -53,32 +47,28 @@ class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
     this.#type = type;
   }
 
-  readonly read = (id: string): Promise<R | undefined> =>
+  readonly read: Rows<R>['read'] = (id) =>
     reading(this.#stores, (durable) => jsonIn(durable, this.#type.row(id)) as R | undefined);
 
   // Everything that can be read is on the disk already.
-  readonly confirm = (): Promise<void> => Promise.resolve();
+  readonly confirm: Rows<R>['confirm'] = () => Promise.resolve();
 
-  readonly page = (afterId: string | null, limit: number): Promise<readonly R[]> =>
+  readonly page: Rows<R>['page'] = (afterId, limit) =>
     reading(this.#stores, (durable) => this.#page(durable, afterId, limit));
 
-  readonly corrected = (afterId: string | null, limit: number): Promise<readonly string[]> =>
+  readonly corrected: Rows<R>['corrected'] = (afterId, limit) =>
     reading(this.#stores, (durable) => {
       const { correctedRow } = this.#type;
       const range = { start: correctedRow(afterId ?? ''), end: correctedRow(AFTER_ALL), limit, exclusiveStart: true };
       return [...durable.getKeys(range)].map((row) => row.slice(correctedRow('').length));
     });
 
-  readonly history = async (id: string): Promise<readonly AuditEntry[]> => {
+  readonly history: Rows<R>['history'] = async (id) => {
     await this.#stores.fold.takeOver();
     return reading(this.#stores, (durable) => historyIn(durable, id));
   };
 
-  readonly snapshots = async (
-    afterId: string | null,
-    limit: number,
-    fromDay: string,
-  ): Promise<readonly Snapshot<R>[]> => {
+  readonly snapshots: Rows<R>['snapshots'] = async (afterId, limit, fromDay) => {
     await this.#stores.fold.takeOver();
     return attempt(this.#stores, () => {
       const today = dayOf(Date.now());
@@ -106,15 +96,15 @@ class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
         this.#put(filePut(durable), commit);
         appendPending(durable, events);
       });
-    return this.#inJournal(async (write) => {
-      await write((transaction, put) => {
+    return this.#inJournal((write) =>
+      write((transaction, put) => {
         this.#check(commit);
         transaction.setBan(transaction.key(record.id), ban?.untilMs ?? 0);
         this.#put(put, commit);
         put(banNoteRow(record.id), ban?.note ? { untilMs: ban.untilMs, ...ban.note } : null);
         for (const event of events) transaction.emit(event);
-      });
-    });
+      }),
+    );
   }
 
   async replace(changes: readonly { readonly id: string; readonly decide: Decide<R> }[]): Promise<readonly boolean[]> {
@@ -214,12 +204,9 @@ class EmbeddedRows<R extends StoredRecord> implements Rows<R> {
   #putHistory(put: Put, { id, version }: StoredRecord, history: readonly AuditEntry[]): void {
     for (const row of this.#stores.durable.getKeys(historyRange(id))) put(row, null);
     let at = version - history.filter((entry) => !isAutomaticBan(entry)).length;
-    for (const entry of history) {
-      const isAutomatic = isAutomaticBan(entry);
-      if (!isAutomatic) at += 1;
-      const until = String(entry.changed['until']);
-      put(isAutomatic ? automaticBanRow(id, at, entry.atMs, until) : historyRow(id, at), entry);
-    }
+    for (const entry of history)
+      if (isAutomaticBan(entry)) put(automaticBanRow(id, at, entry.atMs, String(entry.changed['until'])), entry);
+      else put(historyRow(id, (at += 1)), entry);
     if (history.some(isCorrection)) put(this.#type.correctedRow(id), {});
   }
 }

@@ -47,27 +47,22 @@ export async function* storedRows(
   days: readonly number[],
   { keyId, after = null, archived }: StoredPart,
 ): AsyncGenerator<readonly StoredRow[]> {
-  if (keyId === undefined) yield* allRows(link, days, after, archived);
-  else
-    for await (const { rows } of runs(
-      link,
-      days.map((day) => ({ keyId, day })),
-    ))
-      if (rows.length > 0) yield rows;
+  if (keyId === undefined) {
+    yield* allRows(link, days, after, archived);
+    return;
+  }
+  const ledgers = days.map((day) => ({ keyId, day }));
+  for await (const { rows } of runs(link, ledgers)) if (rows.length > 0) yield rows;
 }
 
 /** Yields all whole rows of one day, by key, plan and operation. Looks up every key. */
 export async function* dayRows(link: Link, day: number): AsyncGenerator<readonly UsageRow[]> {
-  for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE))
-    for await (const rows of allOf(
-      link,
-      ids.map((keyId) => ({ keyId, day })),
-    ))
-      yield rows.filter(({ isOnTop }) => isOnTop !== true).sort((a, b) => (labelIndex(a) < labelIndex(b) ? -1 : 1));
-}
-
-function labelIndex({ key, plan, operation }: UsageRow): string {
-  return `${key}\t${plan}\t${operation}`;
+  const nameOf = ({ key, plan, operation }: UsageRow): string => `${key}\t${plan}\t${operation}`;
+  for await (const ids of idsIn(link, KEY_INDEX, null, KEYS_AT_ONCE)) {
+    const ledgers = ids.map((keyId) => ({ keyId, day }));
+    for await (const rows of allOf(link, ledgers))
+      yield rows.filter(({ isOnTop }) => isOnTop !== true).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  }
 }
 
 async function* allRows(
@@ -109,13 +104,11 @@ function nameOf({ keyId, day }: Ledger): string {
   return ledgerName(keyId, day);
 }
 
-interface Run {
-  readonly rows: readonly StoredRow[];
-  readonly tookMs: number;
-}
-
 /** Yields the rows of these ledgers in order, one script run at a time; in a Cluster, several commands at a time. */
-async function* runs(link: Link, ledgers: readonly Ledger[]): AsyncGenerator<Run> {
+async function* runs(
+  link: Link,
+  ledgers: readonly Ledger[],
+): AsyncGenerator<{ rows: readonly StoredRow[]; tookMs: number }> {
   for (let at = 0; at < ledgers.length;) {
     const beganMs = performance.now();
     const { found, until } = await (link.cluster ? readEach : readInOneRun)(link, ledgers, at);

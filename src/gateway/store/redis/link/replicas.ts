@@ -45,10 +45,9 @@ export class Replicas {
     const wanted = this.#wanted(before);
     if (wanted === 0) return change();
     const witness = this.#link.dial(key);
-    if (witness === undefined)
-      throw new StoreUnavailable('the store is unavailable: no connection to Redis', { noEffect: true });
+    if (witness === undefined) throw noConnection();
     try {
-      await connected(witness);
+      await witness.connect().catch(() => Promise.reject(noConnection()));
       const answer = await change();
       if (!(await this.#haveIt(witness, key, wanted, replicationId(before)))) throw new ChangeUncertain(UNCERTAIN);
       return answer;
@@ -93,10 +92,6 @@ function replicationId(info: string): string {
   return /^master_replid:(\w+)/m.exec(info)?.[1] ?? '';
 }
 
-async function connected(witness: Redis): Promise<void> {
-  try {
-    await witness.connect();
-  } catch {
-    throw new StoreUnavailable('the store is unavailable: no connection to Redis', { noEffect: true });
-  }
+function noConnection(): StoreUnavailable {
+  return new StoreUnavailable('the store is unavailable: no connection to Redis', { noEffect: true });
 }

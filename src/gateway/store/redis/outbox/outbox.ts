@@ -20,9 +20,7 @@ const ARRIVALS_AT_ONCE = 100;
 const FORGOTTEN_AT_ONCE = 100;
 
 const CLAIM = loadScript('outbox/claim', { ARRIVALS_AT_ONCE });
-
 const PAGE = loadScript('outbox/page');
-
 const KEEP = loadScript('outbox/keep');
 
 export function outboxOf(link: Link, pending: Pick<PendingEvents, 'idle' | 'collect'>): Outbox {

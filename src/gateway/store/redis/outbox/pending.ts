@@ -42,7 +42,6 @@ const BATCHES_AWAITED = 64;
 const DONE = 'done';
 
 const MOVE = loadScript('outbox/move');
-
 const COLLECT = loadScript('outbox/collect');
 
 export class PendingEvents {

@@ -10,7 +10,6 @@ const KEPT_MS = DAY_MS + 3_600_000;
 const READ_AT_ONCE = 500;
 
 const ADD = loadScript('records/add-change');
-
 const READ = loadScript('records/read-changes');
 
 /** IDs of keys and customers whose record is about to change, or has just changed. */

@@ -4,7 +4,7 @@ import { Overdrawn, VersionConflict } from '../../records/conflicts.js';
 import type { KeyChange } from '../../records/key.js';
 import { isCorrection } from '../../records/correction.js';
 import type { AuditEntry, StoredRecord } from '../../records/record.js';
-import type { Change, Commit, Decide, Replacement, Rows } from '../../records/record-store.js';
+import type { Change, Commit, Replacement, Rows } from '../../records/record-store.js';
 import { groupBy } from '../../../../shared/group-by.js';
 import { untilUncontested } from '../../records/retry.js';
 import { packedWindows, packState } from '../../state.js';
@@ -42,20 +42,18 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     this.#raise = raise;
   }
 
-  readonly read = async (id: string): Promise<R | undefined> =>
-    this.#type.recordIn(id, await this.#link.hash(this.#type.nameOf(id)));
+  readonly read: Rows<R>['read'] = async (id) => this.#type.recordIn(id, await this.#link.hash(this.#type.nameOf(id)));
 
   // Waits only for replicas: what is on the disk of Redis is not known here.
-  readonly confirm = (id: string): Promise<void> =>
+  readonly confirm: Rows<R>['confirm'] = (id) =>
     this.#replicas.confirmed(this.#type.nameOf(id), () => Promise.resolve());
 
-  readonly page = (afterId: string | null, count: number): Promise<readonly R[]> =>
-    pageOf(this.#link, this.#type.index, afterId, count, this.read);
+  readonly page: Rows<R>['page'] = (afterId, count) => pageOf(this.#link, this.#type.index, afterId, count, this.read);
 
-  readonly corrected = (afterId: string | null, count: number): Promise<readonly string[]> =>
+  readonly corrected: Rows<R>['corrected'] = (afterId, count) =>
     idsAfter(this.#link, this.#type.correctedIndex, afterId, count);
 
-  readonly history = async (id: string): Promise<readonly AuditEntry[]> => {
+  readonly history: Rows<R>['history'] = async (id) => {
     await this.#type.flush?.(id);
     const entries = (await this.#link.command('lrange', historyName(id), '0', '-1')) as Buffer[];
     return entries.map((entry) => JSON.parse(entry.toString()) as AuditEntry);
@@ -97,9 +95,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     // Waits for each node's replicas once: that covers everything written there before.
     const onNodes = groupBy(changes.keys(), (n) => this.#link.nodeOf(this.#type.nameOf(changes[n]!.id)));
     const grown: boolean[] = [];
-    const replaceOne = async (n: number): Promise<void> => {
-      grown[n] = await this.#replaceOne(changes[n]!.id, changes[n]!.decide);
-    };
+    const replaceOne = async (n: number) => (grown[n] = await this.#replaceOne(changes[n]!));
     await Promise.all(
       [...onNodes.values()].map((its) =>
         this.#replicas.confirmed(this.#type.nameOf(changes[its[0]]!.id), () => Promise.all(its.map(replaceOne))),
@@ -108,7 +104,7 @@ export class RedisRows<R extends StoredRecord> implements Rows<R> {
     return grown;
   }
 
-  #replaceOne(id: string, decide: Decide<R>): Promise<boolean> {
+  #replaceOne({ id, decide }: Change<R>): Promise<boolean> {
     return untilUncontested(async () => {
       const current = await find(this.#link, this.#type, id, []);
       const replacement = decide(current);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Log } from '../../../../shared/log.js';
 import { StoreUnavailable } from '../../../admission/port.js';
+import type { StoreTrust } from '../../port.js';
 import { connect, isCluster } from '../link/connect.js';
 import { codeOf, reasonOf } from '../link/errors.js';
 import type { Link } from '../link/link.js';
@@ -18,58 +19,43 @@ const PATIENCE_MS = 5_000;
  * Whether Redis drops data when its memory is full: only what expires, such as the ledger, or anything. Reads it from
  * INFO, because managed services refuse CONFIG GET.
  */
-export class Eviction {
-  readonly #link: Pick<Link, 'info' | 'infoOf'>;
-  readonly #isAccepted: boolean;
-  readonly #log: Log | undefined;
-  #reason: string | null | undefined;
-  #evictedKeys = 0;
-  #checkedAtMs = -Infinity;
-
-  constructor(link: Pick<Link, 'info' | 'infoOf'>, isAccepted: boolean, log: Log | undefined) {
-    this.#link = link;
-    this.#isAccepted = isAccepted;
-    this.#log = log;
-  }
-
-  /** Why data may be dropped, and what to do; null if it is not, or that was accepted; undefined before a check. */
-  get reason(): string | null | undefined {
-    return this.#isAccepted ? null : this.#reason;
-  }
-
-  /** Keys dropped so far by the present Redis processes. */
-  get evictedKeys(): number {
-    return this.#evictedKeys;
-  }
-
+export interface Eviction extends Pick<StoreTrust, 'evicts' | 'evictedKeys'> {
   /**
    * Rejects with StoreUnavailable if the node of `name` may drop data without expiry, such as the records of keys: then
    * it may have had a key that it does not know. Asks each time, because the policy may change at any moment.
    */
-  async vouch(name: string): Promise<void> {
-    if (this.#isAccepted) return;
-    const reason = reasonIn(await this.#link.infoOf(name, 'memory'));
-    if (reason?.includes(ALL_KEYS) === true) throw new StoreUnavailable(`Redis may have dropped the key: ${reason}`);
-  }
+  vouch(name: string): Promise<void>;
+  /** Checks all nodes that respond, unless that was just done. Rejects with StoreUnavailable until one has. */
+  check(): Promise<void>;
+}
 
-  /**
-   * Checks all nodes that respond, unless that was just done. Rejects with StoreUnavailable until one has responded.
-   */
-  async check(): Promise<void> {
-    if (performance.now() < this.#checkedAtMs) return;
-    const infos = await this.#link.info('memory', 'stats');
-    if (infos.length === 0) {
-      if (this.#reason !== undefined) return;
-      throw new StoreUnavailable('it did not tell in time whether it drops data (INFO)');
-    }
-    this.#checkedAtMs = performance.now() + CHECK_EVERY_MS;
-    const before = this.#reason;
-    this.#reason = infos.map(reasonIn).find((reason) => reason !== null) ?? null;
-    this.#evictedKeys = infos.reduce((sum, info) => sum + Number(fieldIn(info, 'evicted_keys') ?? 0), 0);
-    if (this.#reason === null || this.#reason === before) return;
-    if (this.#isAccepted) this.#log?.warn({ reason: this.#reason }, 'Redis may drop data, as store.eviction accepts');
-    else this.#log?.error({ reason: this.#reason }, 'Redis may drop data');
-  }
+export function evictionOf(link: Pick<Link, 'info' | 'infoOf'>, isAccepted: boolean, log: Log | undefined): Eviction {
+  let found: string | null | undefined;
+  let [evictedKeys, checkedAtMs] = [0, -Infinity];
+  return {
+    evicts: () => (isAccepted ? null : found),
+    evictedKeys: () => evictedKeys,
+    async vouch(name) {
+      if (isAccepted) return;
+      const reason = reasonIn(await link.infoOf(name, 'memory'));
+      if (reason?.includes(ALL_KEYS) === true) throw new StoreUnavailable(`Redis may have dropped the key: ${reason}`);
+    },
+    async check() {
+      if (performance.now() < checkedAtMs) return;
+      const infos = await link.info('memory', 'stats');
+      if (infos.length === 0) {
+        if (found !== undefined) return;
+        throw new StoreUnavailable('it did not tell in time whether it drops data (INFO)');
+      }
+      checkedAtMs = performance.now() + CHECK_EVERY_MS;
+      const before = found;
+      found = infos.map(reasonIn).find((reason) => reason !== null) ?? null;
+      evictedKeys = infos.reduce((sum, info) => sum + Number(fieldIn(info, 'evicted_keys') ?? 0), 0);
+      if (found === null || found === before) return;
+      if (isAccepted) log?.warn({ reason: found }, 'Redis may drop data, as store.eviction accepts');
+      else log?.error({ reason: found }, 'Redis may drop data');
+    },
+  };
 }
 
 /** What a Redis that is asked once reports. */
