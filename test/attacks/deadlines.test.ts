@@ -1,5 +1,6 @@
 import t from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
+import { statusesOf } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { request, startFront } from './front.js';
@@ -68,11 +69,7 @@ t.test('no more than a few requests wait for each connection; the rest is told a
   }
   upstream.handle = (_seen, response) => response.end('[]');
   for (const end of waiting) end('[]');
-  t.same(
-    (await Promise.all(inside)).map(({ status }) => status),
-    Array<number>(PLACES).fill(200),
-    'and those inside are served',
-  );
+  t.same(statusesOf(await Promise.all(inside)), Array<number>(PLACES).fill(200), 'and those inside are served');
 });
 
 /** The attack: a host that takes no connection and says nothing (an address that routes nowhere). */

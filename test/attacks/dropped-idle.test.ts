@@ -1,7 +1,8 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { ledgerOf } from '../e2e/ledger.js';
+import { listen } from '../servers/listen.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { request, startFront } from './front.js';
 import { OK } from './raw-upstream.js';
@@ -16,10 +17,7 @@ const IDLE_MS = 20;
  */
 t.test('an upstream that drops idle connections: 502 only for what crossed the end of one', async (t) => {
   let [crossed, taken] = [0, 0];
-  const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
     let idle: NodeJS.Timeout | undefined;
     socket.on('data', () => {
       clearTimeout(idle);
@@ -32,14 +30,8 @@ t.test('an upstream that drops idle connections: 502 only for what crossed the e
     });
     socket.on('end', () => socket.end());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const front = await startFront(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
-    pets: { breaker: 'off' },
-  });
+  const { port } = await listen(t, server);
+  const front = await startFront(t, `http://127.0.0.1:${port}`, { pets: { breaker: 'off' } });
   const asked = `${request('POST /v1/pets', front.key, 'Content-Length: 2', 'Content-Type: application/json')}{}`;
   let left = POSTS;
   const statuses: number[] = [];

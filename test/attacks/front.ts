@@ -1,11 +1,10 @@
 import type { Test } from 'tap';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import type { Target } from '../servers/dial.js';
 import type { Field } from '../servers/frames.js';
 import { scrape } from '../servers/exposition.js';
 import { ADMIN_TOKEN, startGateway, type Gateway, type GatewayOptions } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
@@ -82,7 +81,7 @@ export async function startHttp2Front(
   options: FrontOptions = {},
 ): Promise<{ upstream: Upstream; front: Front; key: Field }> {
   const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { ...options, tls: issueCertificate(temporaryFolder(t), 'own') });
+  const front = await startFront(t, upstream.url, { ...options, tls: ownCertificate(t) });
   return { upstream, front, key: ['authorization', front.key.replace('Authorization: ', '')] };
 }
 

@@ -4,10 +4,9 @@ import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import type { Target } from '../servers/dial.js';
-import { temporaryFolder } from '../servers/program.js';
-import { parseAnswers, type RawAnswer } from '../servers/raw.js';
+import { parseAnswers, type RawAnswer, statusesOf } from '../servers/raw.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront, type Front } from './front.js';
@@ -36,7 +35,7 @@ function halfClose(t: Test, target: Target, bytes: string): HalfClosed {
 
 async function start(t: Test, over: string): Promise<{ upstream: Upstream; front: Front }> {
   const upstream = await startUpstream(t);
-  const tls = over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {};
+  const tls = over === 'TLS' ? { tls: ownCertificate(t) } : {};
   return { upstream, front: await startFront(t, upstream.url, tls) };
 }
 
@@ -77,11 +76,7 @@ for (const over of ['plain HTTP', 'TLS']) {
       const client = halfClose(t, front.target, bytes);
       await until(`${name}: the connection ends`, client.closed);
       const answers = client.answers();
-      t.same(
-        answers.map(({ status }) => status),
-        statuses,
-        name,
-      );
+      t.same(statusesOf(answers), statuses, name);
       for (const answer of answers) checkHonest(t, answer, name);
       if (statuses.at(-1) === 400) t.equal(codeOf(answers.at(-1)!), 'malformed_request', name);
     }

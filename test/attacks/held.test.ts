@@ -3,10 +3,9 @@ import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { block, FLAG, frame, openFrames, pseudo, TYPE, uint32, type FrameClient } from '../servers/frames.js';
 import { openHttp2 } from '../servers/http2.js';
-import { temporaryFolder } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront, type Front } from './front.js';
@@ -81,7 +80,7 @@ t.test(
   '150 connections of HTTP/2 with 100 unpacked cookies each, whose answers nobody takes, hold little',
   async (t) => {
     const upstream = await startUpstream(t);
-    const front = await startFront(t, upstream.url, { environment, tls: issueCertificate(temporaryFolder(t), 'own') });
+    const front = await startFront(t, upstream.url, { environment, tls: ownCertificate(t) });
     const put = Buffer.concat([
       Buffer.from([0x40, 6]),
       Buffer.from('cookie'),

@@ -4,10 +4,10 @@ import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { block, FLAG, frame, headers, openFrames, pseudo, TYPE, uint32, type Field } from '../servers/frames.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
-import { temporaryFolder } from '../servers/program.js';
+import { statusesOf } from '../servers/raw.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, startFront, type Front } from './front.js';
@@ -22,7 +22,7 @@ async function start(
 ): Promise<{ front: Front; upstream: Upstream; key: Field }> {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, {
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
     config: { limits: { caller_share: 1, ...limits } },
     pets,
   });
@@ -194,10 +194,7 @@ t.test(
     t.match(await frames.endOf(21), /^(?:reset 7|goaway 1|closed)$/, 'who opens more than it was told is refused');
     upstream.handle = (_seen, response) => response.end('[]');
     for (const response of held) response.end('[]');
-    t.same(
-      (await Promise.all(five)).map(({ status }) => status),
-      [200, 200, 200, 200, 200],
-    );
+    t.same(statusesOf(await Promise.all(five)), [200, 200, 200, 200, 200]);
     frames.socket.destroy();
     await front.idle();
 

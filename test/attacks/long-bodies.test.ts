@@ -4,12 +4,11 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { ledgerOf } from '../e2e/ledger.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { dial } from '../servers/dial.js';
 import { FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
-import { temporaryFolder } from '../servers/program.js';
-import { exchangeRaw, parseAnswers, type RawAnswer } from '../servers/raw.js';
+import { exchangeRaw, parseAnswers, type RawAnswer, statusesOf } from '../servers/raw.js';
 import { readAll, startTaker, type Taken, type Taker } from '../servers/taker.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront, type Front } from './front.js';
@@ -86,11 +85,7 @@ t.test('nothing hides in or behind a body that streams', async (t) => {
     const lines = times(() => begin(bytes));
     await until(`${name}: answered`, () => lines.every(({ answers }) => answers().length >= statuses.length));
     for (const { answers } of lines) {
-      t.same(
-        answers().map(({ status }) => status),
-        statuses,
-        name,
-      );
+      t.same(statusesOf(answers()), statuses, name);
       for (const answer of answers()) checkHonest(t, answer, name);
     }
     await isWell();
@@ -265,7 +260,7 @@ async function http2Stage(t: Test): Promise<{ front: Front; taker: Taker }> {
   const front = await startFront(t, taker.url, {
     config: { limits: { body_size: '1MiB' } },
     pets: { connections: CONNECTIONS },
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
   });
   return { front, taker };
 }

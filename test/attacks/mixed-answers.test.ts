@@ -6,8 +6,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
-import { issueCertificate } from '../servers/certificate.js';
-import { temporaryFolder } from '../servers/program.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { startUpstream } from '../servers/upstream.js';
 import { startFront, type Front } from './front.js';
 
@@ -107,7 +106,7 @@ t.test('nor over TLS and HTTP/2', async (t) => {
   upstream.handle = ({ url }, response) => answer(url, response);
   const front = await startFront(t, upstream.url, {
     pets: { deadline: '2m' },
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
   });
   const url = `https://127.0.0.1:${front.port}`;
   await checkUnmixed(t, overHttp1(getTls, url, front));

@@ -4,11 +4,11 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { ledgerOf } from '../e2e/ledger.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { dial } from '../servers/dial.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
-import { temporaryFolder } from '../servers/program.js';
-import { startRedis } from '../servers/redis.js';
+import { statusesOf } from '../servers/raw.js';
+import { storeOf } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront, type Front } from './front.js';
@@ -111,7 +111,7 @@ t.test('over HTTP/2 as well', async (t) => {
   const service = await startUpstream(t);
   const front = await startFront(t, service.url, {
     config: { limits: { body_size: '1KiB', waiting: 1 } },
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
   });
   const client = openHttp2(t, front.target);
   const ask = { method: 'POST', key: front.key };
@@ -129,16 +129,8 @@ t.test('over HTTP/2 as well', async (t) => {
 
 /** Of an upstream with one connection: that, and four that wait for it. */
 const PLACES = 5;
-const ENGINES: Readonly<Record<string, (t: Test) => Promise<Readonly<Record<string, string>>>>> = {
-  embedded: () => Promise.resolve({}),
-  redis: async (t) => {
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
-    return { REDIS_URL: redis.url };
-  },
-};
 
-for (const [engine, environment] of Object.entries(ENGINES))
+for (const engine of ['embedded', 'redis'])
   t.test(
     `no place, no room, a full upstream, a body too large: none is charged, over HTTP/1 and 2 (${engine})`,
     async (t) => {
@@ -146,8 +138,8 @@ for (const [engine, environment] of Object.entries(ENGINES))
       const front = await startFront(t, service.url, {
         config: { log: { access: true }, limits: { body_size: '1KiB', waiting: 1 } },
         pets: { connections: 1, deadline: '60s' },
-        tls: issueCertificate(temporaryFolder(t), 'own'),
-        environment: await environment(t),
+        tls: ownCertificate(t),
+        environment: await storeOf(t, engine),
       });
       const held: ServerResponse[] = [];
       service.handle = (_seen, response) => void held.push(response);
@@ -182,10 +174,7 @@ for (const [engine, environment] of Object.entries(ENGINES))
       for (const response of held) response.end('[]');
       slow.end('x'.repeat(1024));
       t.equal((await answerOf(slow)).status, 200);
-      t.same(
-        (await Promise.all(served)).map(({ status }) => status),
-        Array<number>(PLACES).fill(200),
-      );
+      t.same(statusesOf(await Promise.all(served)), Array<number>(PLACES).fill(200));
       t.match(await ledgerOf(gateway, keyId), { requests: 1 + PLACES, failed: 0 });
     },
   );

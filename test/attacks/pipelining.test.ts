@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import { checkHonest } from '../answers/honest.js';
-import { exchangeRaw } from '../servers/raw.js';
+import { exchangeRaw, statusesOf } from '../servers/raw.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront } from './front.js';
@@ -94,11 +94,7 @@ t.test("a second request that is none does not take the first one's place", asyn
   }
   const broken = `${request('POST /v1/pets?n=2', front.key, 'Transfer-Encoding: chunked')}zz\r\n`;
   const answers = await exchangeRaw(front.port, good + broken);
-  t.same(
-    answers.map(({ status }) => status),
-    [200, 400],
-    'a request whose body breaks is told so, in its turn',
-  );
+  t.same(statusesOf(answers), [200, 400], 'a request whose body breaks is told so, in its turn');
   await front.idle();
 });
 
@@ -126,11 +122,7 @@ t.test('nothing behind the last request of a connection is begun', async (t) => 
     upstream.seen.length = 0;
     const paid = await metricOf(front.gateway, 'petgate_admitted_total');
     const answers = await exchangeRaw(front.port, bytes);
-    t.same(
-      answers.map(({ status }) => status),
-      statuses,
-      name,
-    );
+    t.same(statusesOf(answers), statuses, name);
     t.equal(answers.at(-1)?.headers.get('connection'), 'close', `${name}: the last answer says so`);
     t.equal(upstream.seen.length, behind, `${name}: ${behind} taken on`);
     const more = (await metricOf(front.gateway, 'petgate_admitted_total')) - paid;

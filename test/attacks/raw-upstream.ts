@@ -1,5 +1,6 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import { listen } from '../servers/listen.js';
 
 /** An upstream that answers with whatever bytes a test likes. */
 export interface RawUpstream {
@@ -15,11 +16,9 @@ export interface RawUpstream {
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]';
 
 export async function startRawUpstream(t: Test): Promise<RawUpstream> {
-  const sockets = new Set<Socket>();
-  const upstream: RawUpstream = { url: '', heads: [], sockets, handle: (socket) => void socket.write(OK) };
+  const handle: RawUpstream['handle'] = (socket) => void socket.write(OK);
+  const upstream: RawUpstream = { url: '', heads: [], sockets: new Set(), handle };
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     let text = '';
     let head: string | null = null;
     let bodyBytes = 0;
@@ -44,10 +43,6 @@ export async function startRawUpstream(t: Test): Promise<RawUpstream> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return Object.assign(upstream, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const { port, sockets } = await listen(t, server);
+  return Object.assign(upstream, { url: `http://127.0.0.1:${port}`, sockets });
 }

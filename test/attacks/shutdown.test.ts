@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { dial } from '../servers/dial.js';
-import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw, parseAnswers } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
@@ -26,7 +25,7 @@ for (const [workers, over] of [
     async (t) => {
       const upstream = await startUpstream(t);
       const front = await startFront(t, upstream.url, {
-        ...(over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {}),
+        ...(over === 'TLS' ? { tls: ownCertificate(t) } : {}),
         // What is under way is not cut by a machine that is slow to find the door closed.
         config: { workers, shutdown: '60s' },
       });

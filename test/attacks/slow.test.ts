@@ -2,10 +2,9 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { dial as connect, type Target } from '../servers/dial.js';
 import type { GatewayOptions } from '../servers/gateway.js';
-import { temporaryFolder } from '../servers/program.js';
 import { parseAnswers, type RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
@@ -14,7 +13,7 @@ import { request, startFront } from './front.js';
 const LIMITS = { headers_time: '1s', request_time: '2s', keep_alive: '1s' };
 const WAYS = ['plain HTTP', 'TLS'] as const;
 const tlsFor = (t: Test, over: (typeof WAYS)[number]): GatewayOptions =>
-  over === 'TLS' ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {};
+  over === 'TLS' ? { tls: ownCertificate(t) } : {};
 /** Node looks at its deadlines once a second. */
 const LATE_MS = 20_000;
 

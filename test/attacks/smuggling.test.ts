@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
-import { parseAnswers, type RawAnswer } from '../servers/raw.js';
+import { parseAnswers, type RawAnswer, statusesOf } from '../servers/raw.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { request, startFront, type Front } from './front.js';
 
@@ -41,11 +41,7 @@ async function expectSeen(
 ): Promise<void> {
   upstream.seen.length = 0;
   const answers = await answersTo(bytes);
-  t.same(
-    answers.map(({ status }) => status),
-    statuses,
-    `${name}: answered ${statuses.join()}`,
-  );
+  t.same(statusesOf(answers), statuses, `${name}: answered ${statuses.join()}`);
   for (const answer of answers) checkHonest(t, answer, name);
   t.same(
     upstream.seen.map(({ method, url, body }) => `${method} ${url} ${body}`),

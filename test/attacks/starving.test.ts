@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { ledgerOf } from '../e2e/ledger.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
-import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
+import { exchangeRaw, type RawAnswer, statusesOf } from '../servers/raw.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { AMPLE_PLANS, metricOf, request } from './front.js';
@@ -76,10 +76,7 @@ t.test('a service that hangs does not starve the others, and is served again soo
     const answers = await Promise.all(
       ['/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders', '/v1/pets', '/v1/store/orders'].map(ask),
     );
-    t.strictSame(
-      answers.map(({ status }) => status),
-      [503, 200, 503, 200, 503, 200],
-    );
+    t.strictSame(statusesOf(answers), [503, 200, 503, 200, 503, 200]);
     for (const answer of answers.filter(({ status }) => status === 503)) {
       t.equal(codeOf(answer), 'upstream_unavailable');
       t.ok(Number(answer.headers.get('retry-after')) <= OPEN_MS / 1000);
@@ -116,7 +113,7 @@ async function recovers(t: Test, { gateway, pets, ask }: Pick<Stage, 'gateway' |
     address: pets.url,
   });
   t.strictSame(
-    (await Promise.all(Array.from({ length: EXCHANGES }, () => ask('/v1/pets')))).map(({ status }) => status),
+    statusesOf(await Promise.all(Array.from({ length: EXCHANGES }, () => ask('/v1/pets')))),
     Array<number>(EXCHANGES).fill(200),
   );
   t.equal(await metricOf(gateway, 'petgate_upstream_open_ratio'), 0);

@@ -1,9 +1,10 @@
 import t from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import type { RawAnswer } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { IN_TIME_MS } from '../servers/in-time.js';
+import { statusesOf } from '../servers/raw.js';
 import { until } from '../servers/until.js';
 import { request, startFront } from './front.js';
 
@@ -13,8 +14,7 @@ import { request, startFront } from './front.js';
  */
 t.test('without its store every request is answered within a second, honestly, and never by a 500', async (t) => {
   // One that comes back without its data is not believed.
-  const redis = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, { config: ['appendonly yes', 'appendfsync always'] });
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, {
     config: { store: { on_failure: 'refuse' } },
@@ -77,10 +77,7 @@ t.test('above the exchanges it may hold, a request is told so at once, and the o
     checkHonest(t, answer, 'overloaded');
   }
   for (const end of held) end();
-  t.same(
-    (await Promise.all(inside)).map(({ status }) => status),
-    [200, 200, 200],
-  );
+  t.same(statusesOf(await Promise.all(inside)), [200, 200, 200]);
   await front.idle();
   upstream.handle = (_seen, response) => response.end('[]');
   t.equal(await front.good(), 200);

@@ -5,16 +5,15 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { scrape } from '../servers/exposition.js';
-import { temporaryFolder } from '../servers/program.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { request, startFront, type Front } from './front.js';
 
 async function startTlsFront(t: Test): Promise<{ front: Front; upstream: Upstream; ca: string }> {
   const upstream = await startUpstream(t);
-  const tls = issueCertificate(temporaryFolder(t), 'own');
+  const tls = ownCertificate(t);
   return {
     front: await startFront(t, upstream.url, { tls, config: { limits: { headers_time: '1s' } } }),
     upstream,
@@ -199,7 +198,7 @@ t.test("the caller's address is the connection's, and figures are honest for wha
 t.test('a handshake that hangs holds up no shutdown', async (t) => {
   const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, {
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
     config: { shutdown: '120s' },
   });
   const hanging = sendPlain(front.port, Buffer.from([22, 3, 1]));

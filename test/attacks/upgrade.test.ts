@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
-import { exchangeRaw, parseAnswers, type RawAnswer } from '../servers/raw.js';
+import { exchangeRaw, parseAnswers, type RawAnswer, statusesOf } from '../servers/raw.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
 import { startTunnelFront, type TunnelFront } from '../servers/tunnel-front.js';
 import { until } from '../servers/until.js';
@@ -57,11 +57,7 @@ async function expectPlain(
   upstream.seen.length = 0;
   upstream.plain.length = 0;
   const answers = await answersTo(...pieces);
-  t.same(
-    answers.map(({ status }) => status),
-    statuses,
-    `${name}: answered ${statuses.join()}`,
-  );
+  t.same(statusesOf(answers), statuses, `${name}: answered ${statuses.join()}`);
   for (const answer of answers) checkHonest(t, answer, name);
   t.same(upstream.plain, behind, `${name}: behind, exactly ${behind.length}`);
   t.same(upstream.seen, [], `${name}: no handshake behind`);
@@ -193,18 +189,10 @@ t.test('bytes before the answer end the handshake, and reach nobody', async (t) 
   upstream.handle = () => (asked += 1);
   const good = handshake('/v1/pets/watch', front.key);
   const inOne = await answersTo(good + hidden);
-  t.same(
-    inOne.map(({ status }) => status),
-    [400],
-    'in one piece: refused',
-  );
+  t.same(statusesOf(inOne), [400], 'in one piece: refused');
   t.equal(asked, 0, 'before anything went behind');
   const later = await answersTo(good, () => until('it is passed on', () => asked === 1), hidden);
-  t.same(
-    later.map(({ status }) => status),
-    [400],
-    'in two pieces: refused',
-  );
+  t.same(statusesOf(later), [400], 'in two pieces: refused');
   for (const answer of [...inOne, ...later]) checkHonest(t, answer, 'early bytes');
   t.equal(asked, 1);
   await until('the service is let go', () => upstream.sockets.size === 0);
@@ -235,10 +223,7 @@ t.test('a handshake in the wake of another request is a plain one', async (t) =>
   upstream.plain.length = 0;
   upstream.seen.length = 0;
   const answers = await answersTo(request('GET /v1/pets', front.key) + handshake('/v1/pets/watch', front.key) + hidden);
-  t.same(
-    answers.map(({ status }) => status),
-    [426, 426],
-  );
+  t.same(statusesOf(answers), [426, 426]);
   t.same(upstream.plain, ['GET /v1/pets', 'GET /v1/pets/watch']);
   t.same(upstream.seen, []);
   const behind = await openTunnel(t, front.port, request('GET /v1/pets', front.key));

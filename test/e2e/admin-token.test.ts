@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { startProgram, temporaryFolder } from '../servers/program.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 
 t.test('an empty PETGATE_ADMIN_TOKEN is none: the API asks for the one in the data folder', async (t) => {
@@ -48,8 +48,7 @@ async function createToken({ admin }: Gateway): Promise<{ id: string; token: str
 }
 
 t.test('a token made or revoked on gateway A is good or bad on the very next request on gateway B', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const start = (): Promise<Gateway> =>
     startGateway(t, { environment: { REDIS_URL: redis.url, PETGATE_WORKERS: '2' } });
   const [a, b] = await Promise.all([start(), start()]);

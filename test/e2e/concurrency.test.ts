@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { startGateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis } from '../servers/redis.js';
+import { storeOf } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 
@@ -27,12 +27,7 @@ for (const [what, gatewayCount, workers] of [
       most = Math.max(most, open.size);
       response.writeHead(200, EVENTS).write('data: begun\n\n');
     };
-    const environment: Record<string, string> = {};
-    if (gatewayCount > 1) {
-      const redis = await startRedis();
-      t.teardown(() => redis.stop());
-      environment['REDIS_URL'] = redis.url;
-    }
+    const environment = await storeOf(t, gatewayCount > 1 ? 'redis' : 'embedded');
     const config = { workers, contract: 'none', upstreams: { default: { addresses: [upstream.url] } } };
     const gateways = await Promise.all(
       Array.from({ length: gatewayCount }, () => startGateway(t, { plans: PLANS, config, environment })),

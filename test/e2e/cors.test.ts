@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -8,6 +7,7 @@ import { stringify } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
 import { startBrowser } from '../servers/browser.js';
 import { startGateway } from '../servers/gateway.js';
+import { listen } from '../servers/listen.js';
 import { NO_BAN } from '../servers/plans.js';
 import type { Teardown } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
@@ -23,12 +23,7 @@ async function startPage(t: Teardown): Promise<string> {
   const server = createServer((_request, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>shop</title>'),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${(await listen(t, server)).port}`;
 }
 
 /** What a script saw: status and some fields, or that the browser kept all of it from the script. */

@@ -1,11 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { hash } from 'node:crypto';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../servers/gateway.js';
 import { openHttp2 } from '../servers/http2.js';
 import { NO_BAN } from '../servers/plans.js';
-import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
 import { TUNNEL_PLANS, writeContract } from '../servers/tunnel-front.js';
@@ -13,7 +12,7 @@ import { startUpstream, type Upstream } from '../servers/upstream.js';
 
 const EVERYWHERE = ['bearer', { header: 'X-API-Key' }, { query: 'api_key' }, { basic: 'username' }];
 const FOREIGN = 'sk+live/4242424242424242==';
-const tls = issueCertificate(temporaryFolder(t), 'own');
+const tls = ownCertificate(t);
 
 async function start(
   t: Test,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startGateway } from '../servers/gateway.js';
 import { startReceiver } from '../servers/receiver.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { factOf, live, SECRET, startTelling, waiting } from './telling.js';
 
@@ -9,8 +9,7 @@ import { factOf, live, SECRET, startTelling, waiting } from './telling.js';
 const DAY = 4;
 
 t.test('of two gateways on one Redis each event is delivered by one', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const receiver = await startReceiver(t);
   // A receiver on a busy machine answers late: an attempt that is given up is rightly made again.
   const setting = { url: receiver.url, timeout: '1m', environment: { REDIS_URL: redis.url } };

@@ -6,7 +6,7 @@ import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
+import { storeOf } from '../servers/redis.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { day, ledgerOf } from './ledger.js';
 
@@ -64,13 +64,7 @@ async function start(t: Test, environment: Readonly<Record<string, string>>): Pr
 
 for (const engine of ['embedded, two workers', 'redis']) {
   t.test(`a foreign contract is sold as the animal store is, and the promises hold (${engine})`, async (t) => {
-    const environment: Record<string, string> = {};
-    if (engine === 'redis') {
-      const redis = await startRedis();
-      t.teardown(() => redis.stop());
-      environment['REDIS_URL'] = redis.url;
-    } else environment['PETGATE_WORKERS'] = '2';
-    const [gateway, upstream] = await start(t, environment);
+    const [gateway, upstream] = await start(t, await storeOf(t, engine));
     const ask = async (key: string, line: string, body = ''): Promise<RawAnswer> => {
       const fields = [`X-API-Key: ${key}`, ...(body === '' ? [] : [`Content-Length: ${body.length}`])];
       const message = [`${line} HTTP/1.1`, 'Host: x', ...fields, '', body].join('\r\n');

@@ -7,7 +7,7 @@ import { scrape } from '../servers/exposition.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startRedis } from '../servers/redis.js';
+import { storeOf } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 
@@ -55,13 +55,7 @@ async function open(t: Test, engine: string, address?: string): Promise<Place> {
   const upstream = await startUpstream(t);
   const contract = join(temporaryFolder(t), 'contract.json');
   writeFileSync(contract, JSON.stringify(CONTRACT));
-  const environment: Record<string, string> = { PETGATE_CONTRACT: contract };
-  if (engine === 'workers') environment['PETGATE_WORKERS'] = '2';
-  if (engine === 'redis') {
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
-    environment['REDIS_URL'] = redis.url;
-  }
+  const environment = { PETGATE_CONTRACT: contract, ...(await storeOf(t, engine)) };
   const config = { upstreams: { default: { addresses: [address ?? upstream.url] } } };
   const gateway = await startGateway(t, { plans: PLANS, config, environment });
   const place: Place = { gateway, upstream, answer: () => undefined };

@@ -9,15 +9,15 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
 import { AMPLE_PLANS } from '../attacks/front.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { issueCertificate, ownCertificate } from '../servers/certificate.js';
 import { dial } from '../servers/dial.js';
 import { scrape } from '../servers/exposition.js';
 import { headers, openFrames, pseudo } from '../servers/frames.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../servers/gateway.js';
 import { openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
-import { exchangeRaw } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
+import { exchangeRaw, statusesOf } from '../servers/raw.js';
+import { redisFor } from '../servers/redis.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { ledgerOf } from './ledger.js';
@@ -27,7 +27,7 @@ const PLANS = {
   free: { limits: { minute: 60, day: 1000 }, ban },
   anonymous: { limits: { minute: 300, day: 10_000 }, ban },
 };
-const tls = issueCertificate(temporaryFolder(t), 'own');
+const tls = ownCertificate(t);
 
 /** @param secured without TLS when false */
 async function start(
@@ -55,8 +55,7 @@ for (const [where, count] of [
     async (t) => {
       let environment: Readonly<Record<string, string>> = { PETGATE_WORKERS: '2' };
       if (where === 'Redis') {
-        const redis = await startRedis();
-        t.teardown(() => redis.stop());
+        const redis = await redisFor(t);
         environment = { REDIS_URL: redis.url };
       }
       const options = { plans: PLANS, environment, config: { limits: { streams: 300 }, store: { deadline: '10s' } } };
@@ -242,10 +241,7 @@ t.test('behind a PROXY header the caller is who it says; browsers are told who m
 t.test('HTTP/1.1 is served beside it, alone without TLS, and alone where HTTP/2 is switched off', async (t) => {
   const { gateway, key } = await start(t);
   const plain = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\n\r\n`;
-  t.same(
-    (await exchangeRaw(gateway.target, plain.repeat(2), 2)).map(({ status }) => status),
-    [200, 200],
-  );
+  t.same(statusesOf(await exchangeRaw(gateway.target, plain.repeat(2), 2)), [200, 200]);
   const client = openHttp2(t, gateway.target);
   t.equal((await client.send({ key })).status, 200);
   const spoken = (): readonly unknown[] =>

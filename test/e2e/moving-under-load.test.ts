@@ -7,7 +7,7 @@ import { DAY_MS, dayOf } from '../../src/shared/utc-day.js';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { petgate, surroundings } from '../cli/programs.js';
 import { startLoad } from '../faults/load.js';
@@ -82,10 +82,8 @@ async function moveUnderLoad(
 }
 
 t.test('exported under load each key is of one moment, and a last export adds the difference', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   await t.test('embedded to Redis', (t) => moveUnderLoad(t, {}, { REDIS_URL: redis.url }));
-  const second = await startRedis();
-  t.teardown(() => second.stop());
+  const second = await redisFor(t);
   await t.test('Redis to embedded', (t) => moveUnderLoad(t, { REDIS_URL: second.url }, {}));
 });

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { dayOf, DAY_MS } from '../../src/shared/utc-day.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../servers/gateway.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { petgate, surroundings, type Finished } from '../cli/programs.js';
 import { filledStore, type Filled } from './filled-store.js';
@@ -73,8 +73,7 @@ t.test('embedded → Redis → embedded: bills, states and secrets are equal', a
   const upstream = await startUpstream(t);
   const data = temporaryFolder(t);
   const filled = await filledStore(join(data, 'admission'));
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const files = temporaryFolder(t);
   const [first, second, third] = ['first', 'second', 'third'].map((name) => join(files, `${name}.jsonl`)) as [
     string,

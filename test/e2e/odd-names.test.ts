@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startGateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis } from '../servers/redis.js';
+import { storeOf } from '../servers/redis.js';
 import { temporaryFolder } from '../servers/program.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
@@ -40,12 +40,7 @@ for (const engine of ['embedded', 'redis']) {
     const upstream = await startUpstream(t);
     const contract = join(temporaryFolder(t), 'contract.json');
     writeFileSync(contract, JSON.stringify(CONTRACT));
-    const environment: Record<string, string> = { PETGATE_CONTRACT: contract };
-    if (engine === 'redis') {
-      const redis = await startRedis();
-      t.teardown(() => redis.stop());
-      environment['REDIS_URL'] = redis.url;
-    }
+    const environment = { PETGATE_CONTRACT: contract, ...(await storeOf(t, engine)) };
     const config = { upstreams: { default: { addresses: [upstream.url] } } };
     const gateway = await startGateway(t, { plans: PLANS, config, environment });
     const { key } = await gateway.createKey({ plan: 'free' });

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { stringify } from 'yaml';
 import { scrape } from '../servers/exposition.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../servers/gateway.js';
-import { startRedis, type RedisServer } from '../servers/redis.js';
+import { redisFor, storeOf } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 
@@ -23,12 +23,6 @@ function writePlans(gateway: Gateway, plans: PlanFile): void {
   const path = join(gateway.dataFolder, 'config/plans.yaml');
   writeFileSync(`${path}.new`, stringify(plans, { aliasDuplicateObjects: false }));
   renameSync(`${path}.new`, path);
-}
-
-async function redisFor(t: Test): Promise<RedisServer> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  return redis;
 }
 
 async function send(
@@ -56,7 +50,7 @@ const isOk = async (gateway: Gateway): Promise<number | undefined> =>
 for (const engine of ['embedded', 'redis'] as const) {
   const start = async (t: Test, options: GatewayOptions = {}): Promise<Gateway> => {
     const upstream = await startUpstream(t);
-    const store = engine === 'redis' ? { REDIS_URL: (await redisFor(t)).url } : {};
+    const store = await storeOf(t, engine);
     return startGateway(t, {
       plans: PLANS,
       ...options,
@@ -106,7 +100,7 @@ for (const engine of ['embedded', 'redis'] as const) {
   });
 
   t.test(`${engine}: a start without a plan in use serves the others, and its keys get 503, uncounted`, async (t) => {
-    const store = engine === 'redis' ? { REDIS_URL: (await redisFor(t)).url } : {};
+    const store = await storeOf(t, engine);
     const first = await start(t, { environment: store });
     const pro = await first.createKey({ plan: 'pro' });
     const free = await first.createKey({ plan: 'free' });
@@ -129,7 +123,7 @@ for (const engine of ['embedded', 'redis'] as const) {
   });
 
   t.test(`${engine}: a request dearer than a limit of the key is told so, and promised nothing`, async (t) => {
-    const store = engine === 'redis' ? { REDIS_URL: (await redisFor(t)).url } : {};
+    const store = await storeOf(t, engine);
     const first = await start(t, { environment: store });
     const own = await first.createKey({ plan: 'own', limits: { minute: 7, day: 100 } });
     await first.program.stop();

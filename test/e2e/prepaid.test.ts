@@ -1,7 +1,8 @@
 import t from 'tap';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis } from '../servers/redis.js';
+import { statusesOf } from '../servers/raw.js';
+import { storeOf } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { petgate, surroundings } from '../cli/programs.js';
 
@@ -25,12 +26,7 @@ for (const [what, gatewayCount, workers] of [
       served += 1;
       response.end('[]');
     };
-    const environment: Record<string, string> = {};
-    if (gatewayCount > 1) {
-      const redis = await startRedis();
-      t.teardown(() => redis.stop());
-      environment['REDIS_URL'] = redis.url;
-    }
+    const environment = await storeOf(t, gatewayCount > 1 ? 'redis' : 'embedded');
     const config = {
       ...{ workers, contract: 'none', store: { deadline: '10s' } },
       upstreams: { default: { addresses: [upstream.url] } },
@@ -84,7 +80,7 @@ for (const [what, gatewayCount, workers] of [
     t.match(await credit({ id: 'back', units: -1 }), { status: 409, body: { code: 'conflict' } }, 'all of it is spent');
     t.match(await credit({ id: 'inv-8', units: 3 }), { status: 201, body: { sum: CREDITED + 3 } });
     t.match(await credit({ id: 'back', units: -2 }), { status: 201, body: { sum: CREDITED + 1 } });
-    t.same((await Promise.all([ask(0), ask(1), ask(2)])).map(({ status }) => status).sort(), [200, 402, 402]);
+    t.same([...statusesOf(await Promise.all([ask(0), ask(1), ask(2)]))].sort(), [200, 402, 402]);
 
     const { body: listed } = await admin('GET', `/admin/v1/customers/${id}/credits`);
     t.match(listed, { credits: [{ id: 'inv-7' }, { id: 'inv-8' }, { id: 'back', units: -2, sum: CREDITED + 1 }] });

@@ -2,16 +2,15 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
 import { AMPLE_PLANS, request } from '../attacks/front.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { scrape } from '../servers/exposition.js';
 import { startGateway } from '../servers/gateway.js';
 import { startHaproxy } from '../servers/haproxy.js';
-import { temporaryFolder } from '../servers/program.js';
 import { parseAnswers, type RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 
-const tls = issueCertificate(temporaryFolder(t), 'own');
+const tls = ownCertificate(t);
 /** Has HAProxy ask over HTTP, as balancers do, whether the gateway is well. */
 const HEALTH_CHECK = [
   'option httpchk',

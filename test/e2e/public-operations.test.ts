@@ -5,8 +5,8 @@ import { checkHonest } from '../answers/honest.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
-import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
+import { exchangeRaw, type RawAnswer, statusesOf } from '../servers/raw.js';
+import { storeOf } from '../servers/redis.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { ledgerOf } from './ledger.js';
 
@@ -44,18 +44,12 @@ function requestOf(line: string, key: string | null): string {
 
 for (const engine of ['embedded, two workers', 'redis']) {
   t.test(`what anyone may call is paid for by who calls it: address or key (${engine})`, async (t) => {
-    const environment: Record<string, string> = {};
-    if (engine === 'redis') {
-      const redis = await startRedis();
-      t.teardown(() => redis.stop());
-      environment['REDIS_URL'] = redis.url;
-    } else environment['PETGATE_WORKERS'] = '2';
-    const [gateway, upstream] = await start(t, environment);
+    const [gateway, upstream] = await start(t, await storeOf(t, engine));
     const ask = async (line: string, key: string | null = null, times = 1): Promise<readonly RawAnswer[]> =>
       exchangeRaw(gateway.port, requestOf(line, key).repeat(times), times);
 
     const logins = await ask('POST /login', null, 20);
-    const statuses = logins.map(({ status }) => status);
+    const statuses = statusesOf(logins);
     t.same(statuses, [...Array<number>(12).fill(200), ...Array<number>(8).fill(429)], 'twelve times five units');
     t.equal(upstream.seen.length, 12, 'no more reaches the upstream');
     t.match(logins[19]!.body, /"code":"rate_limited"/);

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { temporaryFolder } from '../servers/program.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 
@@ -78,8 +78,7 @@ for (const workers of ['1', '2']) {
 
 t.test('plans that Redis refuses to load, or is not there to load, are no settings reloaded', async (t) => {
   const upstream = await startUpstream(t);
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const gateway = await startGateway(t, {
     plans: plansWith(1000),
     environment: { PETS_URL: upstream.url, REDIS_URL: redis.url },

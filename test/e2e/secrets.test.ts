@@ -4,7 +4,7 @@ import t from 'tap';
 import { ADMIN_TOKEN, INTERNAL_TOKEN, startGateway, type Gateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
 import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { openClient } from './client.js';
 
@@ -65,8 +65,7 @@ async function live(gateway: Gateway): Promise<{ secrets: string[]; answers: Buf
 
 for (const engine of ['embedded', 'redis'] as const) {
   t.test(`${engine}: no secret stands in any log, answer, file, metric, argument or in the store`, async (t) => {
-    const redis = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t, { config: ['appendonly yes', 'appendfsync always'] });
     const pets = await startPets(t);
     const gateway = await startGateway(t, {
       config: { store: { deadline: '10s' } },

@@ -1,10 +1,9 @@
 import t from 'tap';
 import { checkHonest } from '../answers/honest.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { startGateway } from '../servers/gateway.js';
-import { temporaryFolder } from '../servers/program.js';
 import { exchangeRaw } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
 import { startTunnelFront, TUNNEL_PLANS, writeContract } from '../servers/tunnel-front.js';
 import { until } from '../servers/until.js';
@@ -13,8 +12,7 @@ import { accept, startWebSocketUpstream } from '../servers/websocket.js';
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 t.test('of 200 handshakes at once on a plan of ten, exactly ten become tunnels, on two gateways', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const upstream = await startWebSocketUpstream(t);
   const config = { store: { deadline: '10s' } };
   const options = { addresses: [upstream.url], environment: { REDIS_URL: redis.url }, config };
@@ -73,7 +71,7 @@ t.test('over TLS a tunnel is a tunnel: opened, refused, echoed, drained to the l
   const upstream = await startWebSocketUpstream(t);
   const front = await startTunnelFront(t, {
     addresses: [upstream.url],
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
     config: { shutdown: '700ms' },
   });
   const { target } = front.gateway;

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import t from 'tap';
 import type { Test } from 'tap';
 import { AMPLE_PLANS } from '../attacks/front.js';
-import { issueCertificate, type Issued } from '../servers/certificate.js';
+import { type Issued, ownCertificate } from '../servers/certificate.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
@@ -27,7 +27,7 @@ interface Stage {
 }
 
 async function stage(t: Test, tls: Issued | null, isSecureUpstream: boolean): Promise<Stage> {
-  const issued = issueCertificate(temporaryFolder(t), 'upstream');
+  const issued = ownCertificate(t);
   const taker = await startTaker(
     t,
     isSecureUpstream ? { cert: readFileSync(issued.cert), key: readFileSync(issued.key) } : undefined,
@@ -94,7 +94,7 @@ for (const [name, isHttp2, isSecureUpstream, framing] of [
   ['HTTP/2 over TLS', true, false, {}],
 ] as const)
   t.test(`64 MiB: an upstream that is slow makes its client wait, and little is held (${name})`, async (t) => {
-    const at = await stage(t, isHttp2 ? issueCertificate(temporaryFolder(t), 'own') : null, isSecureUpstream);
+    const at = await stage(t, isHttp2 ? ownCertificate(t) : null, isSecureUpstream);
     const { gateway, taker, keyId } = at;
     taker.begin = () => undefined;
     const beforeMiB = peakMiB(gateway);

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { scrape } from '../servers/exposition.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis, type RedisServer } from '../servers/redis.js';
+import { redisFor, type RedisServer } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
 import { ledgerOf } from '../e2e/ledger.js';
@@ -21,8 +21,7 @@ interface Fleet {
 }
 
 export async function fleetOf(t: Test): Promise<Fleet> {
-  const redis = await startRedis(DURABLE);
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, DURABLE);
   const upstream = await startUpstream(t);
   return {
     redis,

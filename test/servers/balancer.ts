@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.js';
 import type { Teardown } from './program.js';
 
 /** What a balancer of TCP says before it passes on what it is sent. */
@@ -17,31 +18,17 @@ export async function startBalancer(
   port: number,
   { header, oneByOne = 0 }: BalancerOptions,
 ): Promise<number> {
-  const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const gateway = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
-    for (const socket of [client, gateway]) {
-      sockets.add(socket);
-      socket
-        .on('error', () => undefined)
-        .on('close', () => {
-          sockets.delete(socket);
-          client.destroy();
-          gateway.destroy();
-        });
-    }
+    client.on('close', () => gateway.destroy());
+    gateway.on('error', () => undefined).on('close', () => client.destroy());
     gateway.pipe(client);
     client.once('data', (first: Buffer) => {
       client.pause();
       void writeSlowly(gateway, Buffer.concat([header, first]), oneByOne).then(() => client.pipe(gateway));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return (server.address() as AddressInfo).port;
+  return (await listen(t, server)).port;
 }
 
 async function writeSlowly(socket: Socket, bytes: Buffer, oneByOne: number): Promise<void> {

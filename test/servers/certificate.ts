@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder, type Teardown } from './program.js';
 
 /** A certificate that vouches for itself, with its key, in two files. */
 export interface Issued {
@@ -102,6 +103,11 @@ export function issueCertificate(
   );
   const ca = readFileSync(cert, 'utf8');
   return { cert, key, ca, serial: new X509Certificate(ca).serialNumber };
+}
+
+/** One of a test's own, in a folder that goes with it. */
+export function ownCertificate(t: Teardown): Issued {
+  return issueCertificate(temporaryFolder(t), 'own');
 }
 
 /** As openssl wants a time: 20261121164200Z. */

@@ -42,6 +42,10 @@ export function exchangeRaw(
   });
 }
 
+export function statusesOf(answers: readonly { readonly status: number }[]): readonly number[] {
+  return answers.map(({ status }) => status);
+}
+
 /** The complete answers at the start of `text`; interim (1xx) ones are left out. */
 export function parseAnswers(text: string): readonly RawAnswer[] {
   const reader = new AnswerReader();

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.js';
 import type { Teardown } from './program.js';
 
 /** One attempt that a receiver was sent. */
@@ -43,13 +42,7 @@ export async function startReceiver(t: Teardown, answer: Answering = (response) 
       answer(response, each);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listen(t, server);
   return { url: `http://127.0.0.1:${port}/hook?from=petgate`, port, received, taken: () => taken };
 }
 

@@ -52,6 +52,19 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   }
 }
 
+/** A Redis that ends with the test. */
+export async function redisFor(t: Teardown, options: RedisOptions = {}): Promise<RedisServer> {
+  const redis = await startRedis(options);
+  t.teardown(() => redis.stop());
+  return redis;
+}
+
+/** What a gateway's environment says of its store: `embedded`, the same with `workers`, or a `redis` of its own. */
+export async function storeOf(t: Teardown, engine: string): Promise<Record<string, string>> {
+  if (engine.includes('workers')) return { PETGATE_WORKERS: '2' };
+  return engine.includes('redis') ? { REDIS_URL: (await redisFor(t)).url } : {};
+}
+
 class PortTaken extends Error {}
 
 async function startOn(port: number, folder: string, options: RedisOptions): Promise<RedisServer> {
@@ -145,13 +158,6 @@ async function launch(args: readonly string[]): Promise<ChildProcess> {
     });
   });
   return child;
-}
-
-/** Starts a Redis that goes with the test. */
-export async function redisFor(t: Teardown): Promise<RedisServer> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  return redis;
 }
 
 export interface RedisCluster {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { listen } from './listen.js';
 import type { Teardown } from './program.js';
 
 /** A request at the upstream, from its head on. */
@@ -31,7 +31,6 @@ export function readAll({ request, response }: Taken): void {
 
 /** An upstream that sees bodies while they come. */
 export async function startTaker(t: Teardown, tls?: ServerOptions): Promise<Taker> {
-  const sockets = new Set<Socket>();
   let connections = 0;
   const taker: Taker = { url: '', taken: [], connections: () => connections, begin: readAll };
   const take = (request: IncomingMessage, response: ServerResponse): void => {
@@ -44,16 +43,9 @@ export async function startTaker(t: Teardown, tls?: ServerOptions): Promise<Take
   };
   const server = tls === undefined ? createServer(take) : createSecureServer(tls, take);
   server.keepAliveTimeout = 60_000;
-  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+  server.on(tls === undefined ? 'connection' : 'secureConnection', () => {
     connections += 1;
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listen(t, server);
   return Object.assign(taker, { url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}` });
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { listen } from './listen.js';
 import type { Teardown } from './program.js';
 
 /** One request as the upstream saw it. */
@@ -33,8 +33,7 @@ interface Place {
 
 /** An upstream that a test scripts; a real server on a free port, closed with the test. */
 export async function startUpstream(t: Teardown, place: Place = {}): Promise<Upstream> {
-  const { tls, host = '127.0.0.1', port = 0, socketPath } = place;
-  const sockets = new Set<Socket>();
+  const { tls, host = '127.0.0.1', socketPath } = place;
   const upstream: Upstream = {
     url: '',
     seen: [],
@@ -59,22 +58,11 @@ export async function startUpstream(t: Teardown, place: Place = {}): Promise<Ups
     tls === undefined
       ? createServer({ keepAliveTimeout: 60_000 }, answer)
       : createSecureServer({ keepAliveTimeout: 60_000, ...tls }, answer);
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) =>
-    socketPath === undefined ? server.listen(port, host, resolve) : server.listen(socketPath, resolve),
-  );
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return Object.assign(upstream, { url: urlOf(place, server.address()) });
-}
-
-function urlOf({ tls, host = '127.0.0.1', socketPath }: Place, address: AddressInfo | string | null): string {
-  if (socketPath !== undefined) return `unix:${socketPath}`;
-  const { port } = address as AddressInfo;
-  return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (socketPath !== undefined) {
+    await listen(t, server, { path: socketPath });
+    return Object.assign(upstream, { url: `unix:${socketPath}` });
+  }
+  const { port } = await listen(t, server, { host, port: place.port ?? 0 });
+  const scheme = tls === undefined ? 'http' : 'https';
+  return Object.assign(upstream, { url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}` });
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { listen } from './listen.js';
 import type { Teardown } from './program.js';
 
 /** A handshake as the upstream saw it, with the connection it came on. */
@@ -33,12 +34,11 @@ export async function startWebSocketUpstream(
   socketPath?: string,
   tls?: ServerOptions,
 ): Promise<WebSocketUpstream> {
-  const sockets = new Set<Socket>();
   const upstream: WebSocketUpstream = {
     url: '',
     seen: [],
     plain: [],
-    sockets,
+    sockets: new Set(),
     handle: (seen, head) => echo(seen, head),
   };
   const answer: RequestListener = (request, response) => {
@@ -49,10 +49,6 @@ export async function startWebSocketUpstream(
       .end('{"code":"upgrade_required","message":"Ask for a WebSocket here.","status":426}');
   };
   const server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const seen = { url: request.url ?? '', headers: request.headers, rawHeaders: request.rawHeaders, socket };
     upstream.seen.push(seen);
@@ -61,19 +57,10 @@ export async function startWebSocketUpstream(
     socket.on('end', () => socket.end());
     if (socket.listenerCount('data') === 0) socket.resume();
   });
-  await new Promise<void>((resolve) =>
-    socketPath === undefined ? server.listen(0, '127.0.0.1', resolve) : server.listen(socketPath, resolve),
-  );
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  return Object.assign(upstream, {
-    url:
-      socketPath === undefined
-        ? `http${tls === undefined ? '' : 's'}://127.0.0.1:${(server.address() as AddressInfo).port}`
-        : `unix:${socketPath}`,
-  });
+  const { port, sockets } = await listen(t, server, socketPath === undefined ? {} : { path: socketPath });
+  const scheme = tls === undefined ? 'http' : 'https';
+  const url = socketPath === undefined ? `${scheme}://127.0.0.1:${port}` : `unix:${socketPath}`;
+  return Object.assign(upstream, { url, sockets });
 }
 
 /** The only right Sec-WebSocket-Accept (RFC 6455 §4.2.2). */

@@ -2,10 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import type { Test } from 'tap';
-import { issueCertificate } from '../../servers/certificate.js';
+import { ownCertificate } from '../../servers/certificate.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../servers/gateway.js';
 import { openHttp2 } from '../../servers/http2.js';
-import { temporaryFolder } from '../../servers/program.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { AMPLE_PLANS, request } from '../front.js';
 import { OK, startRawUpstream, type RawUpstream } from '../raw-upstream.js';
@@ -118,7 +117,7 @@ for (const [over, ordinary, names, secured] of [
   ['HTTP/2', 'an ordinary client of HTTP/2', Object.keys(FLOODS).slice(1), true],
 ] as const)
   t.test(`${over}: whatever one client does, another gets only 200s and waits little longer`, async (t) => {
-    const staged = await stage(t, secured ? { tls: issueCertificate(temporaryFolder(t), 'own') } : {});
+    const staged = await stage(t, secured ? { tls: ownCertificate(t) } : {});
     for (let n = 0; n < 20; n += 1) await staged.ask();
     let usual = await beside(staged, ordinary);
     for (const name of names) {

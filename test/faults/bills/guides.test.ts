@@ -15,7 +15,7 @@ import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.j
 import { startPostgres } from '../../servers/postgres.js';
 import { NO_BAN } from '../../servers/plans.js';
 import { temporaryFolder } from '../../servers/program.js';
-import { startRedis, startSentinel, type RedisServer } from '../../servers/redis.js';
+import { redisFor, type RedisServer, startRedis, startSentinel } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { learnt } from '../copies.js';
@@ -119,8 +119,7 @@ t.test('"Back up, restore, move", word for word: the bill is the same in the new
 });
 
 t.test('"An incident: Redis dies", word for word: nothing that was admitted is lost or over the limit', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const start = await placeOf(t);
   const folder = temporaryFolder(t);
   const gateway = await start(redis.url);

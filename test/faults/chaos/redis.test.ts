@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
-import { startRedis, type RedisServer } from '../../servers/redis.js';
+import { redisFor, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { figure } from '../fleet.js';
@@ -106,8 +106,7 @@ const outages = (redis: RedisServer): Events => ({
 t.setTimeout(TIMEOUT_MS);
 
 t.test(`two gateways on one Redis: whatever happens, no count is lost and none is made up (${repeat})`, async (t) => {
-  const redis = await startRedis({ config: ['appendonly yes', 'appendfsync always'] });
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, { config: ['appendonly yes', 'appendfsync always'] });
   const fleet = new Fleet(t, { environment: { REDIS_URL: redis.url } }, await startUpstream(t));
   await survive(t, fleet, 2, { ...EVENTS, ...outages(redis), ...losses(t, redis) });
   await settled(fleet);

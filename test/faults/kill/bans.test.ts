@@ -8,7 +8,7 @@ import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { keyOf, newCustomer, newKey, type Actor } from '../../conformance/cast.js';
 import { openEngine, type Choice } from '../../conformance/open.js';
 import { tempFolder } from '../../gateway/store/embedded/fixture.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 
 const BANNING = fileURLToPath(new URL('banning.js', import.meta.url));
 const KILLS = process.env['PETGATE_LONG'] === '1' ? 20 : 4;
@@ -63,7 +63,6 @@ t.test('embedded: of bans none is missing in the history, and none there twice',
 );
 
 t.test('redis: the same', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   await killed(t, { engine: 'redis', url: redis.url });
 });

@@ -7,7 +7,7 @@ import { startLoad } from '../load.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { NO_BAN } from '../../servers/plans.js';
 import { temporaryFolder } from '../../servers/program.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
@@ -74,7 +74,6 @@ async function survive(t: Test, environment: Readonly<Record<string, string>>, o
 t.test('kill -9 in the middle of a customer: embedded', (t) => survive(t, {}, 0));
 
 t.test('kill -9 in the middle of a customer: one of two gateways on Redis', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   await survive(t, { REDIS_URL: redis.url }, 1);
 });

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { ADMIN_TOKEN, startGateway, type Gateway, type GatewayOptions } from '../../servers/gateway.js';
 import { importedIdOf } from '../../../src/gateway/accounts/token.js';
 import { temporaryFolder } from '../../servers/program.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { until } from '../../servers/until.js';
 
@@ -87,8 +87,7 @@ async function killAndRestore(t: Test, options: GatewayOptions, whole: string): 
 
 t.test('kill -9 in the middle of an import: the same file once more completes it', async (t) => {
   const upstream = await startUpstream(t);
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const embedded = { config: CONFIG, environment: { PETS_URL: upstream.url } };
   const shared = {
     config: { ...CONFIG, store: { deadline: '1s' } },
@@ -101,8 +100,7 @@ t.test('kill -9 in the middle of an import: the same file once more completes it
 
 t.test('kill -9 in the middle of an import into Redis of all that a store keeps', async (t) => {
   const upstream = await startUpstream(t);
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const environment = { PETS_URL: upstream.url };
   const from = await startGateway(t, { config: CONFIG, environment });
   await importAll(from);

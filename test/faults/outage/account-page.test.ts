@@ -1,12 +1,11 @@
 import t from 'tap';
 import { ACCOUNT, Visitor } from '../../gateway/holder/browser-like.js';
 import { startGateway } from '../../servers/gateway.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 
 t.test('while the store is unavailable the page for holders of keys says so, and when to come again', async (t) => {
-  const redis = await startRedis({ config: ['appendonly yes'] });
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, { config: ['appendonly yes'] });
   const gateway = await startGateway(t, { environment: { REDIS_URL: redis.url } });
   const { id, key } = await gateway.createKey({ plan: 'free' });
   const visitor = new Visitor(gateway);

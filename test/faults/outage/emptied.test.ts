@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { startGateway, type Gateway, type GatewayOptions } from '../../servers/gateway.js';
-import { startCluster, startRedis } from '../../servers/redis.js';
+import { redisFor, startCluster } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';
@@ -33,8 +33,7 @@ function onlyGood(t: Test, load: Load): void {
 t.test(
   'FLUSHALL under load: no key is refused as unknown, and the store is unavailable until it is accepted',
   async (t) => {
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t);
     const start = await frontOf(t, redis.url);
     const gateways = [
       await start(),
@@ -74,8 +73,7 @@ t.test(
 );
 
 t.test('a Redis that restarts without its data, and a new gateway beside it', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const start = await frontOf(t, redis.url);
   const gateway = await start();
   const { id, key } = await createKey(gateway, 'roomy');
@@ -133,8 +131,7 @@ t.test('a master of a Cluster that restarts empty', async (t) => {
 t.test(
   'a first start while PostgreSQL is unreachable: nobody knows what Redis lost, and nothing is made up',
   async (t) => {
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t);
     const start = await frontOf(t, redis.url);
     const gateway = await start({
       environment: { REDIS_URL: redis.url, LEDGER_URL: 'postgres://127.0.0.1:1/ledger' },

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';
@@ -24,8 +24,7 @@ async function toldUnready(gateway: Gateway): Promise<boolean> {
 }
 
 t.test('a gateway that starts on a Redis that drops data is not ready, and says why', async (t) => {
-  const redis = await startRedis({ config: EVICTING });
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, { config: EVICTING });
   const environment = { REDIS_URL: redis.url };
   const gateway = await startGateway(t, { environment });
   t.ok(await toldUnready(gateway));
@@ -40,8 +39,7 @@ t.test('a gateway that starts on a Redis that drops data is not ready, and says 
 });
 
 t.test('nor is one that starts while that Redis does not answer: it has not seen that data stays', async (t) => {
-  const redis = await startRedis({ config: EVICTING });
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, { config: EVICTING });
   redis.freeze();
   const gateway = await startGateway(t, { environment: { REDIS_URL: redis.url } });
   await until('it decides by itself', async () => (await figure(gateway, 'petgate_store_up')) === 1);
@@ -52,8 +50,7 @@ t.test('nor is one that starts while that Redis does not answer: it has not seen
 t.test(
   'a key whose record may have been dropped is not called invalid, though the store is the one it was',
   async (t) => {
-    const redis = await startRedis({ config: [MEMORY] });
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t, { config: [MEMORY] });
     const upstream = await startUpstream(t);
     const config = { upstreams: { pets: { addresses: [upstream.url] } } };
     const start = (store: Readonly<Record<string, string>> = {}): Promise<Gateway> =>
@@ -78,8 +75,7 @@ t.test(
 );
 
 t.test('a policy that turns while it runs: told, and served on; what is dropped is counted', async (t) => {
-  const redis = await startRedis({ config: [MEMORY] });
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, { config: [MEMORY] });
   const upstream = await startUpstream(t);
   const config = { upstreams: { pets: { addresses: [upstream.url] } } };
   const gateway = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });

@@ -9,7 +9,7 @@ import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
 import { createKey, figure } from '../fleet.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startCluster, startRedis } from '../../servers/redis.js';
+import { redisFor, startCluster } from '../../servers/redis.js';
 import { startProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
@@ -104,8 +104,7 @@ for (const onFailure of ['refuse', 'local']) {
     t.test(
       `${onFailure}: a failure report whose ${loss === 'mute' ? 'answer' : 'call'} is lost is counted once`,
       async (t) => {
-        const redis = await startRedis();
-        t.teardown(() => redis.stop());
+        const redis = await redisFor(t);
         const proxy = await startProxy(redis.port);
         t.teardown(() => proxy.stop());
         const { gateway, arrived, release } = await startFailing(t, `redis://127.0.0.1:${proxy.port}`, onFailure);

@@ -5,7 +5,7 @@ import { openStores } from '../../../src/gateway/store/embedded/owner/stores.js'
 import { transact } from '../../../src/gateway/store/embedded/owner/transaction.js';
 import { GATEWAY_DAYS } from '../../../src/gateway/store/redis/keyspace/names.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startRedis, type RedisServer } from '../../servers/redis.js';
+import { redisFor, type RedisServer } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
@@ -33,8 +33,7 @@ export interface Stage {
 
 /** Two gateways, of which one was cut off before the end of a day that is over, with counts of it. */
 export async function startStage(t: Test, finalAfter = '7d'): Promise<Stage> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const proxy = await startProxy(redis.port);
   t.teardown(() => proxy.stop());
   const upstream = await startUpstream(t);

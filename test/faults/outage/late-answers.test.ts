@@ -7,7 +7,7 @@ import { petgate, surroundings } from '../../cli/programs.js';
 import { openClient } from '../../e2e/client.js';
 import { day, ledgerOf, type Counts } from '../../e2e/ledger.js';
 import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
@@ -32,8 +32,7 @@ interface Scene {
 
 /** A gateway under load, with what holds back the answers of its Redis. */
 async function sceneOf(t: Test, onFailure: 'local' | 'refuse'): Promise<Scene> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const way = await startProxy(redis.port);
   t.teardown(() => way.stop());
   const upstream = await startUpstream(t);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { checkHonest } from '../../answers/honest.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { NO_BAN } from '../../servers/plans.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
@@ -34,8 +34,7 @@ const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
 t.test(
   'two gateways whose Redis freezes, dies and comes back answer in time, admit nothing twice, and recover',
   async (t) => {
-    const redis = await startRedis(DURABLE);
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t, DURABLE);
     const upstream = await startUpstream(t);
     const config = { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } };
     const start = (): Promise<Gateway> =>
@@ -89,8 +88,7 @@ t.test(
 );
 
 t.test('an outage gives nobody more than the plan', async (t) => {
-  const redis = await startRedis(DURABLE);
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, DURABLE);
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
     plans: PLANS,
@@ -116,8 +114,7 @@ t.test('an outage gives nobody more than the plan', async (t) => {
 });
 
 t.test('a gateway that starts while Redis is down refuses honestly, and serves once it is there', async (t) => {
-  const redis = await startRedis(DURABLE);
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, DURABLE);
   const upstream = await startUpstream(t);
   const config = { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } };
   const first = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });

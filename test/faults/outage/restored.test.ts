@@ -5,13 +5,12 @@ import { learnt } from '../copies.js';
 import { kindOf } from '../load.js';
 import { openClient } from '../../e2e/client.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startRedis, type RedisServer } from '../../servers/redis.js';
+import { redisFor, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 
 async function redisOf(t: Test): Promise<RedisServer> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   return redis;
 }
 

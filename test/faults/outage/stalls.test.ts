@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startRedis, type RedisServer } from '../../servers/redis.js';
+import { redisFor, type RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
@@ -36,8 +36,7 @@ async function sceneOf(
   onFailure: (typeof ON_FAILURE)[number],
   store: Readonly<Record<string, unknown>> = {},
 ): Promise<Scene> {
-  const redis = await startRedis(DURABLE);
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t, DURABLE);
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
     plans: PLANS,

@@ -7,7 +7,7 @@ import { StoreUnavailable } from '../../../src/gateway/admission/port.js';
 import type { AdmissionEngine } from '../../../src/gateway/store/port.js';
 import { ask, newKey, type Actor } from '../../conformance/cast.js';
 import { back, learnt, ledgerOf, openGateway } from '../../gateway/store/outage/fixture.js';
-import { startCluster, startRedis, type RedisServer } from '../../servers/redis.js';
+import { redisFor, type RedisServer, startCluster } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { randomOf, type Random } from '../chaos/random.js';
 
@@ -99,8 +99,7 @@ async function serversOf(t: Test, isCluster: boolean): Promise<Servers> {
     t.teardown(() => cluster.stop());
     return { url: cluster.url, all: cluster.masters };
   }
-  const server = await startRedis();
-  t.teardown(() => server.stop());
+  const server = await redisFor(t);
   return { url: server.url, all: [server] };
 }
 

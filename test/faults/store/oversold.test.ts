@@ -6,7 +6,7 @@ import { Connection } from '../../bench/load/drive.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { NO_BAN } from '../../servers/plans.js';
 import { temporaryFolder } from '../../servers/program.js';
-import { startRedis } from '../../servers/redis.js';
+import { redisFor } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
 import { startUpstream } from '../../servers/upstream.js';
 import { ledgerOf } from '../kill/streams.js';
@@ -60,8 +60,7 @@ async function start(t: Test, upstream: string, count: number, workers: number):
   writeFileSync(contract, JSON.stringify(CONTRACT));
   const environment: Record<string, string> = { PETGATE_CONTRACT: contract };
   if (count > 1) {
-    const redis = await startRedis();
-    t.teardown(() => redis.stop());
+    const redis = await redisFor(t);
     environment['REDIS_URL'] = redis.url;
   }
   const config = {

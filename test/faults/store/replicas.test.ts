@@ -5,7 +5,7 @@ import { slotOf } from '../../../src/gateway/store/redis/keyspace/slot.js';
 import { PLANS } from '../../conformance/cast.js';
 import { incoming } from '../../conformance/keys.js';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { startCluster, startRedis, type RedisServer } from '../../servers/redis.js';
+import { redisFor, type RedisServer, startCluster, startRedis } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
 
@@ -125,8 +125,7 @@ t.test(
 
 /** Gives a master of a Cluster a replica. */
 async function followedBy(t: Test, master: RedisServer): Promise<void> {
-  const replica = await startRedis({ cluster: true });
-  t.teardown(() => replica.stop());
+  const replica = await redisFor(t, { cluster: true });
   await replica.command('CLUSTER', 'MEET', '127.0.0.1', master.port);
   const id = String(await master.command('CLUSTER', 'MYID'));
   await until('it knows the master', async () => String(await replica.command('CLUSTER', 'NODES')).includes(id));

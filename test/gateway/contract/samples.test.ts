@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { samplesOf } from '../../../src/gateway/contract/samples.js';
 import type { CredentialLocation } from '../../../src/gateway/refusals/credential-location.js';
+import { listen } from '../../servers/listen.js';
 
 const KEY = `k'"$ey`;
 const run = promisify(execFile);
@@ -40,9 +40,7 @@ async function receive(): Promise<{
       response.end('served');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { base: `http://127.0.0.1:${(await listen(t, server)).port}`, seen };
 }
 
 /** Runs a sample; undefined where its language is not installed. */

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { loadSettings } from '../../../src/gateway/config/load.js';
 import { createAddressReader } from '../../../src/gateway/edge/client-address.js';
 import { headOf, newLogEntry, open, type Head } from '../../../src/gateway/edge/open.js';
 import type { Exchange } from '../../../src/gateway/exchange.js';
+import { listen } from '../../servers/listen.js';
 import { exchangeRaw } from '../../servers/raw.js';
 import { makeExchange } from '../exchange.js';
 
@@ -19,10 +19,7 @@ t.before(async () => {
   });
   server.maxHeadersCount = 0;
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  port = (server.address() as AddressInfo).port;
-  t.teardown(() => server.close());
+  ({ port } = await listen(t, server));
 });
 
 /** What `open` makes of a request that Node's parser lets through. */

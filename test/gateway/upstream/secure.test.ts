@@ -1,7 +1,5 @@
 import { copyFileSync, readFileSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { join } from 'node:path';
 import t from 'tap';
@@ -9,6 +7,7 @@ import { codeOf } from '../../answers/honest.js';
 import { request, startFront, type Front } from '../../attacks/front.js';
 import { issueCertificate, type Issued } from '../../servers/certificate.js';
 import { scrape } from '../../servers/exposition.js';
+import { listen } from '../../servers/listen.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { startTunnelFront } from '../../servers/tunnel-front.js';
 import { startUpstream } from '../../servers/upstream.js';
@@ -75,11 +74,13 @@ for (const [what, issued, pets, code] of [
 }
 
 t.test('an upstream that takes connections and never agrees on TLS costs the deadline of a connection', async (t) => {
-  const server = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const front = await startFront(t, url, { pets: { connect: '50ms', deadline: '1h', breaker: { failures: 2 } } });
+  const { port } = await listen(
+    t,
+    createServer((socket) => socket.resume()),
+  );
+  const front = await startFront(t, `https://127.0.0.1:${port}`, {
+    pets: { connect: '50ms', deadline: '1h', breaker: { failures: 2 } },
+  });
   t.equal(await front.good(), 503);
   t.match(await front.gateway.program.logged(NO_TLS), { code: 'ETIMEDOUT' });
   t.equal(await failures(front, 'tls'), 2, 'with the second attempt');

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { codeOf } from '../../answers/honest.js';
 import { request, startFront, startHttp2Front, type Front } from '../../attacks/front.js';
 import { openHttp2 } from '../../servers/http2.js';
+import { listen } from '../../servers/listen.js';
 import { NO_BAN } from '../../servers/plans.js';
 import { until } from '../../servers/until.js';
 import { startUpstream, type Upstream } from '../../servers/upstream.js';
@@ -129,22 +129,14 @@ t.test('a body may have 10 MiB; the 413 names the limit, and `why` the setting',
 
 t.test('keep_alive says how long an idle connection to it stays open', async (t) => {
   let connections = 0;
-  let open = 0;
-  const server = createServer((_request, response) => response.end('[]'));
-  server.on('connection', (socket) => {
-    connections += 1;
-    open += 1;
-    socket.on('close', () => (open -= 1));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const front = await startFront(t, url, { foreign: FOREIGN, pets: { keep_alive: '1s' } });
+  const server = createServer((_request, response) => response.end('[]')).on('connection', () => (connections += 1));
+  const { port, sockets } = await listen(t, server);
+  const front = await startFront(t, `http://127.0.0.1:${port}`, { foreign: FOREIGN, pets: { keep_alive: '1s' } });
   const post = async (): Promise<number> =>
     (await front.send(`${request('POST /a', front.key, 'Content-Length: 1')}x`)).status;
   t.equal(await post(), 200);
   // Node's server would keep it for five seconds.
-  await until('the gateway closed it', () => connections > 0 && open === 0);
+  await until('the gateway closed it', () => connections > 0 && sockets.size === 0);
   t.equal(await post(), 200);
   t.equal(connections, 2);
 });

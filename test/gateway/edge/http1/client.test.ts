@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -8,6 +8,7 @@ import { loadSettings } from '../../../../src/gateway/config/load.js';
 import { HttpClient } from '../../../../src/gateway/edge/http1/client.js';
 import { trackConnection } from '../../../../src/gateway/edge/http1/connection.js';
 import { Traffic } from '../../../../src/gateway/edge/traffic.js';
+import { listen } from '../../../servers/listen.js';
 
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
@@ -44,9 +45,7 @@ async function send(t: Test, requestLine: string, status: number, body: Buffer |
       writev(...args);
     };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect((await listen(t, server)).port, '127.0.0.1');
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
   socket.write(`${requestLine}\r\nHost: pets.example\r\nConnection: close\r\n\r\n`);
@@ -89,9 +88,7 @@ t.test('a chunk is given back once it is written and not before; never when its 
   for (const leaves of [false, true]) {
     const server = createServer();
     server.on('connection', (socket: Socket) => trackConnection(socket, new Traffic(), limits));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => server.close());
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect((await listen(t, server)).port, '127.0.0.1');
     t.teardown(() => socket.destroy());
     socket.write('GET / HTTP/1.1\r\nHost: pets.example\r\n\r\n');
     const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];

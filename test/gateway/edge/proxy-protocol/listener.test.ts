@@ -5,13 +5,12 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { AMPLE_PLANS, request, startFront, type Front } from '../../../attacks/front.js';
 import { startBalancer } from '../../../servers/balancer.js';
-import { issueCertificate } from '../../../servers/certificate.js';
+import { ownCertificate } from '../../../servers/certificate.js';
 import type { Target } from '../../../servers/dial.js';
 import { scrape } from '../../../servers/exposition.js';
 import type { GatewayOptions } from '../../../servers/gateway.js';
-import { temporaryFolder } from '../../../servers/program.js';
 import { binaryHeader, proxiedHeader, textHeader } from '../../../servers/proxy-header.js';
-import { exchangeRaw, type RawAnswer } from '../../../servers/raw.js';
+import { exchangeRaw, type RawAnswer, statusesOf } from '../../../servers/raw.js';
 import { handshake, openTunnel } from '../../../servers/tunnel.js';
 import { startTunnelFront } from '../../../servers/tunnel-front.js';
 import { until } from '../../../servers/until.js';
@@ -22,7 +21,7 @@ const HERE = { address: '192.0.2.1', port: 443 };
 const CALLER = { address: '203.0.113.7', port: 56_324 };
 const CALLER6 = { address: '2001:db8:1:2:0:0:0:9', port: 1 };
 const LOCAL = binaryHeader(0x20, 0x00, Buffer.alloc(0));
-const tls = issueCertificate(temporaryFolder(t), 'own');
+const tls = ownCertificate(t);
 
 interface Proxied extends Front {
   readonly upstream: Upstream;
@@ -98,11 +97,7 @@ for (const over of ['plain HTTP', 'TLS'] as const) {
         const post =
           request('POST /v1/pets', key, 'Content-Type: application/json', `Content-Length: ${body.length}`) + body;
         const answers = await exchangeRaw(target, post + request('GET /v1/pets', key, 'Connection: close'));
-        t.same(
-          answers.map(({ status }) => status),
-          [200, 200],
-          `${name}: two requests right behind the header`,
-        );
+        t.same(statusesOf(answers), [200, 200], `${name}: two requests right behind the header`);
         t.equal(upstream.seen.at(-2)?.body, body, `${name}: no byte of a body is lost`);
         t.same(await logged(2), [expected, expected], `${name}: both logged`);
       }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { Crowd } from '../../../../src/gateway/edge/server/crowd.js';
+import { listen } from '../../../servers/listen.js';
 import { until } from '../../../servers/until.js';
 
 const LIMIT = 100;
@@ -13,16 +14,14 @@ const FULL = 99;
 async function stage(t: Test): Promise<{ busy: Set<Socket>; open: (from: string) => Promise<Socket> }> {
   const busy = new Set<Socket>();
   const crowd = new Crowd((socket) => busy.has(socket));
-  const server = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer();
+  const { port } = await listen(t, server);
   const clients: Socket[] = [];
   t.teardown(() => {
     for (const client of clients) client.destroy();
-    server.close();
   });
   const open = async (from: string): Promise<Socket> => {
     const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const { port } = server.address() as AddressInfo;
     clients.push(connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => undefined));
     const [socket] = await accepted;
     crowd.add(socket, LIMIT);

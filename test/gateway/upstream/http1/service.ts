@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { Pool, type PoolSettings } from '../../../../src/gateway/upstream/http1/pool.js';
 import type { Controller, OutgoingRequest } from '../../../../src/gateway/upstream/http1/transport.js';
+import { listen as listenOn } from '../../../servers/listen.js';
 import { until } from '../../../servers/until.js';
 
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
@@ -27,31 +27,21 @@ interface Service {
 }
 
 export async function listen(t: Test, path?: string): Promise<Service> {
-  const service: Service & { port: number } = {
+  const service: Service = {
     port: 0,
     sockets: [],
     received: '',
     handle: (socket) => void socket.write(OK),
   };
-  const server: Server = createServer((socket) => {
+  const server = createServer((socket) => {
     service.sockets.push(socket);
-    socket
-      .on('error', () => undefined)
-      .setEncoding('latin1')
-      .on('data', (text: string) => {
-        service.received += text;
-        service.handle(socket, text);
-      });
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      service.received += text;
+      service.handle(socket, text);
+    });
   });
-  if (path === undefined) server.listen(0, '127.0.0.1');
-  else server.listen(path);
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of service.sockets) socket.destroy();
-    server.close();
-  });
-  if (path === undefined) service.port = (server.address() as AddressInfo).port;
-  return service;
+  const { port } = await listenOn(t, server, path === undefined ? {} : { path });
+  return Object.assign(service, { port });
 }
 
 export function open(t: Test, port: number, settings: Partial<PoolSettings> = {}): Pool {

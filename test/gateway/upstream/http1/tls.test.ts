@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer as createPlainServer, type AddressInfo } from 'node:net';
+import { createServer as createPlainServer } from 'node:net';
 import { createServer, type Server, type TlsOptions, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -10,6 +10,7 @@ import type { Pool } from '../../../../src/gateway/upstream/http1/pool.js';
 import type { UpstreamSettings } from '../../../../src/gateway/config/schema/upstream.js';
 import { secureContextOf, TlsClient } from '../../../../src/gateway/upstream/http1/tls.js';
 import { issueCertificate, type Issued } from '../../../servers/certificate.js';
+import { listen } from '../../../servers/listen.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
 import { ended, GET, OK, open, send, whole } from './service.js';
@@ -45,18 +46,8 @@ async function listenSecure(t: Test, options: TlsOptions): Promise<Service> {
       service.handle(socket);
     });
   });
-  const service: Service = {
-    ...{ sockets, server, received: '', handle: (socket: TLSSocket) => void socket.write(OK) },
-    get port() {
-      return (server.address() as AddressInfo).port;
-    },
-  };
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
+  const { port } = await listen(t, server);
+  const service: Service = { port, sockets, server, received: '', handle: (socket) => void socket.write(OK) };
   return service;
 }
 
@@ -200,18 +191,13 @@ t.test('a server that says anything but TLS, or nothing at all, gets no request'
   for (const [what, answer, code] of answers) {
     let received = '';
     const server = createPlainServer((socket) => {
-      socket.on('error', () => undefined).setEncoding('latin1');
-      socket.on('data', (text: string) => {
+      socket.setEncoding('latin1').on('data', (text: string) => {
         received += text;
         if (answer !== '') socket.write(answer, 'latin1');
       });
-      t.teardown(() => socket.destroy());
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.teardown(() => server.close());
-    const { pool, codes } = openSecure(t, (server.address() as AddressInfo).port, {
-      connectMs: answer === '' ? 100 : 5000,
     });
+    const { port } = await listen(t, server);
+    const { pool, codes } = openSecure(t, port, { connectMs: answer === '' ? 100 : 5000 });
     const sent = send(pool);
     t.same(await ended(sent), [['failed', 0, '']], what);
     t.match(codes[0], code, what);
