@@ -1,9 +1,10 @@
 import t from 'tap';
 import type { Test } from 'tap';
+import { request } from '../attacks/front.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { handshake } from '../servers/tunnel.js';
 import { startTunnelFront } from '../servers/tunnel-front.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
@@ -19,8 +20,6 @@ const PLANS = {
   anonymous: { limits: AMPLE, ban: NO_BAN },
 };
 
-const request = (line: string, ...fields: readonly string[]): string =>
-  [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 const send = async (gateway: Gateway, bytes: string): Promise<RawAnswer> =>
   (await exchangeRaw(gateway.target, bytes, 1))[0]!;
 
@@ -223,8 +222,7 @@ t.test('open to everybody, every answer says so, and varies by nothing', async (
 });
 
 t.test('while the store is unavailable a page still reads why', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
+  const redis = await redisFor(t);
   const gateway = await startGateway(t, {
     config: { cors: { origins: [LISTED] }, store: { on_failure: 'refuse', deadline: '2s' } },
     environment: { REDIS_URL: redis.url },

@@ -1,10 +1,9 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { REFUSALS } from '../../src/gateway/refusal.js';
-import { issueCertificate } from '../servers/certificate.js';
+import { ownCertificate } from '../servers/certificate.js';
 import { startGateway } from '../servers/gateway.js';
 import { openHttp2, type StreamAnswer, type StreamAsk } from '../servers/http2.js';
-import { temporaryFolder } from '../servers/program.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { checkHonest, codeOf, ELSEWHERE } from './honest.js';
@@ -29,7 +28,7 @@ t.test(
     const upstream = await startUpstream(t);
     const gateway = await startGateway(t, {
       plans: PLANS,
-      tls: issueCertificate(temporaryFolder(t), 'own'),
+      tls: ownCertificate(t),
       config: {
         limits: { request_time: '1s', headers_time: '1s' },
         upstreams: { pets: { addresses: [upstream.url], deadline: '2s' } },
@@ -170,7 +169,7 @@ t.test('what is asked over HTTP/2 reaches the service as HTTP/1.1, and its answe
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
     plans: PLANS,
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
     environment: { PETS_URL: upstream.url },
   });
   const key = `Bearer ${(await gateway.createKey({ plan: 'wide' })).key}`;
@@ -239,7 +238,7 @@ t.test('what is asked over HTTP/2 reaches the service as HTTP/1.1, and its answe
 t.test('an upstream that puts a body under a status that has none does not break the stream', async (t) => {
   const upstream = await startUpstream(t);
   const gateway = await startGateway(t, {
-    tls: issueCertificate(temporaryFolder(t), 'own'),
+    tls: ownCertificate(t),
     environment: { PETS_URL: upstream.url },
   });
   const { key } = await gateway.createKey({ plan: 'pro' });

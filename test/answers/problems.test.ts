@@ -1,13 +1,12 @@
 import t from 'tap';
 import { REFUSALS } from '../../src/gateway/refusal.js';
+import { request } from '../attacks/front.js';
 import { startGateway } from '../servers/gateway.js';
 import { exchangeRaw, type RawAnswer } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { checkHonest } from './honest.js';
 import { PLANS } from './plans.js';
 
-const request = (line: string, ...fields: string[]): string =>
-  [`${line} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 const ACCEPT = 'Accept: application/problem+json, application/json';
 
 t.test('where the settings say problem, every refusal is one', async (t) => {

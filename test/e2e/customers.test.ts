@@ -1,22 +1,15 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { codeOf } from '../answers/honest.js';
-import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis } from '../servers/redis.js';
+import { redisFor } from '../servers/redis.js';
 import { until } from '../servers/until.js';
-import { startUpstream } from '../servers/upstream.js';
-import { openClient, type Client } from './client.js';
 import { createCustomer, report, type Customer, type Row } from './customer.js';
-import { day } from './ledger.js';
+import { logged, openFront, REQUESTS, volley, type Front, type Spent } from './volley.js';
 
 const KEYS = 10;
-const REQUESTS = 400;
 /** PETGATE_LONG=1 takes more. */
 const REPETITIONS = process.env['PETGATE_LONG'] === '1' ? 3 : 1;
-/** Longer, and a second minute opens and admits again. */
-const LONGEST_MS = 50_000;
-const ATTEMPTS = 3;
 const dear = { listPets: { cost: 7 } };
 const roomy = { minute: 100_000, day: 100_000 };
 const PLANS = {
@@ -35,21 +28,7 @@ const BOUGHT: Readonly<Record<string, readonly [admitted: number, units: number]
   'dear-month': [8, 56],
 };
 
-interface Front {
-  readonly gateways: readonly Gateway[];
-  readonly clients: readonly Client[];
-}
-
-async function openFront(t: Test, count: number, environment: Readonly<Record<string, string>>): Promise<Front> {
-  const upstream = await startUpstream(t);
-  const config = { store: { deadline: '10s' }, upstreams: { pets: { addresses: [upstream.url] } } };
-  const gateways = await Promise.all(
-    Array.from({ length: count }, () => startGateway(t, { plans: PLANS, config, environment })),
-  );
-  return { gateways, clients: gateways.map(({ url }) => openClient(t, url, Math.ceil(REQUESTS / count))) };
-}
-
-function sumOf(rows: readonly { readonly requests: number; readonly units: number }[]): string {
+function sumOf(rows: readonly Spent[]): string {
   const sum = (field: 'requests' | 'units'): number => rows.reduce((total, row) => total + row[field], 0);
   return `${sum('requests')} of ${sum('units')} units`;
 }
@@ -66,38 +45,26 @@ async function reportsOf({ gateways }: Front): Promise<Reports> {
 }
 
 /** What the bill says of a customer, what its keys add up to, and what the access logs of all gateways say. */
-async function accountsOf({ gateways }: Front, reports: Reports, { id, reference }: Customer): Promise<string> {
+async function accountsOf(front: Front, reports: Reports, { id, reference }: Customer): Promise<string> {
   const bill = reports.customers.filter(({ customer }) => customer === id);
   const keys = reports.keys.filter(({ key }) => key?.startsWith(id));
-  const logged = (): { requests: number; units: number }[] =>
-    gateways
-      .flatMap(({ program }) => program.lines())
-      .filter(({ msg, key, counted }) => msg === 'exchange' && counted === true && String(key).startsWith(id))
-      .map(({ units }) => ({ requests: 1, units: Number(units) }));
   const billed = bill.reduce((sum, { requests }) => sum + requests, 0);
-  await until('the access log has all', () => Promise.resolve(logged().length >= billed));
+  await until('the access log has all', () => logged(front, id).requests >= billed);
   const names = bill.map((row) => row.reference).join();
   return (
     `bill ${names === reference ? '' : `of ${names} `}${sumOf(bill)}, keys ${sumOf(keys)}, access log ` +
-    sumOf(logged())
+    sumOf([logged(front, id)])
   );
 }
 
-/** All requests at once, each key at every gateway. Once more when it met a midnight or took too long. */
-async function volley(front: Front, plan: string): Promise<{ customer: Customer; answers: string }> {
-  const { gateways, clients } = front;
-  for (let attempt = 1; ; attempt += 1) {
-    const customer = await createCustomer(gateways[0]!, plan, KEYS);
-    const beganMs = Date.now();
-    const answers = await Promise.all(
-      Array.from({ length: REQUESTS }, (_, n) =>
-        clients[Math.floor(n / KEYS) % clients.length]!.send(customer.keys[n % KEYS]!.key),
-      ),
-    );
-    if ((Date.now() - beganMs > LONGEST_MS || day(beganMs) !== day(Date.now())) && attempt < ATTEMPTS) continue;
-    const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
-    return { customer, answers: `${count(200)} × 200, ${count(429)} × 429` };
-  }
+/** All requests at once, each key at every gateway. */
+async function fire({ gateways, clients }: Front, plan: string): Promise<{ customer: Customer; answers: string }> {
+  const { made, answers } = await volley(
+    () => createCustomer(gateways[0]!, plan, KEYS),
+    ({ keys }, n) => clients[Math.floor(n / KEYS) % clients.length]!.send(keys[n % KEYS]!.key),
+  );
+  const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
+  return { customer: made, answers: `${count(200)} × 200, ${count(429)} × 429` };
 }
 
 async function prove(t: Test, front: Front): Promise<void> {
@@ -106,7 +73,7 @@ async function prove(t: Test, front: Front): Promise<void> {
     const all = `${admitted} of ${units} units`;
     const wanted = `${admitted} × 200, ${REQUESTS - admitted} × 429, bill ${all}, keys ${all}, access log ${all}`;
     for (let repetition = 1; repetition <= REPETITIONS; repetition += 1)
-      done.push({ ...(await volley(front, plan)), wanted, name: `${plan}, repetition ${repetition}` });
+      done.push({ ...(await fire(front, plan)), wanted, name: `${plan}, repetition ${repetition}` });
   }
   const reports = await reportsOf(front);
   for (const { customer, answers, wanted, name } of done)
@@ -114,17 +81,16 @@ async function prove(t: Test, front: Front): Promise<void> {
 }
 
 t.test(`${REQUESTS} at once on ${KEYS} keys of a customer, on four gateways: what 60 units pay for`, async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  await prove(t, await openFront(t, 4, { REDIS_URL: redis.url }));
+  const redis = await redisFor(t);
+  await prove(t, await openFront(t, 4, PLANS, { REDIS_URL: redis.url }));
 });
 
 t.test('two workers on the embedded engine do as well', async (t) => {
-  await prove(t, await openFront(t, 1, { PETGATE_WORKERS: '2' }));
+  await prove(t, await openFront(t, 1, PLANS, { PETGATE_WORKERS: '2' }));
 });
 
 t.test('a key in a loop is banned alone; an operator bans all; own usage is of the key', async (t) => {
-  const { gateways, clients } = await openFront(t, 1, {});
+  const { gateways, clients } = await openFront(t, 1, PLANS, {});
   const [gateway, client] = [gateways[0]!, clients[0]!];
   const { id, keys } = await createCustomer(gateway, 'strict', 2);
   const [loop, calm] = keys.map(({ key }) => key) as [string, string];

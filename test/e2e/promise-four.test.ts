@@ -1,11 +1,12 @@
-import { request } from 'node:http';
 import t from 'tap';
 import type { Test } from 'tap';
+import { codeOf } from '../answers/honest.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
-import { startRedis } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
+import { openClient, type Client } from './client.js';
+import { startPair } from './pair.js';
 
 /** PETGATE_LONG=1 takes more. */
 const KEY_COUNT = process.env['PETGATE_LONG'] === '1' ? 100 : 30;
@@ -27,22 +28,10 @@ interface Answer {
   readonly limit: number;
 }
 
-/** One request on a connection of its own, so that workers take turns. */
-function ask(port: number, key: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const req = request(
-      { host: '127.0.0.1', port, path: '/v1/pets', agent: false, headers: { authorization: `Bearer ${key}` } },
-      (res) => {
-        let text = '';
-        res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        res.on('end', () => {
-          const { code = '' } = JSON.parse(text) as { code?: string };
-          resolve({ status: res.statusCode ?? 0, code, limit: Number(res.headers['x-ratelimit-limit']) });
-        });
-      },
-    );
-    req.on('error', reject).end();
-  });
+async function ask(client: Client, key: string): Promise<Answer> {
+  const answer = await client.send(key);
+  const code = answer.status === 200 ? '' : codeOf(answer);
+  return { status: answer.status, code, limit: Number(answer.headers.get('x-ratelimit-limit')) };
 }
 
 /** Everything that can happen to a key: what is sent to the admin API, and what the very next request must meet. */
@@ -106,11 +95,11 @@ async function expireSoon(changer: Gateway, id: string): Promise<number> {
   }
 }
 
-/** Changes are made on `changer`; on each of `ports` the next request follows. */
-async function follow(t: Test, changer: Gateway, ports: readonly number[]): Promise<void> {
+/** Changes are made on `changer`; each of `clients`, on a connection that stays, meets them with its next request. */
+async function follow(t: Test, changer: Gateway, clients: readonly Client[]): Promise<void> {
   const meets = async ({ id, key }: Customer, expected: Partial<Answer>): Promise<string | undefined> => {
-    for (const port of ports) {
-      const answer = await ask(port, key);
+    for (const client of clients) {
+      const answer = await ask(client, key);
       const differs = Object.entries(expected).some(([name, value]) => answer[name as keyof Answer] !== value);
       if (differs) return `${id}: ${JSON.stringify(answer)} instead of ${JSON.stringify(expected)}`;
     }
@@ -173,13 +162,8 @@ async function follow(t: Test, changer: Gateway, ports: readonly number[]): Prom
 }
 
 t.test('two gateways on one Redis: the very next request on B follows every change on A, of each key', async (t) => {
-  const upstream = await startUpstream(t);
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  const environment = { REDIS_URL: redis.url, PETS_URL: upstream.url };
-  const options = { environment, plans: PLANS, config: { store: { deadline: '10s' } } };
-  const [a, b] = await Promise.all([startGateway(t, options), startGateway(t, options)]);
-  await follow(t, a, [b.port]);
+  const [a, b] = await startPair(t, PLANS);
+  await follow(t, a, [openClient(t, b.url, AT_ONCE)]);
 });
 
 t.test(
@@ -191,6 +175,10 @@ t.test(
       plans: PLANS,
       config: { workers: 2 },
     });
-    await follow(t, gateway, [gateway.port, gateway.port]);
+    // Workers take new connections in turn, so that clients of one connection each reach both.
+    const clients = [1, 2].map(() => openClient(t, gateway.url, 1));
+    await follow(t, gateway, clients);
+    const lines = gateway.program.lines().filter(({ msg }) => msg === 'exchange');
+    t.equal(new Set(lines.map(({ pid }) => pid)).size, 2, 'both workers were asked');
   },
 );
