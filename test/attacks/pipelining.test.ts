@@ -2,24 +2,29 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { checkHonest } from '../answers/honest.js';
 import { exchangeRaw, statusesOf } from '../servers/raw.js';
-import { startUpstream, type Upstream } from '../servers/upstream.js';
+import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront } from './front.js';
 
 /** One that is worked on, and those that may wait behind it. */
 const IN_A_ROW = 1 + 64;
 
+const upstream = await startUpstream(t);
+const front = await startFront(t, upstream.url, { config: { limits: { exchanges: 4 } } });
+
+t.beforeEach(() => {
+  upstream.seen.length = 0;
+});
+
 /** Answers with the target it was asked for; the first ones slower than those that follow. */
-function echo(upstream: Upstream): void {
+function echo(): void {
   let asked = 0;
   upstream.handle = ({ url }, response) => void setTimeout(() => response.end(url), Math.max(0, 30 - 10 * asked++));
 }
 
 /** The attack: a slow request before a quick one, so that one client's answers change places. */
 t.test('answers to pipelined requests come in the order of their requests', async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url);
-  echo(upstream);
+  echo();
   const lines = Array.from({ length: IN_A_ROW }, (_, n) => (n % 7 === 3 ? 'GET /v1/cats' : `GET /v1/pets?n=${n}`));
   const answers = await exchangeRaw(front.port, lines.map((line) => request(line, front.key)).join(''), lines.length);
   t.same(
@@ -32,8 +37,6 @@ t.test('answers to pipelined requests come in the order of their requests', asyn
 
 /** The attack: a body beside its neighbours, some of it late. */
 t.test('pipelined bodies belong to their own requests', async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url);
   upstream.handle = ({ body }, response) => response.writeHead(201).end(body);
   const posts = Array.from({ length: 20 }, (_, n) => ({ n, text: `{"n":${n},"pad":"${'x'.repeat(n * 977)}"}` }));
   const bytes = posts
@@ -62,9 +65,7 @@ t.test('pipelined bodies belong to their own requests', async (t) => {
 
 /** The attack: rubbish behind a good request, so that its 400 is read as the answer to the good one. */
 t.test("a second request that is none does not take the first one's place", async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url);
-  echo(upstream);
+  echo();
   const good = request('GET /v1/pets?n=1', front.key);
   const bad = [
     'BLARG\r\n\r\n',
@@ -103,7 +104,6 @@ t.test("a second request that is none does not take the first one's place", asyn
  * are paid for, and take effect.
  */
 t.test('nothing behind the last request of a connection is begun', async (t) => {
-  const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { config: { limits: { requests_per_connection: 3 } } });
   const post = `${request('POST /v1/pets', front.key, 'Content-Length: 2')}{}`;
   const last: Readonly<Record<string, readonly [string, readonly number[], number]>> = {
@@ -136,8 +136,6 @@ t.test('nothing behind the last request of a connection is begun', async (t) => 
  * others.
  */
 t.test('one connection has one exchange at a time, and ends with the last that could wait', async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { config: { limits: { exchanges: 4 } } });
   let atOnce = 0;
   let most = 0;
   upstream.handle = (_seen, response) => {
@@ -174,7 +172,6 @@ t.test('one connection has one exchange at a time, and ends with the last that c
 
 /** The attack: as many as can wait on a connection, on so many connections that memory ends. */
 t.test('in all no more wait than limits.pipelined', async (t) => {
-  const upstream = await startUpstream(t);
   const front = await startFront(t, upstream.url, { config: { limits: { pipelined: 10 } } });
   const held: (() => void)[] = [];
   upstream.handle = (_seen, response) => void held.push(() => response.end('[]'));

@@ -16,13 +16,18 @@ function dial(t: Test, port: number, bytes: string): Socket {
   return socket;
 }
 
+const upstream = await startUpstream(t);
+const front = await startFront(t, upstream.url, { pets: { connections: CONNECTIONS, deadline: '60s' } });
+
+t.beforeEach(() => {
+  upstream.seen.length = 0;
+});
+
 /**
  * The attack: a client asks for a large answer and leaves in the middle of it. Writing to it then says "wait", and the
  * drain that would go on never comes: the connection to the upstream is stuck for ever.
  */
 t.test('a client that leaves during a streamed answer gives the connection back', async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: CONNECTIONS, deadline: '60s' } });
   let cut = 0;
   upstream.handle = (_seen, response) => {
     response.on('close', () => (cut += 1));
@@ -49,8 +54,6 @@ t.test('a client that leaves during a streamed answer gives the connection back'
 
 /** The attack: the same, while the upstream thinks: nobody reads what it is working on. */
 t.test('a client that leaves while waiting gives the connection back', async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: CONNECTIONS, deadline: '60s' } });
   let cut = 0;
   upstream.handle = (_seen, response) => void response.on('close', () => (cut += 1));
   for (let n = 0; n <= CONNECTIONS; n += 1) {

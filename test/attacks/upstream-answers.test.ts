@@ -20,6 +20,19 @@ function readAll(port: number, bytes: string): Promise<{ text: string; reset: bo
   });
 }
 
+const upstream = await startRawUpstream(t);
+/** With one connection, and a breaker that the first fault of an upstream opens. */
+const front = await startFront(t, upstream.url, {
+  pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } },
+});
+/** With none, for answers that are the upstream's fault. */
+const patient = await startFront(t, upstream.url, { pets: { connections: 2, deadline: '3s', breaker: 'off' } });
+
+t.beforeEach(() => {
+  upstream.heads.length = 0;
+  upstream.handle = (socket) => void socket.write(OK);
+});
+
 const get = (front: Front): Promise<{ status: number; code: string }> =>
   front.send(request('GET /v1/pets', front.key)).then((answer) => {
     checkHonest(t, answer, `${answer.status}`);
@@ -28,8 +41,6 @@ const get = (front: Front): Promise<{ status: number; code: string }> =>
 
 /** The attack: an upstream (or whoever took its place) answers what is no answer. */
 t.test('an answer that is none becomes a 502, and the next request is served', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 2, deadline: '3s', breaker: 'off' } });
   const broken: Readonly<Record<string, string>> = {
     'a length that is too long': 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nshort',
     'a chunk that breaks': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
@@ -52,20 +63,18 @@ t.test('an answer that is none becomes a 502, and the next request is served', a
   for (const [name, bytes] of Object.entries(broken)) {
     for (let n = 0; n <= 2; n += 1) {
       upstream.handle = (socket) => void socket.end(bytes, 'latin1');
-      t.same(await get(front), { status: 502, code: 'upstream_failed' }, name);
+      t.same(await get(patient), { status: 502, code: 'upstream_failed' }, name);
     }
     upstream.handle = (socket) => void socket.write(OK);
-    t.equal(await front.good(), 200, `after ${name} a good request is 200`);
+    t.equal(await patient.good(), 200, `after ${name} a good request is 200`);
   }
-  await front.idle();
+  await patient.idle();
 });
 
 /**
  * The attack: an answer that breaks after its head went out. Ended cleanly, the client takes half of it for the whole.
  */
 t.test('an answer that breaks after it began is cut, never ended', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url);
   const heads = { 'with a length': 'Content-Length: 400000\r\n', chunked: 'Transfer-Encoding: chunked\r\n' };
   for (const [name, field] of Object.entries(heads)) {
     const part = name === 'chunked' ? `${LARGE.length.toString(16)}\r\n${LARGE}\r\n` : LARGE;
@@ -76,22 +85,22 @@ t.test('an answer that breaks after it began is cut, never ended', async (t) => 
       );
     /** The reset may overtake what came before it, on a busy machine: then nothing had begun. */
     const begun = async (asked: string): ReturnType<typeof readAll> => {
-      let answer = await readAll(front.port, asked);
+      let answer = await readAll(patient.port, asked);
       await until(`${name}: it had begun`, async () => {
         if (/^HTTP\/1\.1 200 /.test(answer.text)) return true;
-        answer = await readAll(front.port, asked);
+        answer = await readAll(patient.port, asked);
         return false;
       });
       return answer;
     };
-    const { text } = await begun(request('GET /v1/pets', front.key));
+    const { text } = await begun(request('GET /v1/pets', patient.key));
     t.ok(text.length > 60_000, `${name}: a part came`);
     t.notMatch(text.slice(-5), '0\r\n\r\n', `${name}: no last chunk`);
     t.notMatch(text, 'upstream_failed', `${name}: no error inside of the answer`);
-    const old = await begun(`GET /v1/pets HTTP/1.0\r\n${front.key}\r\n\r\n`);
+    const old = await begun(`GET /v1/pets HTTP/1.0\r\n${patient.key}\r\n\r\n`);
     t.ok(old.reset, `${name}: on HTTP/1.0, where the close is the end, a reset tells`);
   }
-  await front.idle();
+  await patient.idle();
 });
 
 /**
@@ -99,8 +108,6 @@ t.test('an answer that breaks after it began is cut, never ended', async (t) => 
  * on that connection: one client gets what was meant for nobody.
  */
 t.test("surplus bytes after an answer are nobody's answer", async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 1 } });
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil';
   const bodies: string[] = [];
   for (let n = 0; n < 6; n += 1) {
@@ -118,8 +125,6 @@ t.test("surplus bytes after an answer are nobody's answer", async (t) => {
 
 /** The attack: interim answers, taken for the final one, or passed on where nobody expects them. */
 t.test('interim answers are passed over', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url);
   upstream.handle = (socket) =>
     void socket.write(
       `HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\nX-Early: 1\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`,
@@ -134,10 +139,6 @@ t.test('interim answers are passed over', async (t) => {
 
 /** The attack: nobody asked for them, and they come in pieces, many at once, and before an answer without a body. */
 t.test('an unasked 100 is passed over too, however it comes, and says nothing against the upstream', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, {
-    pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } },
-  });
   const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
   const pieces: Readonly<Record<string, readonly string[]>> = {
     'in one piece': [interim + OK],
@@ -188,10 +189,6 @@ async function writeOneByOne(socket: Socket, parts: readonly string[]): Promise<
 
 /** The attack: none; RFC 9110 §8.6 lets a 304 tell the length that a 200 would have, and servers do. */
 t.test('a 304 may tell a length', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, {
-    pets: { connections: 1, breaker: { failures: 1, open: '1h', cap: '1h' } },
-  });
   upstream.handle = (socket, head) =>
     void socket.write(
       /if-none-match/i.test(head) ? 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 12345\r\n\r\n' : OK,
@@ -219,8 +216,6 @@ t.test('a 304 may tell a length', async (t) => {
 });
 
 t.test('a 204 and an answer to HEAD end with their header, however they are framed', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 1 } });
   for (const field of ['Content-Length: 0', 'Content-Length: 7', 'Transfer-Encoding: chunked', 'Connection: close']) {
     upstream.handle = (socket) => void socket.write(`HTTP/1.1 204 No Content\r\n${field}\r\n\r\n`);
     const { text } = await readAll(front.port, request('GET /v1/pets', front.key, 'Connection: close'));
@@ -240,8 +235,6 @@ t.test('a 204 and an answer to HEAD end with their header, however they are fram
 
 /** The attack: header fields of an answer that speak for the gateway, to its clients or its connections. */
 t.test('what an answer may say of the gateway, it may not', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url);
   upstream.handle = (socket, head) =>
     void socket.write(
       [
@@ -296,8 +289,6 @@ t.test('what an answer may say of the gateway, it may not', async (t) => {
 
 /** The attack: answers without a body (HEAD, 204, 304) leave the reader waiting, or take the next answer for a body. */
 t.test('HEAD, 204 and 304 end where their header ends', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { connections: 1 } });
   const status: Record<string, string> = { none: '204 No Content', same: '304 Not Modified' };
   upstream.handle = (socket, head) => {
     const odd = status[/\?(\w+)/.exec(head)?.[1] ?? ''];
@@ -327,27 +318,23 @@ t.test('HEAD, 204 and 304 end where their header ends', async (t) => {
 
 /** The attack: a request that may change something is sent twice because its connection broke. */
 t.test('a POST is never sent again, a GET once', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url);
   upstream.handle = (socket) => socket.destroy();
-  const post = `${request('POST /v1/pets', front.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`;
-  t.equal((await front.send(post)).status, 502);
+  const post = `${request('POST /v1/pets', patient.key, 'Content-Type: application/json', 'Content-Length: 2')}{}`;
+  t.equal((await patient.send(post)).status, 502);
   t.equal(upstream.heads.length, 1, 'a POST reached the service once');
-  t.equal((await front.send(request('GET /v1/pets', front.key))).status, 502);
+  t.equal((await patient.send(request('GET /v1/pets', patient.key))).status, 502);
   t.equal(upstream.heads.length, 3, 'a GET twice, and no more');
   let asked = 0;
   upstream.handle = (socket) => (++asked === 1 ? void socket.destroy() : void socket.write(OK));
-  t.equal(await front.good(), 200, 'the second try of a GET is good');
+  t.equal(await patient.good(), 200, 'the second try of a GET is good');
   upstream.handle = (socket) =>
     void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () => socket.destroy());
   upstream.heads.length = 0;
-  t.equal((await front.send(request('GET /v1/pets', front.key))).status, 502);
+  t.equal((await patient.send(request('GET /v1/pets', patient.key))).status, 502);
   t.equal(upstream.heads.length, 1, 'not once an answer began');
 });
 
 t.test('a 503 of the service keeps its Retry-After, in seconds, and has one in any case', async (t) => {
-  const upstream = await startRawUpstream(t);
-  const front = await startFront(t, upstream.url);
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
   for (const [said, expected] of [
     ['Retry-After: 7\r\n', /^7$/],

@@ -7,7 +7,7 @@ import { ledgerOf } from './ledger.js';
 import { logged, openFront, REQUESTS, volley, type Front } from './volley.js';
 
 /** PETGATE_LONG=1 takes more. */
-const REPETITIONS = process.env['PETGATE_LONG'] === '1' ? 20 : 3;
+const REPETITIONS = process.env['PETGATE_LONG'] === '1' ? 20 : 2;
 const ban = { after: 30 };
 const operations = { listPets: { cost: 7 } };
 const PLANS = {
