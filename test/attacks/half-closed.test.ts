@@ -7,9 +7,9 @@ import { checkHonest, codeOf } from '../answers/honest.js';
 import { ownCertificate } from '../servers/certificate.js';
 import type { Target } from '../servers/dial.js';
 import { parseAnswers, type RawAnswer, statusesOf } from '../servers/raw.js';
-import { startUpstream, type Upstream } from '../servers/upstream.js';
+import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
-import { metricOf, request, startFront, type Front } from './front.js';
+import { metricOf, request, startFront } from './front.js';
 
 interface HalfClosed {
   readonly socket: Socket;
@@ -33,16 +33,12 @@ function halfClose(t: Test, target: Target, bytes: string): HalfClosed {
   return { socket, answers: () => parseAnswers(text), closed: () => closed };
 }
 
-async function start(t: Test, over: string): Promise<{ upstream: Upstream; front: Front }> {
-  const upstream = await startUpstream(t);
-  const tls = over === 'TLS' ? { tls: ownCertificate(t) } : {};
-  return { upstream, front: await startFront(t, upstream.url, tls) };
-}
-
 for (const over of ['plain HTTP', 'TLS']) {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, over === 'TLS' ? { tls: ownCertificate(t) } : {});
+
   /** No attack: `nc -N`, health checkers and old clients send FIN behind their last request (RFC 9112 §9.6). */
   t.test(`who sends FIN after whole requests gets their responses (${over})`, async (t) => {
-    const { upstream, front } = await start(t, over);
     upstream.handle = (_seen, response) => setImmediate(() => response.end('[1]'));
     const get = request('GET /v1/pets', front.key);
     const post = `${request('POST /v1/pets', front.key, 'Content-Length: 2')}{}`;
@@ -86,7 +82,6 @@ for (const over of ['plain HTTP', 'TLS']) {
 
   /** The attack: FIN is all that shows of a client that is gone. */
   t.test(`a half-closed client holds an exchange for 5 s without progress, and no longer (${over})`, async (t) => {
-    const { upstream, front } = await start(t, over);
     let left = 0;
     let more: NodeJS.Timeout | undefined;
     t.teardown(() => clearInterval(more));

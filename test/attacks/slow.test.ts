@@ -46,11 +46,12 @@ function drip(line: Line, text: string): void {
   line.socket.on('close', () => clearInterval(timer));
 }
 
-/** The attack: slowloris. A header (or a body) that never ends, byte by byte, holds a connection for ever. */
-for (const over of WAYS)
+for (const over of WAYS) {
+  const upstream = await startUpstream(t);
+  const front = await startFront(t, upstream.url, { ...tlsFor(t, over), config: { limits: LIMITS } });
+
+  /** The attack: slowloris. A header (or a body) that never ends, byte by byte, holds a connection for ever. */
   t.test(`a request that takes too long is a 408 in time, however alive it looks (${over})`, async (t) => {
-    const upstream = await startUpstream(t);
-    const front = await startFront(t, upstream.url, { ...tlsFor(t, over), config: { limits: LIMITS } });
     const header = dial(t, front.target, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n');
     drip(header, 'X-A: b\r\n');
     const body = dial(t, front.target, request('POST /v1/pets', front.key, 'Content-Length: 100000'));
@@ -84,11 +85,8 @@ for (const over of WAYS)
     await front.idle();
   });
 
-/** The attack: connections that say nothing, by the thousand: each holds a descriptor. */
-for (const over of WAYS)
+  /** The attack: connections that say nothing, by the thousand: each holds a descriptor. */
   t.test(`a connection that says nothing is closed, before its first request and between two (${over})`, async (t) => {
-    const upstream = await startUpstream(t);
-    const front = await startFront(t, upstream.url, { ...tlsFor(t, over), config: { limits: LIMITS } });
     const silent = Array.from({ length: 50 }, () => dial(t, front.target, ''));
     const idle = dial(t, front.target, request('GET /v1/pets', front.key));
     await until('all are closed', () => [...silent, idle].every(({ closedMs }) => closedMs > 0));
@@ -97,6 +95,7 @@ for (const over of WAYS)
     // A first request that crosses an answer would take it for its own.
     t.equal(silent.filter((line) => line.answers().length > 0).length, 0, 'without a word');
   });
+}
 
 /**
  * The attack (or the accident): a client sends all of a large body before it reads, and meets a reset instead of its
