@@ -144,7 +144,9 @@ for (const over of ['plain HTTP', 'TLS'])
     }
     for (const status of [401, 403, 407, 429]) {
       upstream.handle = (_seen, response) => response.writeHead(status, { 'www-authenticate': 'Internal' }).end();
-      await check(`upstream ${status} about the gateway`, request('GET /v1/pets', key), 502, 'upstream_failed');
+      const name = `upstream ${status} about the gateway`;
+      const { headers } = await check(name, request('GET /v1/pets', key), 502, 'upstream_failed');
+      t.notOk(headers.has('www-authenticate'), `${name}: no challenge`);
     }
     upstream.handle = (_seen, response) =>
       response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Oops</h1>');

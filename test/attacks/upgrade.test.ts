@@ -4,24 +4,18 @@ import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { exchangeRaw, parseAnswers, type RawAnswer, statusesOf } from '../servers/raw.js';
 import { handshake, openTunnel } from '../servers/tunnel.js';
-import { startTunnelFront, type TunnelFront } from '../servers/tunnel-front.js';
+import { startTunnelFront } from '../servers/tunnel-front.js';
 import { until } from '../servers/until.js';
-import { accept, startWebSocketUpstream, type WebSocketUpstream } from '../servers/websocket.js';
+import { accept, startWebSocketUpstream } from '../servers/websocket.js';
 import { metricOf, request } from './front.js';
 
-let upstream: WebSocketUpstream;
-let front: TunnelFront;
-/** The request nobody sent: it must never be seen behind, nor be answered. */
-let hidden = '';
-
-t.before(async () => {
-  upstream = await startWebSocketUpstream(t);
-  front = await startTunnelFront(t, {
-    addresses: [upstream.url],
-    config: { limits: { caller_share: 1, headers_time: '1s', request_time: '1s' } },
-  });
-  hidden = request('GET /v1/pets?hidden', front.key);
+const upstream = await startWebSocketUpstream(t);
+const front = await startTunnelFront(t, {
+  addresses: [upstream.url],
+  config: { limits: { caller_share: 1, headers_time: '1s', request_time: '1s' } },
 });
+/** The request nobody sent: it must never be seen behind, nor be answered. */
+const hidden = request('GET /v1/pets?hidden', front.key);
 
 /** What to send, or what to wait for before the next is sent. */
 type Piece = string | (() => Promise<void>);
@@ -78,19 +72,10 @@ t.test('every Upgrade but to a WebSocket is ignored, and its field goes no furth
     await expectPlain(t, name, [request('GET /v1/pets/watch', front.key, ...fields)], [426], ['GET /v1/pets/watch']);
   const [answer] = await exchangeRaw(front.port, handshake('/v1/pets', front.key), 1);
   t.equal(answer?.status, 426, 'nor does an operation without WebSocket take one');
-  t.equal(
-    (
-      await openTunnel(
-        t,
-        front.port,
-        handshake('/v1/pets/watch', front.key)
-          .replace('Upgrade: websocket', 'upgrade: WebSocket')
-          .replace('Connection: Upgrade', 'connection: keep-alive, UPGRADE'),
-      )
-    ).answer.status,
-    101,
-    'while any spelling of the right one does',
-  );
+  const spelled = handshake('/v1/pets/watch', front.key)
+    .replace('Upgrade: websocket', 'upgrade: WebSocket')
+    .replace('Connection: Upgrade', 'connection: keep-alive, UPGRADE');
+  t.equal((await openTunnel(t, front.port, spelled)).answer.status, 101, 'while any spelling of the right one does');
 });
 
 /** The attack: a second request where the parser stopped reading. */
@@ -100,13 +85,8 @@ t.test('nothing behind an ignored Upgrade is ever read as a request', async (t) 
   await expectPlain(t, 'in one piece', [ignored + hidden], [426], behind);
   const body = 'x'.repeat(20) + hidden;
   const post = request('POST /v1/pets', front.key, `Content-Length: ${body.length}`);
-  await expectPlain(
-    t,
-    'a request cut where its body looks like another',
-    [ignored + post + 'x'.repeat(20), hidden],
-    [426],
-    behind,
-  );
+  const cut = [ignored + post + 'x'.repeat(20), hidden];
+  await expectPlain(t, 'a request cut where its body looks like another', cut, [426], behind);
   const [answer] = await answersTo(ignored + hidden);
   t.equal(answer?.headers.get('connection'), 'close', 'the client is told that nothing else is read');
 });
@@ -119,66 +99,23 @@ t.test('an Upgrade with a body, on another method, or on HTTP/1.0 is a plain req
     'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
   ];
-  await expectPlain(
-    t,
-    'a body by length',
-    [request('GET /v1/pets/watch', front.key, ...fields, `Content-Length: ${hidden.length}`) + hidden],
-    [400],
-    [],
-  );
-  await expectPlain(
-    t,
-    'a body in chunks',
-    [
-      request('GET /v1/pets/watch', front.key, ...fields, 'Transfer-Encoding: chunked') +
-        `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
-    ],
-    [400],
-    [],
-  );
+  const watch = (...more: readonly string[]): string => request('GET /v1/pets/watch', front.key, ...fields, ...more);
+  const chunked = 'Transfer-Encoding: chunked';
+  const post = (path: string): string => `${request(`POST ${path}`, front.key, ...fields, 'Content-Length: 2')}{}`;
+  for (const [name, bytes, status, behind] of [
+    ['a body by length', watch(`Content-Length: ${hidden.length}`) + hidden, 400, []],
+    ['a body in chunks', `${watch(chunked)}${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`, 400, []],
+    ['both framings', `${watch('Content-Length: 5', chunked)}0\r\n\r\n${hidden}`, 400, []],
+    ['POST', post('/v1/pets'), 426, ['POST /v1/pets']],
+    ['POST where only GET is', post('/v1/pets/watch'), 405, []],
+    ['HEAD', watch().replace('GET', 'HEAD'), 426, ['HEAD /v1/pets/watch']],
+    ['HTTP/1.0', watch().replace('HTTP/1.1', 'HTTP/1.0'), 426, ['GET /v1/pets/watch']],
+    ['with Expect', watch('Expect: 100-continue'), 426, ['GET /v1/pets/watch']],
+  ] as const)
+    await expectPlain(t, name, [bytes], [status], behind);
   const empty = await front.open(front.key, 'Content-Length: 0');
   t.equal(empty.answer.status, 101, 'a body of nothing is none');
   empty.socket.destroy();
-  upstream.seen.length = 0;
-  await expectPlain(
-    t,
-    'both framings',
-    [
-      request('GET /v1/pets/watch', front.key, ...fields, 'Content-Length: 5', 'Transfer-Encoding: chunked') +
-        `0\r\n\r\n${hidden}`,
-    ],
-    [400],
-    [],
-  );
-  await expectPlain(
-    t,
-    'POST',
-    [`${request('POST /v1/pets', front.key, ...fields, 'Content-Length: 2')}{}`],
-    [426],
-    ['POST /v1/pets'],
-  );
-  await expectPlain(
-    t,
-    'POST where only GET is',
-    [`${request('POST /v1/pets/watch', front.key, ...fields, 'Content-Length: 2')}{}`],
-    [405],
-    [],
-  );
-  await expectPlain(t, 'HEAD', [request('HEAD /v1/pets/watch', front.key, ...fields)], [426], ['HEAD /v1/pets/watch']);
-  await expectPlain(
-    t,
-    'HTTP/1.0',
-    [request('GET /v1/pets/watch', front.key, ...fields).replace('HTTP/1.1', 'HTTP/1.0')],
-    [426],
-    ['GET /v1/pets/watch'],
-  );
-  await expectPlain(
-    t,
-    'with Expect',
-    [request('GET /v1/pets/watch', front.key, ...fields, 'Expect: 100-continue')],
-    [426],
-    ['GET /v1/pets/watch'],
-  );
 });
 
 /**

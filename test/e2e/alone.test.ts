@@ -1,9 +1,8 @@
 import t from 'tap';
 import { codeOf } from '../answers/honest.js';
-import { INTERNAL_TOKEN, startGateway } from '../servers/gateway.js';
+import { startGateway } from '../servers/gateway.js';
 import { startPets } from '../servers/pets.js';
 import { startPostgres } from '../servers/postgres.js';
-import { until } from '../servers/until.js';
 import { openClient } from './client.js';
 
 t.test('the gateway runs without pets, serves as soon as they are there, and stops when told', async (t) => {
@@ -33,35 +32,6 @@ t.test('the gateway runs without pets, serves as soon as they are there, and sto
   t.same(await gateway.program.exited, { code: 0, signal: null }, 'the gateway stops alone');
 });
 
-t.test('pets run without a gateway, and answer nobody but it', async (t) => {
-  const pets = await startPets(t);
-  const client = openClient(t, pets.url, 1);
-  for (const [who, token] of [
-    ['nobody', null],
-    ['a client with a key', 'ptg_development_x'],
-    ['an empty token', ' '],
-  ] as const) {
-    const answer = await client.send(token);
-    t.equal(answer.status, 401, `${who} is refused`);
-    t.equal(codeOf(answer), 'unauthorized');
-  }
-  t.equal(
-    (await client.send(null, { method: 'POST', path: '/v1/pets', body: '{"name":"x","categoryId":1}' })).status,
-    401,
-    'nobody adds a pet',
-  );
-  t.equal(
-    (await client.send(INTERNAL_TOKEN, { method: 'POST', path: '/v1/pets', body: '{"name":"x","categoryId":1}' }))
-      .status,
-    201,
-    'the gateway does',
-  );
-  t.equal((await client.send(null, { path: '/livez' })).status, 200, 'health is open');
-  t.equal((await client.send(null, { path: '/readyz' })).status, 200);
-  await pets.program.stop();
-  t.same(await pets.program.exited, { code: 0, signal: null });
-});
-
 t.test('a pet added through the gateway outlives kill -9 of both, also in PostgreSQL', async (t) => {
   const postgres = await startPostgres();
   t.teardown(() => postgres.stop());
@@ -85,17 +55,4 @@ t.test('a pet added through the gateway outlives kill -9 of both, also in Postgr
     t.equal(found.status, 200, 'the key is known');
     t.equal(found.body, added.body, 'and the pet is there, digit by digit');
   }
-});
-
-t.test("a wrong internal token is the operator's trouble, not the client's", async (t) => {
-  const pets = await startPets(t);
-  const gateway = await startGateway(t, {
-    environment: { PETS_URL: pets.url, PETGATE_INTERNAL_TOKEN: 'another-internal-token' },
-  });
-  const { key } = await gateway.createKey({ plan: 'pro' });
-  const answer = await openClient(t, gateway.url, 1).send(key);
-  t.equal(answer.status, 502, 'a 401 of the upstream is not told as one');
-  t.equal(codeOf(answer), 'upstream_failed');
-  t.equal(answer.headers.get('www-authenticate'), undefined);
-  await until('the exchange is logged', () => gateway.program.lines().some(({ status }) => status === 502));
 });

@@ -13,7 +13,7 @@ t.test(
   async (t) => {
     const { redis, start } = await fleetOf(t);
     const other = await start();
-    let gateway = await start({ workers: 2 });
+    let gateway = await start({ config: { workers: 2 } });
     const keys = await Promise.all(Array.from({ length: 30 }, () => createKey(other, 'roomy')));
     const admitted = new Map(keys.map(({ id }) => [id, 0]));
     const first = openClient(t, gateway.url, EACH);
@@ -29,7 +29,7 @@ t.test(
     };
     const killAndStart = async (): Promise<void> => {
       await gateway.program.stop('SIGKILL');
-      gateway = await start({ dataFolder: gateway.dataFolder, workers: 2 });
+      gateway = await start({ dataFolder: gateway.dataFolder, config: { workers: 2 } });
     };
     // A busy Redis misses a deadline now and then; a key nobody saw here would be refused while it is unavailable.
     for (const { id, key } of keys) {

@@ -25,7 +25,10 @@ t.test(
     const copy = join(temporaryFolder(t), 'copy');
     cpSync(first.dataFolder, copy, { recursive: true });
 
-    const gateways = [await start({ dataFolder: first.dataFolder }), await start({ dataFolder: copy, workers: 2 })];
+    const gateways = [
+      await start({ dataFolder: first.dataFolder }),
+      await start({ dataFolder: copy, config: { workers: 2 } }),
+    ];
     await away(...gateways);
     await served(gateways[0]!.url, 5);
     await served(gateways[1]!.url, 7);

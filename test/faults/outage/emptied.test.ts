@@ -1,25 +1,11 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway, type Gateway, type GatewayOptions } from '../../servers/gateway.js';
 import { redisFor, startCluster } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
-import { away, createKey, EACH, figure, PLANS } from '../fleet.js';
+import { away, createKey, EACH, figure, starterOn } from '../fleet.js';
 import { kindOf, startLoad, type Load } from '../load.js';
-
-/** Starts gateways on a Redis that keeps nothing. */
-async function frontOf(t: Test, url: string): Promise<(options?: GatewayOptions) => Promise<Gateway>> {
-  const upstream = await startUpstream(t);
-  return ({ config = {}, ...options } = {}) =>
-    startGateway(t, {
-      plans: PLANS,
-      config: { upstreams: { pets: { addresses: [upstream.url] } }, ...config },
-      environment: { REDIS_URL: url },
-      ...options,
-    });
-}
 
 function onlyGood(t: Test, load: Load): void {
   t.comment(JSON.stringify(Object.fromEntries(load.tally)));
@@ -34,7 +20,7 @@ t.test(
   'FLUSHALL under load: no key is refused as unknown, and the store is unavailable until it is accepted',
   async (t) => {
     const redis = await redisFor(t);
-    const start = await frontOf(t, redis.url);
+    const start = await starterOn(t, redis.url);
     const gateways = [
       await start(),
       await start({ config: { workers: 2 } }),
@@ -74,7 +60,7 @@ t.test(
 
 t.test('a Redis that restarts without its data, and a new gateway beside it', async (t) => {
   const redis = await redisFor(t);
-  const start = await frontOf(t, redis.url);
+  const start = await starterOn(t, redis.url);
   const gateway = await start();
   const { id, key } = await createKey(gateway, 'roomy');
   const fresh = await start();
@@ -98,7 +84,7 @@ t.test('a Redis that restarts without its data, and a new gateway beside it', as
 t.test('a master of a Cluster that restarts empty', async (t) => {
   const cluster = await startCluster();
   t.teardown(() => cluster.stop());
-  const start = await frontOf(t, cluster.url);
+  const start = await starterOn(t, cluster.url);
   const gateway = await start();
   const made = [];
   for (let n = 0; n < 6; n += 1) made.push(await createKey(gateway, 'roomy'));
@@ -132,7 +118,7 @@ t.test(
   'a first start while PostgreSQL is unreachable: nobody knows what Redis lost, and nothing is made up',
   async (t) => {
     const redis = await redisFor(t);
-    const start = await frontOf(t, redis.url);
+    const start = await starterOn(t, redis.url);
     const gateway = await start({
       environment: { REDIS_URL: redis.url, LEDGER_URL: 'postgres://127.0.0.1:1/ledger' },
     });

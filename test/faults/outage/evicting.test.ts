@@ -2,9 +2,8 @@ import t from 'tap';
 import { startGateway, type Gateway } from '../../servers/gateway.js';
 import { redisFor } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';
-import { createKey, figure, PLANS } from '../fleet.js';
+import { createKey, figure, starterOn } from '../fleet.js';
 import { kindOf } from '../load.js';
 
 const MEMORY = 'maxmemory 200mb';
@@ -51,11 +50,9 @@ t.test(
   'a key whose record may have been dropped is not called invalid, though the store is the one it was',
   async (t) => {
     const redis = await redisFor(t, { config: [MEMORY] });
-    const upstream = await startUpstream(t);
-    const config = { upstreams: { pets: { addresses: [upstream.url] } } };
-    const start = (store: Readonly<Record<string, string>> = {}): Promise<Gateway> =>
-      startGateway(t, { plans: PLANS, config: { ...config, store }, environment: { REDIS_URL: redis.url } });
-    const [maker, other, accepting] = [await start(), await start(), await start({ eviction: 'accept' })];
+    const start = await starterOn(t, redis.url);
+    const [maker, other] = [await start(), await start()];
+    const accepting = await start({ config: { store: { eviction: 'accept' } } });
     const [kept, dropped] = [await createKey(maker, 'roomy'), await createKey(maker, 'roomy')];
     await until('it is ready', async () => (await readyOf(other)).status === 200);
     // One policy after the other, so that nobody has looked lately.
@@ -76,9 +73,7 @@ t.test(
 
 t.test('a policy that turns while it runs: told, and served on; what is dropped is counted', async (t) => {
   const redis = await redisFor(t, { config: [MEMORY] });
-  const upstream = await startUpstream(t);
-  const config = { upstreams: { pets: { addresses: [upstream.url] } } };
-  const gateway = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
+  const gateway = await (await starterOn(t, redis.url))();
   const { key } = await createKey(gateway, 'roomy');
   await until('it is ready', async () => (await readyOf(gateway)).status === 200);
   await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl');

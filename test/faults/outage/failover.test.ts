@@ -14,7 +14,7 @@ t.test(
   'two gateways go on under load while Redis freezes, dies and comes back; the ledger has every request they admitted',
   async (t) => {
     const { redis, start } = await fleetOf(t);
-    const gateways = await Promise.all([start(), start({ workers: 2 })]);
+    const gateways = await Promise.all([start(), start({ config: { workers: 2 } })]);
     const { id, key } = await createKey(gateways[0], 'roomy');
     const clients = gateways.map(({ url }) => openClient(t, url, EACH));
     const load = startLoad(t, clients, key, EACH);
@@ -80,7 +80,7 @@ t.test(
 
 t.test('while Redis is unavailable each of two gateways admits at most half of a limit', async (t) => {
   const { redis, start } = await fleetOf(t);
-  const gateways = await Promise.all([start(), start({ workers: 2 })]);
+  const gateways = await Promise.all([start(), start({ config: { workers: 2 } })]);
   const { id, key } = await createKey(gateways[0], 'narrow');
   const clients = gateways.map(({ url }) => openClient(t, url, EACH));
   let admitted = 0;

@@ -4,52 +4,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 import { petgate, surroundings } from '../../cli/programs.js';
-import { openClient } from '../../e2e/client.js';
 import { day, ledgerOf, type Counts } from '../../e2e/ledger.js';
-import { ADMIN_TOKEN, startGateway, type Gateway } from '../../servers/gateway.js';
+import { ADMIN_TOKEN } from '../../servers/gateway.js';
 import { redisFor } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
-import { learnt } from '../copies.js';
-import { createKey, PLANS } from '../fleet.js';
-import { startLoad, type Load } from '../load.js';
+import { EACH, starterOn, underLoad, type Scene } from '../fleet.js';
 
-const EACH = 4;
 t.setTimeout(600_000);
 
 /** Longer than a silence after which another connection is dialled. */
 const HELD_MS = 3_000;
 
-interface Scene {
+interface HeldScene extends Scene {
   readonly way: StallingProxy;
-  readonly gateway: Gateway;
-  readonly id: string;
-  readonly load: Load;
-  /** Waits until so many more requests were admitted. */
-  readonly admitsMore: () => Promise<void>;
 }
 
 /** A gateway under load, with what holds back the answers of its Redis. */
-async function sceneOf(t: Test, onFailure: 'local' | 'refuse'): Promise<Scene> {
+async function sceneOf(t: Test, onFailure: 'local' | 'refuse'): Promise<HeldScene> {
   const redis = await redisFor(t);
   const way = await startProxy(redis.port);
   t.teardown(() => way.stop());
-  const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, {
-    plans: PLANS,
-    environment: { REDIS_URL: `redis://127.0.0.1:${way.port}` },
-    config: { store: { on_failure: onFailure }, upstreams: { pets: { addresses: [upstream.url] } } },
-  });
-  const { id, key } = await createKey(gateway, 'roomy');
-  const load = startLoad(t, [openClient(t, gateway.url, EACH)], key, EACH);
-  if (onFailure === 'local') await learnt(gateway, [id]);
-  const admitsMore = async (): Promise<void> => {
-    const before = load.count('200');
-    await until('more requests are admitted', () => load.count('200') > before + 50);
-  };
-  await admitsMore();
-  return { way, gateway, id, load, admitsMore };
+  const start = await starterOn(t, `redis://127.0.0.1:${way.port}`);
+  const gateway = await start({ config: { store: { on_failure: onFailure } } });
+  return { way, ...(await underLoad(t, gateway, onFailure)) };
 }
 
 type Line = Readonly<Record<string, unknown>>;
@@ -62,7 +40,7 @@ async function givenUp({ gateway, load }: Scene): Promise<readonly Line[]> {
 }
 
 /** Holds answers back until requests are given up that Redis had been sent: on a busy machine others wait, unsent. */
-async function giveUpSome(scene: Scene, goOn: () => Promise<void> | void): Promise<readonly Line[]> {
+async function giveUpSome(scene: HeldScene, goOn: () => Promise<void> | void): Promise<readonly Line[]> {
   const { way, load, admitsMore } = scene;
   for (;;) {
     const before = load.count('store_unavailable');

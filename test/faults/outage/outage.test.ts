@@ -1,45 +1,19 @@
 import t from 'tap';
 import { checkHonest } from '../../answers/honest.js';
-import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { NO_BAN } from '../../servers/plans.js';
-import { redisFor } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
 import { openClient } from '../../e2e/client.js';
 import { ledgerOf } from '../../e2e/ledger.js';
+import { createKey, EACH, fleetOf } from '../fleet.js';
 import { kindOf, startLoad } from '../load.js';
 
-const EACH = 4;
-const PLANS = {
-  roomy: { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN },
-  narrow: { limits: { minute: 1_000_000, day: 200 }, ban: NO_BAN },
-  anonymous: { limits: { minute: 1_000_000, day: 1_000_000 }, ban: NO_BAN },
-};
 /** What these tests are about; test/faults/outage/failover.test.ts has the other. */
-const REFUSING = { store: { on_failure: 'refuse' } };
-/** The deadline of the store is the one that holds anyway, and a busy machine may miss it. */
-async function createKey(gateway: Gateway, plan: string): Promise<{ id: string; key: string }> {
-  let made: { id: string; key: string } | undefined;
-  await until('a key is made', async () => {
-    made = await gateway.createKey({ plan });
-    return true;
-  });
-  return made!;
-}
-
-/** What Redis told anybody is then also in its file: with `everysec` it may write up to two seconds late. */
-const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
-
+const REFUSING = { config: { store: { on_failure: 'refuse' } } };
 t.test(
   'two gateways whose Redis freezes, dies and comes back answer in time, admit nothing twice, and recover',
   async (t) => {
-    const redis = await redisFor(t, DURABLE);
-    const upstream = await startUpstream(t);
-    const config = { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } };
-    const start = (): Promise<Gateway> =>
-      startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
-    const gateways = await Promise.all([start(), start()]);
+    const { redis, start, upstream } = await fleetOf(t);
+    const gateways = await Promise.all([start(REFUSING), start(REFUSING)]);
     const { id, key } = await createKey(gateways[0], 'roomy');
     const clients = gateways.map(({ url }) => openClient(t, url, EACH));
     const load = startLoad(t, clients, key, EACH);
@@ -88,13 +62,8 @@ t.test(
 );
 
 t.test('an outage gives nobody more than the plan', async (t) => {
-  const redis = await redisFor(t, DURABLE);
-  const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, {
-    plans: PLANS,
-    config: { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } },
-    environment: { REDIS_URL: redis.url },
-  });
+  const { redis, start } = await fleetOf(t);
+  const gateway = await start(REFUSING);
   const client = openClient(t, gateway.url, EACH);
   const { id, key } = await createKey(gateway, 'narrow');
   const load = startLoad(t, [client], key, EACH);
@@ -114,15 +83,13 @@ t.test('an outage gives nobody more than the plan', async (t) => {
 });
 
 t.test('a gateway that starts while Redis is down refuses honestly, and serves once it is there', async (t) => {
-  const redis = await redisFor(t, DURABLE);
-  const upstream = await startUpstream(t);
-  const config = { ...REFUSING, upstreams: { pets: { addresses: [upstream.url] } } };
-  const first = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
+  const { redis, start } = await fleetOf(t);
+  const first = await start(REFUSING);
   const { key } = await createKey(first, 'roomy');
   await first.program.stop();
   await redis.kill();
 
-  const gateway = await startGateway(t, { plans: PLANS, config, environment: { REDIS_URL: redis.url } });
+  const gateway = await start(REFUSING);
   const client = openClient(t, gateway.url, 1);
   for (const [who, credential] of [
     ['a key', key],

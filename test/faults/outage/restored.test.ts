@@ -1,29 +1,14 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { createKey, away, figure, PLANS } from '../fleet.js';
+import { createKey, away, figure, starterOn } from '../fleet.js';
 import { learnt } from '../copies.js';
 import { kindOf } from '../load.js';
 import { openClient } from '../../e2e/client.js';
-import { startGateway, type Gateway } from '../../servers/gateway.js';
+import type { Gateway } from '../../servers/gateway.js';
 import { redisFor, type RedisServer } from '../../servers/redis.js';
 import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
 
-async function redisOf(t: Test): Promise<RedisServer> {
-  const redis = await redisFor(t);
-  return redis;
-}
-
-/** Gateways on a Redis that keeps what SAVE wrote, and nothing later. */
-async function startOn(t: Test, { url }: RedisServer, config: object = {}, dataFolder?: string): Promise<Gateway> {
-  const upstream = await startUpstream(t);
-  return startGateway(t, {
-    plans: PLANS,
-    config: { upstreams: { pets: { addresses: [upstream.url] } }, ...config },
-    environment: { REDIS_URL: url },
-    ...(dataFolder === undefined ? {} : { dataFolder }),
-  });
-}
+type Made = Awaited<ReturnType<typeof createKey>>;
 
 /** As a Redis without an append-only file comes back: with the last snapshot. */
 async function restore(redis: RedisServer, ...gateways: readonly Gateway[]): Promise<void> {
@@ -52,15 +37,12 @@ const reached = (gateway: Gateway): Promise<void> =>
   });
 
 t.test('a Redis restored to an older state is refused, and accepting it undoes no revocation', async (t) => {
-  const redis = await redisOf(t);
-  const [one, other] = [await startOn(t, redis), await startOn(t, redis)];
-  const [revoked, banned, rotated, kept, disabled] = [
-    await createKey(one, 'roomy'),
-    await createKey(one, 'roomy'),
-    await createKey(one, 'roomy'),
-    await createKey(one, 'roomy'),
-    await createKey(one, 'roomy'),
-  ];
+  const redis = await redisFor(t);
+  const start = await starterOn(t, redis.url);
+  const [one, other] = [await start(), await start()];
+  const made: Made[] = [];
+  for (let n = 0; n < 5; n += 1) made.push(await createKey(one, 'roomy'));
+  const [revoked, banned, rotated, kept, disabled] = made as [Made, Made, Made, Made, Made];
   const keys = {
     revoked: revoked.key,
     banned: banned.key,
@@ -71,7 +53,7 @@ t.test('a Redis restored to an older state is refused, and accepting it undoes n
   await answers(t, one, keys);
   await learnt(
     one,
-    [revoked, banned, rotated, kept, disabled].map(({ id }) => id),
+    made.map(({ id }) => id),
   );
   await redis.command('SAVE');
   await one.admin('DELETE', `/admin/v1/keys/${revoked.id}`);
@@ -91,7 +73,7 @@ t.test('a Redis restored to an older state is refused, and accepting it undoes n
   t.match(await one.admin('PATCH', `/admin/v1/keys/${kept.id}`, { name: 'new' }), { status: 503 });
   t.match(await answers(t, one, all), { ...refused, rotated: 'store_unavailable', kept: '200', fresh: '200' });
 
-  const fresh = await startOn(t, redis);
+  const fresh = await start();
   await until('a new gateway is told', async () => (await figure(fresh, 'petgate_store_replaced')) === 1);
   t.match(await other.admin('POST', '/admin/v1/store/accept'), { status: 200, body: { accepted: true } });
   for (const gateway of [one, other, fresh]) {
@@ -105,8 +87,9 @@ t.test('a Redis restored to an older state is refused, and accepting it undoes n
 });
 
 t.test('a gateway that was not there when the store was accepted brings its revocations along', async (t) => {
-  const redis = await redisOf(t);
-  const [one, other] = [await startOn(t, redis), await startOn(t, redis)];
+  const redis = await redisFor(t);
+  const start = await starterOn(t, redis.url);
+  const [one, other] = [await start(), await start()];
   const { id, key } = await createKey(one, 'roomy');
   await answers(t, one, { key });
   await redis.command('SAVE');
@@ -115,10 +98,10 @@ t.test('a gateway that was not there when the store was accepted brings its revo
   await one.program.stop();
   await redis.kill();
   await redis.restart();
-  const late = await startOn(t, redis);
+  const late = await start();
   await reached(late);
   t.match(await answers(t, late, { key }), { key: '200' }, 'who knows nothing takes what it finds');
-  const again = await startOn(t, redis, {}, one.dataFolder);
+  const again = await start({ dataFolder: one.dataFolder });
   await until('it is told', async () => (await figure(again, 'petgate_store_replaced')) === 1);
   await until('and so are all', async () => (await figure(late, 'petgate_store_replaced')) === 1);
   t.match(await late.admin('POST', '/admin/v1/store/accept'), { status: 200, body: { accepted: true } });
@@ -129,8 +112,9 @@ t.test('a gateway that was not there when the store was accepted brings its revo
 });
 
 t.test('a gateway without copies refuses a Redis that lost a revocation, too', async (t) => {
-  const redis = await redisOf(t);
-  const gateway = await startOn(t, redis, { store: { on_failure: 'refuse' } });
+  const redis = await redisFor(t);
+  const start = await starterOn(t, redis.url);
+  const gateway = await start({ config: { store: { on_failure: 'refuse' } } });
   const { id, key } = await createKey(gateway, 'roomy');
   await redis.command('SAVE');
   await gateway.admin('DELETE', `/admin/v1/keys/${id}`);

@@ -1,57 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
-import { startGateway, type Gateway } from '../../servers/gateway.js';
-import { redisFor, type RedisServer } from '../../servers/redis.js';
+import type { Gateway } from '../../servers/gateway.js';
+import type { RedisServer } from '../../servers/redis.js';
 import { IN_TIME_MS } from '../../servers/in-time.js';
 import { until } from '../../servers/until.js';
-import { startUpstream } from '../../servers/upstream.js';
-import { openClient } from '../../e2e/client.js';
-import { learnt } from '../copies.js';
-import { away, createKey, PLANS } from '../fleet.js';
+import { away, EACH, fleetOf, underLoad, type Scene } from '../fleet.js';
 import { ledgerOf } from '../../e2e/ledger.js';
-import { startLoad, type Load } from '../load.js';
 
-const EACH = 4;
 const ROUNDS = 12;
 /** Longer than in service: on a busy machine Redis stands still by itself. */
 const DEADLINE = '2s';
 /** A stall within two thirds of it is borne; a test that was itself held up makes one longer than it meant. */
 const BEARABLE_MS = 1_300;
 const ON_FAILURE = ['local', 'refuse'] as const;
-/** What Redis told anybody is in its file. */
-const DURABLE = { config: ['appendonly yes', 'appendfsync always'] };
 
-interface Scene {
+interface RedisScene extends Scene {
   readonly redis: RedisServer;
-  readonly gateway: Gateway;
-  readonly id: string;
-  readonly load: Load;
-  /** Waits until so many more requests were admitted. */
-  readonly admitsMore: () => Promise<void>;
 }
 
-async function sceneOf(
-  t: Test,
-  onFailure: (typeof ON_FAILURE)[number],
-  store: Readonly<Record<string, unknown>> = {},
-): Promise<Scene> {
-  const redis = await redisFor(t, DURABLE);
-  const upstream = await startUpstream(t);
-  const gateway = await startGateway(t, {
-    plans: PLANS,
-    environment: { REDIS_URL: redis.url },
-    config: { store: { on_failure: onFailure, ...store }, upstreams: { pets: { addresses: [upstream.url] } } },
-  });
-  const { id, key } = await createKey(gateway, 'roomy');
-  const load = startLoad(t, [openClient(t, gateway.url, EACH)], key, EACH);
-  if (onFailure === 'local') await learnt(gateway, [id]);
-  const admitsMore = async (): Promise<void> => {
-    const before = load.count('200');
-    await until('more requests are admitted', () => load.count('200') > before + 50);
-  };
-  await admitsMore();
-  return { redis, gateway, id, load, admitsMore };
+async function sceneOf(t: Test, onFailure: (typeof ON_FAILURE)[number], store: object = {}): Promise<RedisScene> {
+  const { redis, start } = await fleetOf(t);
+  const gateway = await start({ config: { store: { on_failure: onFailure, ...store } } });
+  return { redis, ...(await underLoad(t, gateway, onFailure)) };
 }
 
 /** Stops a process for so long; how long it truly was. */

@@ -64,8 +64,11 @@ async function start(
   return { upstream, front: await startFront(t, upstream.url, { foreign, pets }) };
 }
 
+/** For tests that need no settings. */
+const usual = await start(t);
+
 t.test('what has arrived goes on after a moment, whatever its type, and each later piece as it comes', async (t) => {
-  const { upstream, front } = await start(t);
+  const { upstream, front } = usual;
   for (const type of ['text/plain', 'application/json', 'multipart/mixed; boundary=x', 'video/mp4', '']) {
     let open: ServerResponse | undefined;
     upstream.handle = (_seen, response) => {
@@ -82,7 +85,7 @@ t.test('what has arrived goes on after a moment, whatever its type, and each lat
 });
 
 t.test('so does a head alone', async (t) => {
-  const { upstream, front } = await start(t);
+  const { upstream, front } = usual;
   let open: ServerResponse | undefined;
   upstream.handle = (_seen, response) => {
     open = response.writeHead(200, { 'content-type': 'application/vnd.docker.raw-stream' });
@@ -95,7 +98,7 @@ t.test('so does a head alone', async (t) => {
 });
 
 t.test('a small one that comes in pieces goes out whole, in one write with its length', async (t) => {
-  const { upstream, front } = await start(t);
+  const { upstream, front } = usual;
   upstream.handle = (_seen, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('[1,');
@@ -179,7 +182,7 @@ t.test('lifetime ends what goes on for too long, and `why` says so', async (t) =
   const { upstream, front } = await start(t, { lifetime: '1s' });
   upstream.handle = (_seen, response) => {
     const talk = setInterval(() => response.write('x'), 20);
-    response.writeHead(200).on('close', () => clearInterval(talk));
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).on('close', () => clearInterval(talk));
   };
   const cut = await follow(t, front);
   await until('it is cut', () => cut.end === 'cut');

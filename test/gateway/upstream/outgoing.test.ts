@@ -126,23 +126,3 @@ t.test('a secret of a file is taken over when it changes, replaces the client’
   t.equal(await ask(), 'short-2');
   t.notMatch(front.gateway.program.output(), /short-[12]/);
 });
-
-t.test('errors pass as they are where the settings say so', async (t) => {
-  const upstream = await startUpstream(t);
-  const front = await startFront(t, upstream.url, { pets: { errors: 'pass' } });
-  const answerOf = (status: number, fields: Readonly<Record<string, string>>, body: string): void => {
-    upstream.handle = (_seen, response) => response.writeHead(status, fields).end(body);
-  };
-  for (const status of [400, 401, 403, 404, 409, 422, 429, 500, 503]) {
-    answerOf(status, { 'content-type': 'text/html', 'www-authenticate': 'Basic', 'retry-after': '7' }, `<p>${status}`);
-    const answer = await front.send(request('GET /v1/pets', front.key));
-    t.same([answer.status, answer.body], [status, `<p>${status}`]);
-    t.ok(answer.headers.get('x-ratelimit-limit'), 'with our figures');
-    t.equal(answer.headers.get('www-authenticate'), status === 401 ? 'Basic' : undefined);
-    t.equal(answer.headers.get('retry-after'), '7');
-  }
-  answerOf(500, { 'content-type': 'text/plain' }, 'x'.repeat(200_000));
-  t.equal((await front.send(request('GET /v1/pets', front.key))).body.length, 200_000, 'however long');
-  answerOf(407, {}, '');
-  t.equal(await front.good(), 502);
-});
