@@ -156,7 +156,7 @@ t.test(
     );
     t.notOk(client.closed(), 'nothing of it cost the connection');
 
-    const lines = gateway.program.lines().filter(({ msg }) => msg === 'exchange');
+    const lines = gateway.exchanges();
     t.ok(
       lines.length > 30 && lines.every(({ http, address }) => http === '2' && address === '127.0.0.1'),
       'the log knows the protocol',

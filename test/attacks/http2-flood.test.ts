@@ -110,8 +110,7 @@ t.test(
           totals: { requests: number };
         }
       ).totals.requests;
-    const lines = (): readonly Readonly<Record<string, unknown>>[] =>
-      front.gateway.program.lines().filter(({ msg }) => msg === 'exchange');
+    const lines = (): readonly Readonly<Record<string, unknown>>[] => front.gateway.exchanges();
     const counted = await ledger();
     await until(
       'as many lines say counted',

@@ -1,13 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { ledgerOf } from '../e2e/ledger.js';
 import { ownCertificate } from '../servers/certificate.js';
-import { dial } from '../servers/dial.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
-import { statusesOf } from '../servers/raw.js';
+import { openLine, statusesOf, type Line } from '../servers/raw.js';
 import { storeOf } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
@@ -19,7 +17,7 @@ interface Stage {
   readonly held: ServerResponse[];
   isHolding: boolean;
   /** Sends what stays open, and gives what came. */
-  readonly begin: (bytes: string) => { readonly socket: Socket; readonly text: () => string };
+  readonly begin: (bytes: string) => Line;
   /** The gateway refuses with this code, says so honestly, and the ledger does not move. */
   readonly refuses: (code: string, bytes: string) => Promise<void>;
   readonly counted: () => Promise<number>;
@@ -39,14 +37,7 @@ async function stage(t: Test, limits: Readonly<Record<string, unknown>>): Promis
     held,
     isHolding: false,
     counted,
-    begin: (bytes) => {
-      const socket = dial(front.target);
-      t.teardown(() => socket.destroy());
-      let text = '';
-      socket.setEncoding('latin1').on('data', (some: string) => (text += some));
-      socket.write(bytes);
-      return { socket, text: () => text };
-    },
+    begin: (bytes) => openLine(t, front.target, bytes),
     refuses: async (code, bytes) => {
       const before = await counted();
       const answer = await front.send(bytes);

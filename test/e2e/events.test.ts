@@ -57,20 +57,12 @@ t.test(
     await silent.createKey({ plan: 'free' });
     t.match((await silent.admin('GET', '/admin/v1/events')).body, { events: [], cursor: null });
     const url = 'https://hooks.example.com/hidden-in-the-path';
-    for (const [environment, words] of [
-      [{ PETGATE_EVENTS_URL: url }, /Events are sent signed: set PETGATE_EVENTS_SECRET/],
-      [
-        { PETGATE_EVENTS_URL: url, PETGATE_EVENTS_SECRET: 'hidden-and-wrong' },
-        /PETGATE_EVENTS_SECRET does not contain a valid secret/,
-      ],
-      [{ PETGATE_EVENTS_URL: 'http://hooks.example.com/hidden' }, /must begin with https:\/\//],
-    ] as const) {
-      const message = await startGateway(t, { environment }).then(
-        () => 'it started',
-        (error: unknown) => String(error),
-      );
-      t.match(message, words);
-      t.notMatch(message, 'hidden');
-    }
+    const environment = { PETGATE_EVENTS_URL: url, PETGATE_EVENTS_SECRET: 'hidden-and-wrong' };
+    const message = await startGateway(t, { environment }).then(
+      () => 'it started',
+      (error: unknown) => String(error),
+    );
+    t.match(message, /PETGATE_EVENTS_SECRET does not contain a valid secret/);
+    t.notMatch(message, 'hidden');
   },
 );

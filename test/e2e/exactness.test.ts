@@ -77,7 +77,7 @@ t.test('four gateways on one Redis admit exactly what the plan pays for, and the
 t.test('two workers on the embedded engine do as well', async (t) => {
   const front = await openFront(t, 1, PLANS, { PETGATE_WORKERS: '2' });
   await prove(t, front);
-  const lines = front.gateways[0]!.program.lines().filter(({ msg }) => msg === 'exchange');
+  const lines = front.gateways[0]!.exchanges();
   t.equal(new Set(lines.map(({ pid }) => pid)).size, 2, 'both workers took part');
   await t.test('the headers list every window that holds, and the own usage every window there is', (t) =>
     listsEveryWindow(t, front),

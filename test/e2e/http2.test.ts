@@ -10,13 +10,12 @@ import type { Test } from 'tap';
 import { checkHonest } from '../answers/honest.js';
 import { AMPLE_PLANS } from '../attacks/front.js';
 import { issueCertificate, ownCertificate } from '../servers/certificate.js';
-import { dial } from '../servers/dial.js';
 import { scrape } from '../servers/exposition.js';
 import { headers, openFrames, pseudo } from '../servers/frames.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../servers/gateway.js';
 import { openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
-import { exchangeRaw, statusesOf } from '../servers/raw.js';
+import { exchangeRaw, openLine, statusesOf } from '../servers/raw.js';
 import { redisFor } from '../servers/redis.js';
 import { startUpstream, type Upstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
@@ -123,11 +122,7 @@ for (const workers of ['1', '2']) {
         t.same([status, body.length, reset], [200, 300_000, 0]);
       await stopped;
       t.same(await gateway.program.exited, { code: 0, signal: null });
-      t.equal(
-        gateway.program.lines().filter(({ msg }) => msg === 'exchange').length,
-        21,
-        'every exchange is in the log',
-      );
+      t.equal(gateway.exchanges().length, 21, 'every exchange is in the log');
     },
   );
 }
@@ -229,13 +224,8 @@ t.test('behind a PROXY header the caller is who it says; browsers are told who m
     );
     checkHonest(t, answer, String(status));
   }
-  await until('they are logged', () => gateway.program.lines().filter(({ msg }) => msg === 'exchange').length === 3);
-  t.ok(
-    gateway.program
-      .lines()
-      .filter(({ msg }) => msg === 'exchange')
-      .every(({ address, http }) => address === '192.0.2.44' && http === '2'),
-  );
+  await until('they are logged', () => gateway.exchanges().length === 3);
+  t.ok(gateway.exchanges().every(({ address, http }) => address === '192.0.2.44' && http === '2'));
 });
 
 t.test('HTTP/1.1 is served beside it, alone without TLS, and alone where HTTP/2 is switched off', async (t) => {
@@ -244,11 +234,7 @@ t.test('HTTP/1.1 is served beside it, alone without TLS, and alone where HTTP/2 
   t.same(statusesOf(await exchangeRaw(gateway.target, plain.repeat(2), 2)), [200, 200]);
   const client = openHttp2(t, gateway.target);
   t.equal((await client.send({ key })).status, 200);
-  const spoken = (): readonly unknown[] =>
-    gateway.program
-      .lines()
-      .filter(({ msg }) => msg === 'exchange')
-      .map(({ http }) => http);
+  const spoken = (): readonly unknown[] => gateway.exchanges().map(({ http }) => http);
   await until('three are logged', () => spoken().length === 3);
   t.same(spoken(), ['1.1', '1.1', '2']);
   t.notMatch(gateway.program.output(), /warning/i);
@@ -264,12 +250,7 @@ t.test('HTTP/1.1 is served beside it, alone without TLS, and alone where HTTP/2 
   );
 
   const bare = await start(t, {}, false);
-  const socket = dial(bare.gateway.target);
-  t.teardown(() => socket.destroy());
-  let text = '';
-  socket
-    .on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
-    .write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0');
-  await until('it is refused', () => text.includes('\r\n\r\n'));
-  t.match(text, /^HTTP\/1\.1 (?:400|505) /, 'without TLS, HTTP/2 by prior knowledge is refused');
+  const { text } = openLine(t, bare.gateway.target, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0');
+  await until('it is refused', () => text().includes('\r\n\r\n'));
+  t.match(text(), /^HTTP\/1\.1 (?:400|505) /, 'without TLS, HTTP/2 by prior knowledge is refused');
 });

@@ -178,7 +178,7 @@ t.test(
     // Workers take new connections in turn, so that clients of one connection each reach both.
     const clients = [1, 2].map(() => openClient(t, gateway.url, 1));
     await follow(t, gateway, clients);
-    const lines = gateway.program.lines().filter(({ msg }) => msg === 'exchange');
+    const lines = gateway.exchanges();
     t.equal(new Set(lines.map(({ pid }) => pid)).size, 2, 'both workers were asked');
   },
 );

@@ -72,10 +72,7 @@ for (const engine of ['embedded', 'redis'] as const) {
       environment: { LOG_LEVEL: 'trace', PETS_URL: pets.url, ...(engine === 'redis' ? { REDIS_URL: redis.url } : {}) },
     });
     const { secrets, answers } = await live(gateway);
-    await until(
-      'all exchanges are logged',
-      () => gateway.program.lines().filter(({ msg }) => msg === 'exchange').length >= 32,
-    );
+    await until('all exchanges are logged', () => gateway.exchanges().length >= 32);
 
     const places: Places = new Map([['answers', answers]]);
     places.set('/metrics', Buffer.from(await (await fetch(`${gateway.adminUrl}/metrics`)).text()));

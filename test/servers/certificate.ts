@@ -110,6 +110,11 @@ export function ownCertificate(t: Teardown): Issued {
   return issueCertificate(temporaryFolder(t), 'own');
 }
 
+/** As servers take it. */
+export function pemOf({ cert, key }: Issued): { cert: Buffer; key: Buffer } {
+  return { cert: readFileSync(cert), key: readFileSync(key) };
+}
+
 /** As openssl wants a time: 20261121164200Z. */
 function stamp(atMs: number): string {
   return `${new Date(atMs).toISOString().replace(/[-:T]|\.\d+Z/g, '')}Z`;

@@ -18,6 +18,8 @@ export interface Gateway {
   readonly target: Target;
   readonly adminUrl: string;
   readonly dataFolder: string;
+  /** The lines of its access log so far. */
+  readonly exchanges: () => ReturnType<Program['lines']>;
   readonly admin: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
   readonly createKey: (fields: Readonly<Record<string, unknown>>) => Promise<{ id: string; key: string }>;
 }
@@ -82,6 +84,7 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
     port,
     adminUrl,
     dataFolder,
+    exchanges: () => program.lines().filter(({ msg }) => msg === 'exchange'),
     admin,
     target: tls === undefined ? port : { port, ca: tls.ca },
     createKey: async (fields) => {

@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net';
 import { AnswerReader, type RawAnswer } from './answer-reader.js';
 import { dial, type Target } from './dial.js';
+import type { Teardown } from './program.js';
 
 export type { RawAnswer } from './answer-reader.js';
 
@@ -40,6 +42,25 @@ export function exchangeRaw(
       else finish();
     });
   });
+}
+
+/** A connection that stays open, and what came on it. */
+export interface Line {
+  readonly socket: Socket;
+  readonly text: () => string;
+  readonly answers: () => readonly RawAnswer[];
+  readonly isClosed: () => boolean;
+}
+
+/** Sends `bytes`, and reads on until the test ends. */
+export function openLine(t: Teardown, target: Target, bytes: string): Line {
+  const socket = dial(target);
+  t.teardown(() => socket.destroy());
+  let [text, isClosed] = ['', false];
+  socket.setEncoding('latin1').on('data', (some: string) => (text += some));
+  socket.on('error', () => undefined).on('close', () => (isClosed = true));
+  if (bytes !== '') socket.write(bytes);
+  return { socket, text: () => text, answers: () => parseAnswers(text), isClosed: () => isClosed };
 }
 
 export function statusesOf(answers: readonly { readonly status: number }[]): readonly number[] {

@@ -125,9 +125,11 @@ t.test('who meets the failure that opens it is told when to come back, too', asy
   const front = await startFront(t, 'http://127.0.0.1:1', {
     pets: { breaker: { failures: 2, open: '30m', cap: '1h' } },
   });
+  t.equal(await figure(front, 'petgate_upstream_up_ratio'), 1, 'nothing is known against it');
   const answer = await front.send(request('GET /v1/pets', front.key));
   t.equal(codeOf(answer), 'upstream_unavailable');
   t.equal(answer.headers.get('retry-after'), '1800');
+  t.equal(await figure(front, 'petgate_upstream_up_ratio'), 0);
   t.equal(await figure(front, 'petgate_upstream_failures_total', { kind: 'unreachable' }), 2);
 });
 
@@ -211,12 +213,11 @@ t.test('a service that refuses, or fails by itself, answers: nothing is passed o
     [401, 502],
     [403, 502],
     [429, 502],
-    [500, 500],
-    [503, 503],
+    ...[404, 500, 502, 503, 504].map((status) => [status, status] as const),
   ] as const) {
     service.handle = (_seen, response) => response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     for (let n = 0; n < 3; n += 1) t.equal(await front.good(), seen, `${status}`);
   }
-  t.equal(service.seen.length, 15, 'every request reached it');
+  t.equal(service.seen.length, 24, 'every request reached it');
   t.equal(await figure(front, 'petgate_upstream_breaker_opened_total'), 0);
 });

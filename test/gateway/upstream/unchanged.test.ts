@@ -11,6 +11,8 @@ import { startUpstream, type Upstream } from '../../servers/upstream.js';
 /** Every path is forwarded to the upstream `default`, an API that was not written for Petgate. */
 const FOREIGN = { contract: 'none' };
 
+const PAGE = '<p>'.repeat(70_000);
+
 async function start(t: Test, options = {}): Promise<{ upstream: Upstream; front: Front }> {
   const upstream = await startUpstream(t);
   return { upstream, front: await startFront(t, upstream.url, { foreign: FOREIGN, ...options }) };
@@ -21,21 +23,40 @@ async function why({ gateway }: Front, id: string): Promise<Readonly<Record<stri
   return (body as { exchanges: readonly Readonly<Record<string, unknown>>[] }).exchanges[0]!;
 }
 
+/** For tests that need no settings. */
+const usual = await start(t);
+
+t.beforeEach(() => {
+  usual.upstream.seen.length = 0;
+  usual.upstream.handle = (_seen, response) => response.end('[]');
+});
+
 t.test("an upstream's errors arrive as it sent them, and `why` tells them from the gateway's", async (t) => {
-  const { upstream, front } = await start(t);
+  const { upstream, front } = usual;
   for (const status of [400, 401, 402, 403, 404, 409, 422, 429, 500, 503]) {
     const body = `{"error":{"type":"card_error","status":${status}}}`;
     upstream.handle = (_seen, response) =>
-      response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' }).end(body);
+      response
+        .writeHead(status, { 'content-type': 'application/json', 'retry-after': '7', 'www-authenticate': 'Basic' })
+        .end(body);
     const answer = await front.send(request('POST /charges', front.key, `X-Request-Id: own-${status}`));
     t.same([answer.status, answer.body, answer.headers.get('retry-after')], [status, body, '7']);
     t.ok(answer.headers.get('x-ratelimit-limit'), 'with our figures');
+    t.equal(answer.headers.get('www-authenticate'), status === 401 ? 'Basic' : undefined);
     await front.idle();
     t.match(await why(front, `own-${status}`), {
       code: null,
       setting: 'errors of the upstream default, which sent this response',
     });
   }
+  upstream.handle = (_seen, response) => response.writeHead(500, { 'content-type': 'text/html' }).end(PAGE);
+  t.equal((await front.send(request('POST /charges', front.key))).body, PAGE, 'however long, and of whatever type');
+  upstream.handle = (_seen, response) => response.writeHead(407).end();
+  t.equal(
+    (await front.send(request('POST /charges', front.key))).status,
+    502,
+    'what is between proxies is not passed on',
+  );
   const ours = await front.send(request('POST /charges', 'X-Request-Id: ours'));
   t.same([ours.status, codeOf(ours)], [401, 'missing_api_key']);
   await front.idle();
@@ -114,7 +135,7 @@ t.test('with a cors block preflights stay with the gateway, and so do those of p
 });
 
 t.test('a body may have 10 MiB; the 413 names the limit, and `why` the setting', async (t) => {
-  const { upstream, front } = await start(t);
+  const { upstream, front } = usual;
   const post = (length: number, ...fields: string[]): string =>
     request('POST /a', front.key, `Content-Length: ${length}`, ...fields);
   const body = Buffer.alloc(10 * 2 ** 20, 'x');
@@ -142,7 +163,7 @@ t.test('keep_alive says how long an idle connection to it stays open', async (t)
 });
 
 t.test('gRPC is refused with a word about it, and gRPC-Web passes', async (t) => {
-  const { upstream, front } = await start(t);
+  const { upstream, front } = usual;
   const post = (type: string): ReturnType<Front['send']> =>
     front.send(`${request('POST /a.B/C', front.key, `Content-Type: ${type}`, 'Content-Length: 1')}x`);
   for (const type of ['application/grpc', 'application/grpc+proto', 'Application/GRPC; x=1']) {
