@@ -1,14 +1,12 @@
 import { constants } from 'node:http2';
-import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { ledgerOf } from '../e2e/ledger.js';
 import { ownCertificate } from '../servers/certificate.js';
-import { dial } from '../servers/dial.js';
 import { FLAG, frame, headers, openFrames, pseudo, TYPE, uint32 } from '../servers/frames.js';
 import { answerOf, openHttp2 } from '../servers/http2.js';
-import { exchangeRaw, parseAnswers, type RawAnswer, statusesOf } from '../servers/raw.js';
+import { exchangeRaw, openLine, statusesOf, type Line } from '../servers/raw.js';
 import { readAll, startTaker, type Taken, type Taker } from '../servers/taker.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront, type Front } from './front.js';
@@ -28,13 +26,6 @@ interface Stage {
   readonly isWell: () => Promise<void>;
 }
 
-interface Line {
-  readonly socket: Socket;
-  readonly answers: () => readonly RawAnswer[];
-  readonly text: () => string;
-  readonly isClosed: () => boolean;
-}
-
 async function stage(
   t: Test,
   limits: Readonly<Record<string, unknown>> = {},
@@ -45,15 +36,7 @@ async function stage(
     config: { limits: { body_size: '16MiB', ...limits } },
     pets: { connections: CONNECTIONS, ...pets },
   });
-  const begin = (bytes: string): Line => {
-    const socket = dial(front.target);
-    t.teardown(() => socket.destroy());
-    let [text, isClosed] = ['', false];
-    socket.setEncoding('latin1').on('data', (some: string) => (text += some));
-    socket.on('error', () => undefined).on('close', () => (isClosed = true));
-    socket.write(bytes);
-    return { socket, answers: () => parseAnswers(text), text: () => text, isClosed: () => isClosed };
-  };
+  const begin = (bytes: string): Line => openLine(t, front.target, bytes);
   const isWell = async (): Promise<void> => {
     await front.idle();
     for (let n = 0; n <= CONNECTIONS; n += 1) t.equal(await front.good(), 200, 'a good request is served');

@@ -1,7 +1,6 @@
-import { connect } from 'node:net';
 import t from 'tap';
 import { checkHonest } from '../answers/honest.js';
-import { exchangeRaw, statusesOf } from '../servers/raw.js';
+import { exchangeRaw, openLine, statusesOf } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { metricOf, request, startFront } from './front.js';
@@ -47,10 +46,7 @@ t.test('pipelined bodies belong to their own requests', async (t) => {
           `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
     )
     .join('');
-  const socket = connect(front.port, '127.0.0.1');
-  t.teardown(() => socket.destroy());
-  let received = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+  const { socket, answers } = openLine(t, front.target, '');
   for (let at = 0; at < bytes.length; at += 1500) {
     socket.write(bytes.slice(at, at + 1500));
     await new Promise((resolve) => setImmediate(resolve));
@@ -60,7 +56,7 @@ t.test('pipelined bodies belong to their own requests', async (t) => {
     upstream.seen.map(({ body }) => body),
     posts.map(({ text }) => text),
   );
-  await until('all answers came', () => received.split('HTTP/1.1 201').length === posts.length + 1);
+  await until('all answers came', () => answers().filter(({ status }) => status === 201).length === posts.length);
 });
 
 /** The attack: rubbish behind a good request, so that its 400 is read as the answer to the good one. */
@@ -160,13 +156,10 @@ t.test('one connection has one exchange at a time, and ends with the last that c
   t.ok(most <= 2, `at most ${most} at once`);
   await front.idle();
 
-  const paced = connect(front.port, '127.0.0.1');
-  t.teardown(() => paced.destroy());
-  let received = '';
-  paced.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+  const paced = openLine(t, front.target, '');
   for (let sent = 10; sent <= 300; sent += 10) {
-    paced.write(request('GET /v1/pets', front.key).repeat(10));
-    await until(`${sent} are answered`, () => received.split('HTTP/1.1 200').length === sent + 1);
+    paced.socket.write(request('GET /v1/pets', front.key).repeat(10));
+    await until(`${sent} are answered`, () => paced.text().split('HTTP/1.1 200').length === sent + 1);
   }
 });
 

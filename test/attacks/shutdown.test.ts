@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { ownCertificate } from '../servers/certificate.js';
-import { dial } from '../servers/dial.js';
-import { exchangeRaw, parseAnswers } from '../servers/raw.js';
+import { exchangeRaw, openLine } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { request, startFront } from './front.js';
@@ -32,25 +31,11 @@ for (const [workers, over] of [
       const held: ServerResponse[] = [];
       upstream.handle = (_seen, response) => void held.push(response);
       const underWay = Array.from({ length: 4 }, () => exchangeRaw(front.target, request('GET /v1/pets', front.key)));
-      let idleClosed = false;
-      let silentClosed = false;
-      const idle = dial(front.target)
-        .on('error', () => undefined)
-        .on('close', () => (idleClosed = true));
-      let idleText = '';
-      idle
-        .setEncoding('latin1')
-        .on('data', (text: string) => (idleText += text))
-        .write(request('OPTIONS *'));
-      const silent = dial(front.target)
-        .on('error', () => undefined)
-        .on('close', () => (silentClosed = true))
-        .resume();
-      t.teardown(() => [idle, silent].forEach((socket) => socket.destroy()));
-      await until('four are under way and one is idle', () => held.length === 4 && parseAnswers(idleText).length === 1);
+      const [idle, silent] = [openLine(t, front.target, request('OPTIONS *')), openLine(t, front.target, '')];
+      await until('four are under way and one is idle', () => held.length === 4 && idle.answers().length === 1);
 
       const stopped = front.gateway.program.stop('SIGTERM');
-      await until('idle and silent connections are closed', () => idleClosed && silentClosed);
+      await until('idle and silent connections are closed', () => idle.isClosed() && silent.isClosed());
       const unheard: string[] = [];
       await until('no new one is taken', () =>
         exchangeRaw(front.target, request('OPTIONS *'), 1, DEAD_MS).then(
@@ -90,11 +75,7 @@ t.test('SIGTERM with a request that does not end: cut at the deadline, and still
   const front = await startFront(t, upstream.url, { config: { shutdown: '500ms' } });
   upstream.handle = () => undefined;
   const stuck = exchangeRaw(front.target, request('GET /v1/pets', front.key)).catch(() => []);
-  const half = dial(front.target)
-    .on('error', () => undefined)
-    .resume();
-  half.write('GET /v1/pets HTTP/1.1\r\nHost');
-  t.teardown(() => half.destroy());
+  openLine(t, front.target, 'GET /v1/pets HTTP/1.1\r\nHost');
   await until('it is under way', () => upstream.seen.length === 1);
   const startMs = performance.now();
   await front.gateway.program.stop('SIGTERM');

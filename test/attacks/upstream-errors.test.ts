@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { checkHonest, codeOf } from '../answers/honest.js';
 import { scrape } from '../servers/exposition.js';
 import { INTERNAL_TOKEN } from '../servers/gateway.js';
+import { openLine } from '../servers/raw.js';
 import { until } from '../servers/until.js';
 import { request, startFront, type Front } from './front.js';
 import { OK, startRawUpstream } from './raw-upstream.js';
@@ -113,13 +112,9 @@ t.test('an Error comes through as it is, compressed or not', async (t) => {
 /** No body to judge: what the answer says of it decides. */
 t.test('of an answer to HEAD its fields are judged', async (t) => {
   const head = async (): Promise<string> => {
-    let text = '';
-    const socket = connect(front.port, '127.0.0.1')
-      .setEncoding('latin1')
-      .on('data', (chunk: string) => (text += chunk));
-    socket.write(request('HEAD /v1/pets', front.key, 'Connection: close'));
-    await once(socket, 'close');
-    return text;
+    const line = openLine(t, front.target, request('HEAD /v1/pets', front.key, 'Connection: close'));
+    await until('it is closed', line.isClosed);
+    return line.text();
   };
   upstream.handle = (socket) =>
     void socket.write('HTTP/1.1 500 Odd\r\nContent-Type: text/html\r\nContent-Length: 1234\r\n\r\n');

@@ -14,25 +14,13 @@ t.test('an empty PETGATE_ADMIN_TOKEN is none: the API asks for the one in the da
   }
 });
 
-t.test('a token that can be guessed refuses the start, and says what to do', async (t) => {
+t.test('an empty admin-token refuses the start, and says what to do', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'admin-token'), '\n');
-  for (const [environment, says] of [
-    [{ PETGATE_ADMIN_TOKEN: 'short' }, /PETGATE_ADMIN_TOKEN must have 16 characters or more\. Set one such as/],
-    [{ PETGATE_INTERNAL_TOKEN: 'short' }, /PETGATE_INTERNAL_TOKEN must have 16/],
-    [{}, /the file admin-token in .* is empty\. Remove it and start again/],
-  ] as const) {
-    const program = startProgram(['gateway'], {
-      HOST: '127.0.0.1',
-      PORT: '0',
-      ADMIN_PORT: '0',
-      PETGATE_DATA: folder,
-      ...environment,
-    });
-    t.teardown(() => program.stop('SIGKILL'));
-    t.equal((await program.exited).code, 1);
-    t.match(program.output(), says);
-  }
+  const program = startProgram(['gateway'], { PORT: '0', ADMIN_PORT: '0', PETGATE_DATA: folder });
+  t.teardown(() => program.stop('SIGKILL'));
+  t.equal((await program.exited).code, 1);
+  t.match(program.output(), /the file admin-token in .* is empty\. Remove it and start again/);
 });
 
 async function statusOf({ adminUrl }: Gateway, token: string): Promise<number> {

@@ -15,6 +15,7 @@ import { exchangeRaw, parseAnswers } from '../servers/raw.js';
 import { startUpstream } from '../servers/upstream.js';
 import { until } from '../servers/until.js';
 import { openClient } from './client.js';
+import { configPart } from './config-part.js';
 
 /** While renewed: PETGATE_LONG=1 takes more. */
 const { RENEWALS, REQUESTS } =
@@ -81,12 +82,6 @@ function toldSerial({ program }: Gateway): string | undefined {
 /** Every worker gives this certificate to new connections. */
 async function serves(gateway: Gateway, { serial }: Issued): Promise<boolean> {
   return (await Promise.all(Array.from({ length: 8 }, () => serialAt(gateway)))).every((found) => found === serial);
-}
-
-async function configPart(gateway: Gateway): Promise<{ ok: boolean; detail: string }> {
-  const { status, body } = await gateway.admin('GET', '/readyz');
-  if (status !== 200) throw new Error('whatever the files say, the gateway stays in service');
-  return (body as { parts: { config: { ok: boolean; detail: string } } }).parts.config;
 }
 
 const endsIn = async (gateway: Gateway): Promise<number> =>

@@ -2,8 +2,8 @@ import t from 'tap';
 import { ADMIN_TOKEN, startGateway } from '../servers/gateway.js';
 import { NO_BAN } from '../servers/plans.js';
 import { statusesOf } from '../servers/raw.js';
-import { storeOf } from '../servers/redis.js';
 import { startUpstream } from '../servers/upstream.js';
+import { FLEETS, startFleet } from './fleets.js';
 import { petgate, surroundings } from '../cli/programs.js';
 
 const CREDITED = 200;
@@ -14,33 +14,22 @@ const PLANS = {
   anonymous: { limits: { minute: 10, day: 10 }, ban: NO_BAN },
 };
 
-for (const [what, gatewayCount, workers] of [
-  ['embedded', 1, 1],
-  ['embedded, with workers', 1, 2],
-  ['two gateways on Redis', 2, 1],
-] as const)
-  t.test(`a customer spends what was credited, to the unit (${what})`, async (t) => {
+for (const fleet of FLEETS)
+  t.test(`a customer spends what was credited, to the unit (${fleet.what})`, async (t) => {
     const upstream = await startUpstream(t);
     let served = 0;
     upstream.handle = (_seen, response) => {
       served += 1;
       response.end('[]');
     };
-    const environment = await storeOf(t, gatewayCount > 1 ? 'redis' : 'embedded');
-    const config = {
-      ...{ workers, contract: 'none', store: { deadline: '10s' } },
-      upstreams: { default: { addresses: [upstream.url] } },
-    };
-    const gateways = await Promise.all(
-      Array.from({ length: gatewayCount }, () => startGateway(t, { plans: PLANS, config, environment })),
-    );
+    const gateways = await startFleet(t, fleet, PLANS, upstream);
     const { admin } = gateways[0]!;
     const { body: customer } = await admin('POST', '/admin/v1/customers', { name: 'Big shop', plan: 'prepaid' });
     t.match(customer, { credited: 0 });
     const { id } = customer as { readonly id: string };
     const keys = await Promise.all(['web', 'app'].map((name) => gateways[0]!.createKey({ customer: id, name })));
     const ask = (n: number): Promise<Response> =>
-      fetch(`${gateways[n % gatewayCount]!.url}/rows`, {
+      fetch(`${gateways[n % gateways.length]!.url}/rows`, {
         headers: { authorization: `Bearer ${keys[n % keys.length]!.key}` },
       });
     const credit = (body: object): ReturnType<typeof admin> => admin('POST', `/admin/v1/customers/${id}/credits`, body);

@@ -9,6 +9,7 @@ import { temporaryFolder } from '../servers/program.js';
 import { redisFor } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
+import { configPart } from './config-part.js';
 
 /** Reloads, while so many requests are sent: PETGATE_LONG=1 takes more. */
 const { RELOADS, REQUESTS } =
@@ -30,11 +31,6 @@ async function limitOf(gateway: Gateway, key: string): Promise<number> {
   const answer = await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
   await answer.arrayBuffer();
   return Number(answer.headers.get('x-ratelimit-limit'));
-}
-
-async function configPart(gateway: Gateway): Promise<{ ok: boolean; detail: string }> {
-  const { body } = await gateway.admin('GET', '/readyz');
-  return (body as { parts: { config: { ok: boolean; detail: string } } }).parts.config;
 }
 
 for (const workers of ['1', '2']) {

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import t from 'tap';
 import type { Test } from 'tap';
 import { AMPLE_PLANS } from '../attacks/front.js';
-import { type Issued, ownCertificate } from '../servers/certificate.js';
+import { type Issued, ownCertificate, pemOf } from '../servers/certificate.js';
 import { startGateway, type Gateway } from '../servers/gateway.js';
 import { openHttp2 } from '../servers/http2.js';
 import { temporaryFolder } from '../servers/program.js';
@@ -28,10 +28,7 @@ interface Stage {
 
 async function stage(t: Test, tls: Issued | null, isSecureUpstream: boolean): Promise<Stage> {
   const issued = ownCertificate(t);
-  const taker = await startTaker(
-    t,
-    isSecureUpstream ? { cert: readFileSync(issued.cert), key: readFileSync(issued.key) } : undefined,
-  );
+  const taker = await startTaker(t, isSecureUpstream ? pemOf(issued) : undefined);
   const secure = isSecureUpstream ? { ca: issued.cert, servername: 'localhost' } : {};
   const gateway = await startGateway(t, {
     plans: AMPLE_PLANS,

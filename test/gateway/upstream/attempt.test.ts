@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { codeOf } from '../../answers/honest.js';
@@ -8,6 +8,7 @@ import { scrape } from '../../servers/exposition.js';
 import { temporaryFolder } from '../../servers/program.js';
 import { until } from '../../servers/until.js';
 import { startUpstream, type Upstream } from '../../servers/upstream.js';
+import { follow } from './follow.js';
 
 /** Every path is forwarded to the upstream `default`, which is not ours. */
 const FOREIGN = { contract: 'none' };
@@ -21,26 +22,6 @@ function foreignPolicy(t: Test): Readonly<Record<string, unknown>> {
   };
   writeFileSync(contract, JSON.stringify({ openapi: '3.1.0', info: { title: 'A', version: '1' }, paths }));
   return { contract };
-}
-
-/** A request that a test follows as its response comes. */
-interface Followed {
-  readonly answer: IncomingMessage;
-  text: string;
-  end: 'ended' | 'cut' | null;
-}
-
-function follow(t: Test, { gateway, key }: Front, path = '/a'): Promise<Followed> {
-  const headers = { authorization: key.slice('Authorization: '.length), 'x-request-id': 'followed' };
-  return new Promise((resolve) =>
-    get(`${gateway.url}${path}`, { agent: false, headers }, (answer) => {
-      const followed: Followed = { answer, text: '', end: null };
-      t.teardown(() => answer.destroy());
-      answer.setEncoding('latin1').on('data', (text: string) => (followed.text += text));
-      answer.on('end', () => (followed.end = 'ended')).on('error', () => (followed.end = 'cut'));
-      resolve(followed);
-    }),
-  );
 }
 
 /** What `petgate why` knows of the request that was followed. */

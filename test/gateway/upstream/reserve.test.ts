@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 import { checkHonest, codeOf } from '../../answers/honest.js';
 import { request, startFront, type Front } from '../../attacks/front.js';
 import { ledgerOf } from '../../e2e/ledger.js';
-import { dial } from '../../servers/dial.js';
 import { scrape } from '../../servers/exposition.js';
 import { NO_BAN } from '../../servers/plans.js';
+import { openLine, type Line } from '../../servers/raw.js';
 import { startUpstream, type Upstream } from '../../servers/upstream.js';
 import { until } from '../../servers/until.js';
 
@@ -136,14 +135,9 @@ t.test('a body that is slow keeps no place, and is sent on when it came though a
   const stage = await setUp(t);
   const { front, ask, counted } = stage;
   const fields = [front.key, 'Content-Type: application/json', 'Content-Length: 2'];
-  const slow: { readonly socket: Socket; readonly text: () => string }[] = [];
+  const slow: Line[] = [];
   while (slow.length < 2 * PLACES) {
-    const socket = dial(front.target);
-    t.teardown(() => socket.destroy());
-    let text = '';
-    socket.setEncoding('latin1').on('data', (some: string) => (text += some));
-    socket.write(`${request('POST /v1/pets', ...fields)}{`);
-    slow.push({ socket, text: () => text });
+    slow.push(openLine(t, front.target, `${request('POST /v1/pets', ...fields)}{`));
     await until('it is admitted', async () => (await counted()) === slow.length);
   }
   const quick = Array.from({ length: PLACES }, () => ask());

@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:net';
 import { createServer, type Server, type TlsOptions, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +8,7 @@ import type { Test } from 'tap';
 import type { Pool } from '../../../../src/gateway/upstream/http1/pool.js';
 import type { UpstreamSettings } from '../../../../src/gateway/config/schema/upstream.js';
 import { secureContextOf, TlsClient } from '../../../../src/gateway/upstream/http1/tls.js';
-import { issueCertificate, type Issued } from '../../../servers/certificate.js';
+import { issueCertificate, pemOf, type Issued } from '../../../servers/certificate.js';
 import { listen } from '../../../servers/listen.js';
 import { temporaryFolder } from '../../../servers/program.js';
 import { until } from '../../../servers/until.js';
@@ -22,11 +21,6 @@ const stranger = issueCertificate(folder, 'stranger');
 const elsewhere = issueCertificate(folder, 'elsewhere', { names: 'DNS:elsewhere.example' });
 const over = issueCertificate(folder, 'over', { fromMs: Date.now() - 9 * DAY_MS, toMs: Date.now() - DAY_MS });
 const own = issueCertificate(folder, 'own');
-
-const pemOf = ({ cert, key }: Issued): { cert: Buffer; key: Buffer } => ({
-  cert: readFileSync(cert),
-  key: readFileSync(key),
-});
 
 interface Service {
   readonly port: number;
