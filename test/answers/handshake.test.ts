@@ -8,11 +8,12 @@ import { until } from '../servers/until.js';
 import { startWebSocketUpstream } from '../servers/websocket.js';
 import { checkHonest, codeOf } from './honest.js';
 
+const upstream = await startWebSocketUpstream(t);
+const front = await startTunnelFront(t, { addresses: [upstream.url] });
+
 t.test(
   'a handshake is refused as any request is: with figures, an Error body, and the end of the connection',
   async (t) => {
-    const upstream = await startWebSocketUpstream(t);
-    const front = await startTunnelFront(t, { addresses: [upstream.url] });
     const writer = await front.gateway.createKey({ plan: 'free', scopes: ['pets:write'] });
     const tiny = await front.gateway.createKey({ plan: 'tiny' });
     const tinyKey = `Authorization: Bearer ${tiny.key}`;
@@ -58,7 +59,6 @@ t.test(
 );
 
 t.test('an unknown path and a path without GET answer a handshake 404 and 405', async (t) => {
-  const front = await startTunnelFront(t, { addresses: [(await startWebSocketUpstream(t)).url] });
   for (const [bytes, status] of [
     [handshake('/v1/cats', front.key), 404],
     [handshake('/v1/pets/watch', front.key).replace('GET', 'DELETE'), 405],
