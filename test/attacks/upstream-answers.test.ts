@@ -103,7 +103,7 @@ t.test('an answer that breaks after it began is cut, never ended', async (t) => 
   await patient.idle();
 });
 
-/** The attack: interim answers nobody asked for, taken for the final one or passed on: they come in pieces, many at once, and before an answer without a body. */
+/** The attack: interim answers, taken for the final one or passed on: in pieces, many at once, of odd kinds. */
 t.test('an interim answer is passed over, however it comes, and says nothing against the upstream', async (t) => {
   const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
   const pieces: Readonly<Record<string, readonly string[]>> = {

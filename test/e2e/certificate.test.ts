@@ -138,6 +138,7 @@ for (const workers of ['1', '2']) {
         (await configPart(gateway)).detail,
         /tls\.key: .*tls\.key: this key does not belong to the certificate in .*tls\.crt/,
       );
+      t.equal((await gateway.admin('GET', '/readyz')).status, 200, 'the gateway stays in service');
       t.equal((await scrape(gateway.adminUrl)).value('petgate_config_ok'), 0);
       t.ok(await serves(gateway, second), 'the one before stays');
       t.equal(await endsIn(gateway), 200, 'and is the one the metric speaks of');
@@ -238,6 +239,7 @@ t.test('a link swapped as Kubernetes does, one further up, a folder made anew: a
 
   rmSync(join(folder, 'v2'), { recursive: true });
   await until('gone files are notified of', async () => /no such file/.test((await configPart(gateway)).detail));
+  t.equal((await gateway.admin('GET', '/readyz')).status, 200, 'the gateway stays in service');
   t.ok(await serves(gateway, third), 'what they held is still served');
   version('v2', fourth);
   await until('the folder made anew is followed', () => serves(gateway, fourth));
@@ -281,6 +283,7 @@ for (const workers of ['1', '2'])
         )
       ).every((found) => found === '4321'),
     );
+    t.equal((await gateway.admin('GET', '/readyz')).status, 200, 'the gateway stays in service');
     t.ok(await serves(gateway, first), 'the certificate before stays');
     t.equal(await endsIn(gateway), 100);
     t.match(await configPart(gateway), {

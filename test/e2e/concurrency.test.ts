@@ -47,7 +47,7 @@ for (const fleet of FLEETS)
       );
       await Promise.all(responses.filter((each) => each.status === 429 && !each.bodyUsed).map((each) => each.text()));
 
-      // One that ends leaves room for one, whoever asks: there is no ban, although a single strike would have begun one.
+      // One that ends leaves room for one, whoever asks: no ban, although a single strike would have begun one.
       for (let round = 0; round < 20; round += 1) {
         const [first] = open;
         first!.end('data: over\n\n');

@@ -8,6 +8,7 @@ import { startGateway, type Gateway, type GatewayOptions } from '../servers/gate
 import { redisFor, storeOf } from '../servers/redis.js';
 import { until } from '../servers/until.js';
 import { startUpstream } from '../servers/upstream.js';
+import { configPart } from './config-part.js';
 
 const BAN = { after: 5 };
 const PLANS = {
@@ -37,11 +38,6 @@ async function send(
     headers: answer.headers,
     code: answer.ok ? '' : (JSON.parse(text) as { code: string }).code,
   };
-}
-
-async function configPart(gateway: Gateway): Promise<{ ok: boolean; detail: string }> {
-  const { body } = await gateway.admin('GET', '/readyz');
-  return (body as { parts: { config: { ok: boolean; detail: string } } }).parts.config;
 }
 
 const isOk = async (gateway: Gateway): Promise<number | undefined> =>

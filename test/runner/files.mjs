@@ -9,6 +9,7 @@ export const LONG = [
   'gateway/usage/archive/move',
   'gateway/actions/usage/archive',
   'e2e/customers',
+  'e2e/exactness',
   'gateway/edge/websocket/tunnel',
   'gateway/edge/proxy-protocol/listener',
   'e2e/promise-four',
