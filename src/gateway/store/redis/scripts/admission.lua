@@ -363,7 +363,7 @@ while k <= last do
             for n = 1, 3 do
               if crossed[n] then
                 local window, used, parts, limit, began = spread(crossed[n])
-                local before, isAlso = used - cost * parts, false
+                local before, isAlso = used - cost * parts
                 marks, isAlso = noteCrossings(
                   notes, marks, owner or name, warnAt, window, n, before, used, parts, limit, began, now, plan, name
                 )
