@@ -52,6 +52,7 @@ export const TARGETS: readonly Target[] = [
     ),
     tests: [
       'conformance/redis',
+      'gateway/store/redis/admit/call',
       'gateway/store/redis/admit/admit',
       'gateway/store/redis/admit/plans',
       'gateway/store/redis/admit/summary',
