@@ -51,8 +51,8 @@ export const TARGETS: readonly Target[] = [
       (name) => `gateway/store/redis/admit/${name}`,
     ),
     tests: [
-      'conformance/redis',
       'gateway/store/redis/admit/call',
+      'conformance/redis',
       'gateway/store/redis/admit/admit',
       'gateway/store/redis/admit/plans',
       'gateway/store/redis/admit/summary',
