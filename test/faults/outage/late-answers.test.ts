@@ -9,7 +9,7 @@ import { ADMIN_TOKEN } from '../../servers/gateway.js';
 import { redisFor } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
-import { EACH, starterOn, underLoad, type Scene } from '../fleet.js';
+import { EACH, figure, starterOn, underLoad, type Scene } from '../fleet.js';
 
 t.setTimeout(600_000);
 
@@ -39,13 +39,23 @@ async function givenUp({ gateway, load }: Scene): Promise<readonly Line[]> {
   return refused().filter(({ counted }) => counted !== false);
 }
 
-/** Holds answers back until requests are given up that Redis had been sent: on a busy machine others wait, unsent. */
+const decidesAlone = async ({ gateway }: Scene): Promise<boolean> =>
+  (await figure(gateway, 'petgate_store_degraded')) === 1;
+
+/**
+ * Holds answers back until requests are given up that Redis had been sent. On a busy machine there may be none: those
+ * that wait, unsent, are refused or decided by the gateway, as is all that comes until Redis decides again.
+ */
 async function giveUpSome(scene: HeldScene, goOn: () => Promise<void> | void): Promise<readonly Line[]> {
   const { way, load, admitsMore } = scene;
   for (;;) {
+    await until('Redis decides', async () => !(await decidesAlone(scene)));
     const before = load.count('store_unavailable');
     way.set('hold');
-    await until('requests are given up', () => load.count('store_unavailable') > before);
+    await until(
+      'requests are given up',
+      async () => load.count('store_unavailable') > before || (await decidesAlone(scene)),
+    );
     await goOn();
     way.set('pass');
     await admitsMore();
