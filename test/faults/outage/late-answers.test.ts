@@ -16,6 +16,8 @@ t.setTimeout(600_000);
 /** Longer than a silence after which another connection is dialled. */
 const HELD_MS = 3_000;
 
+const ATTEMPTS = 5;
+
 interface HeldScene extends Scene {
   readonly way: StallingProxy;
 }
@@ -30,6 +32,11 @@ async function sceneOf(t: Test, onFailure: 'local' | 'refuse'): Promise<HeldScen
   return { way, ...(await underLoad(t, gateway, onFailure)) };
 }
 
+const decidesAlone = async ({ gateway }: Scene): Promise<boolean> =>
+  (await figure(gateway, 'petgate_store_degraded')) === 1;
+
+const redisDecides = (scene: Scene): Promise<void> => until('Redis decides', async () => !(await decidesAlone(scene)));
+
 type Line = Readonly<Record<string, unknown>>;
 
 /** The lines of requests that were admitted, or may have been, and answered 503. */
@@ -39,9 +46,6 @@ async function givenUp({ gateway, load }: Scene): Promise<readonly Line[]> {
   return refused().filter(({ counted }) => counted !== false);
 }
 
-const decidesAlone = async ({ gateway }: Scene): Promise<boolean> =>
-  (await figure(gateway, 'petgate_store_degraded')) === 1;
-
 /**
  * Holds answers back until requests are given up that Redis had been sent. On a busy machine there may be none: those
  * that wait, unsent, are refused or decided by the gateway, as is all that comes until Redis decides again.
@@ -49,7 +53,7 @@ const decidesAlone = async ({ gateway }: Scene): Promise<boolean> =>
 async function giveUpSome(scene: HeldScene, goOn: () => Promise<void> | void): Promise<readonly Line[]> {
   const { way, load, admitsMore } = scene;
   for (;;) {
-    await until('Redis decides', async () => !(await decidesAlone(scene)));
+    await redisDecides(scene);
     const before = load.count('store_unavailable');
     way.set('hold');
     await until(
@@ -69,12 +73,16 @@ async function reconciled({ gateway }: Scene): Promise<{ readonly code: number |
   const file = join(gateway.dataFolder, 'access.log');
   const lines = gateway.program.lines().map((line) => JSON.stringify(line));
   writeFileSync(file, lines.join('\n'));
-  const { code, stdout, stderr } = await petgate(
-    ['usage', 'reconcile', '--day', day(Date.now()), '--access-log', file, '--json'],
-    surroundings(gateway.dataFolder, { ADMIN_PORT: new URL(gateway.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN }),
-  );
-  if (stdout === '') throw new Error(`no proof: ${stderr}`);
-  return { code, proof: JSON.parse(stdout) as unknown };
+  const environment = { ADMIN_PORT: new URL(gateway.adminUrl).port, PETGATE_ADMIN_TOKEN: ADMIN_TOKEN };
+  for (let attempt = 1; ; attempt += 1) {
+    const { code, stdout, stderr } = await petgate(
+      ['usage', 'reconcile', '--day', day(Date.now()), '--access-log', file, '--json'],
+      surroundings(gateway.dataFolder, environment),
+    );
+    if (stdout !== '') return { code, proof: JSON.parse(stdout) as unknown };
+    // On a busy machine Redis may be silent for so long that it counts as unavailable.
+    if (attempt === ATTEMPTS || !/unavailable|in time/.test(stderr)) throw new Error(`no proof: ${stderr}`);
+  }
 }
 
 /** The ledger, once it has what clients got and `more`. */
