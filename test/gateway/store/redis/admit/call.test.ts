@@ -43,3 +43,15 @@ for (const today of [true, false])
     const rows = await rowsOf(engine, from, dayName(today ? Date.now() : NOON_MS), id);
     t.strictSame(new Map(rows.map(({ operation, requests, units }) => [operation, [requests, units]])), wanted);
   });
+
+t.test('a month begins with the calendar: units spent today count whatever the clock that is asked', async (t) => {
+  const { engine } = await redisEngineFor(t);
+  const { subject } = await newKey(engine, 'monthly');
+  const spend = async (time: { readonly nowMs?: number }): Promise<number | undefined> => {
+    const [verdict] = await engine.admit([{ subject, operation: 'listPets', scope: null, cost: 1, ...time }]);
+    return standing(verdict!).windows.find(({ name }) => name === 'month')?.remaining;
+  };
+  t.equal(await spend({}), 19);
+  t.equal(await spend({ nowMs: Date.now() }), 18);
+  t.equal(await spend({}), 17);
+});
