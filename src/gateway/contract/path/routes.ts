@@ -1,3 +1,4 @@
+import { groupBy } from '../../../shared/group-by.js';
 import { ANY_METHOD } from '../document/any-path.js';
 import type { Match, Operation, RouteTable } from '../operation/operation.js';
 import { createFits } from './parameters.js';
@@ -74,15 +75,11 @@ function insertAll(
   operations: readonly Operation[],
   removed: readonly string[],
 ): (readonly [template: string, route: Route])[] {
-  const byEnd = new Map<Node<Route>, Operation[]>();
-  for (const operation of operations) {
-    const end = insert(root, operation.path);
-    byEnd.set(end, [...(byEnd.get(end) ?? []), operation]);
-  }
+  const byEnd = groupBy(operations, ({ path }) => insert(root, path));
   const routes: ReturnType<typeof insertAll> = [];
   for (const [end, own] of byEnd) {
     const route = (end.end = routeOf(own));
-    if (own.some(({ upstream }) => upstream !== 'gateway')) routes.push([own[0]!.path, route]);
+    if (own.some(({ upstream }) => upstream !== 'gateway')) routes.push([own[0].path, route]);
   }
   for (const template of removed) {
     const end = insert(root, template);

@@ -3,7 +3,7 @@ import { DAY_MS, type BucketState, type Limit } from '../../admission/bucket.js'
 import { ANONYMOUS_PLAN, BAN_MEMORY_MS, termsOf, type Plans, type Terms } from '../../admission/plan.js';
 import { isWindowOver } from '../../admission/windows.js';
 import { isBanOver } from './records/bans.js';
-import { dayOf } from '../../../shared/utc-day.js';
+import { dayNumber, dayOf } from '../../../shared/utc-day.js';
 import { AFTER_ALL, rangeOf } from './files/rows.js';
 import type { Store } from './files/database.js';
 import type { Stores } from './owner/stores.js';
@@ -36,7 +36,7 @@ export function sweepOf(stores: Stores, usageDays: number, inForce: { readonly p
         void resumeAt.set(kind, removeSome(durable, kind, resumeAt.get(kind) ?? kind, isOver));
       step('a', (row) => isForgotten(row, nowMs, () => termsOf(inForce.plans, ANONYMOUS_PLAN, null)));
       step('n', (end) => isBanOver(end, nowMs));
-      step('T', (marks) => areMarksOver(marks, Math.floor((nowMs - MARKED_MS) / DAY_MS)));
+      step('T', (marks) => areMarksOver(marks, dayNumber(nowMs - MARKED_MS)));
       step('s', (row) => isMonthOver(row, nowMs) && isForgotten(row, nowMs, () => LEAST));
       const trustedMs = Math.min(nowMs, witnessedMs(durable));
       removeDaysBefore(durable, 'u', dayOf(trustedMs - usageDays * DAY_MS));

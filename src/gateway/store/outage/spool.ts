@@ -1,6 +1,6 @@
 import { DAY_MS, SETTLE_MS } from '../../admission/bucket.js';
 import { addCounts, COUNTS, noCounts, type Counts, type UsageCounts, type UsageRow } from '../records/counts.js';
-import { dayOf } from '../../../shared/utc-day.js';
+import { dayNumber, dayOf } from '../../../shared/utc-day.js';
 import { ALL_DAYS, rowOf } from '../embedded/ledger/day-ledger.js';
 import { SEPARATOR } from '../embedded/files/rows.js';
 import { inTransaction, reading } from '../embedded/files/errors.js';
@@ -95,7 +95,7 @@ export class Spool {
     // Days before yesterday get no more counts.
     await this.#forgetBefore(dayOf(beganMs - 2 * DAY_MS));
     // On a day that ended longer ago, no process of this machine has a request in flight.
-    this.openDay = Math.floor((beganMs - SETTLE_MS) / DAY_MS);
+    this.openDay = dayNumber(beganMs - SETTLE_MS);
     return sum;
   }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS, MAX_LIMIT, type BucketState } from '../../admission/bucket.js';
+import { dayNumber } from '../../../shared/utc-day.js';
 import { freshState, type SubjectState } from '../../admission/decide.js';
 import { isAutomaticBan, type AuditEntry, type Restored, type Snapshot, type StoredRecord } from './record.js';
 
@@ -73,7 +74,7 @@ export function spentTogether(one: SubjectState, other: SubjectState): SubjectSt
 /** The sum of two windows that began on the same day; otherwise the later one. */
 function sum(one: BucketState, other: BucketState): BucketState {
   const is = later(one, other);
-  const [first, second] = [one, other].map(({ atMs }) => Math.floor(atMs / DAY_MS));
+  const [first, second] = [one, other].map(({ atMs }) => dayNumber(atMs));
   return first === second ? { level: Math.min(one.level + other.level, MAX_LIMIT * DAY_MS), atMs: is.atMs } : is;
 }
 
@@ -88,7 +89,7 @@ function endsLater(one: SubjectState, other: SubjectState): boolean {
  * moves the time with every request.
  */
 function later(here: BucketState, given: BucketState): BucketState {
-  const [ours, theirs] = [here, given].map(({ atMs }) => Math.floor(atMs / DAY_MS));
+  const [ours, theirs] = [here, given].map(({ atMs }) => dayNumber(atMs));
   if (ours !== theirs) return { ...(ours! > theirs! ? here : given) };
   return { level: Math.max(here.level, given.level), atMs: Math.max(here.atMs, given.atMs) };
 }
