@@ -70,9 +70,17 @@ export async function figure({ adminUrl }: Gateway, name: string): Promise<numbe
   return (await scrape(adminUrl)).value(name);
 }
 
+export async function decidesAlone(gateway: Gateway): Promise<boolean> {
+  return (await figure(gateway, 'petgate_store_degraded')) === 1;
+}
+
 export async function away(...gateways: readonly Gateway[]): Promise<void> {
+  for (const gateway of gateways) await until('the gateway decides by itself', () => decidesAlone(gateway));
+}
+
+export async function back(...gateways: readonly Gateway[]): Promise<void> {
   for (const gateway of gateways)
-    await until('the gateway decides by itself', async () => (await figure(gateway, 'petgate_store_degraded')) === 1);
+    await until('Redis decides again', async () => (await figure(gateway, 'petgate_store_degraded')) === 0);
 }
 
 export async function ledgerIs(

@@ -3,7 +3,7 @@ import t from 'tap';
 import { until } from '../../servers/until.js';
 import { openClient } from '../../e2e/client.js';
 import { learnt } from '../copies.js';
-import { away, createKey, EACH, figure, fleetOf } from '../fleet.js';
+import { away, back, createKey, EACH, figure, fleetOf } from '../fleet.js';
 import { ledgerOf } from '../../e2e/ledger.js';
 
 t.setTimeout(600_000);
@@ -52,7 +52,7 @@ t.test(
       await redis.restart();
       await sleep(round * 150 + 400);
       await killAndStart();
-      await until('Redis decides again', async () => (await figure(gateway, 'petgate_store_degraded')) === 0);
+      await back(gateway);
     }
     await until('nothing waits', async () => (await figure(gateway, 'petgate_spool_requests')) === 0);
     const total = [...admitted.values()].reduce((sum, each) => sum + each, 0);

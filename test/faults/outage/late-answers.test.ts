@@ -9,7 +9,7 @@ import { ADMIN_TOKEN } from '../../servers/gateway.js';
 import { redisFor } from '../../servers/redis.js';
 import { startProxy, type StallingProxy } from '../../servers/stalling-proxy.js';
 import { until } from '../../servers/until.js';
-import { EACH, figure, starterOn, underLoad, type Scene } from '../fleet.js';
+import { back, decidesAlone, EACH, starterOn, underLoad, type Scene } from '../fleet.js';
 
 t.setTimeout(600_000);
 
@@ -32,11 +32,6 @@ async function sceneOf(t: Test, onFailure: 'local' | 'refuse'): Promise<HeldScen
   return { way, ...(await underLoad(t, gateway, onFailure)) };
 }
 
-const decidesAlone = async ({ gateway }: Scene): Promise<boolean> =>
-  (await figure(gateway, 'petgate_store_degraded')) === 1;
-
-const redisDecides = (scene: Scene): Promise<void> => until('Redis decides', async () => !(await decidesAlone(scene)));
-
 type Line = Readonly<Record<string, unknown>>;
 
 /** The lines of requests that were admitted, or may have been, and answered 503. */
@@ -51,14 +46,15 @@ async function givenUp({ gateway, load }: Scene): Promise<readonly Line[]> {
  * that wait, unsent, are refused or decided by the gateway, as is all that comes until Redis decides again.
  */
 async function giveUpSome(scene: HeldScene, goOn: () => Promise<void> | void): Promise<readonly Line[]> {
-  const { way, load, admitsMore } = scene;
+  const { way, gateway, load, admitsMore } = scene;
   for (;;) {
-    await redisDecides(scene);
+    // Without outage mode Redis decides, or nobody does.
+    if (await decidesAlone(gateway)) await back(gateway);
     const before = load.count('store_unavailable');
     way.set('hold');
     await until(
       'requests are given up',
-      async () => load.count('store_unavailable') > before || (await decidesAlone(scene)),
+      async () => load.count('store_unavailable') > before || (await decidesAlone(gateway)),
     );
     await goOn();
     way.set('pass');

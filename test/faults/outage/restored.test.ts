@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Test } from 'tap';
-import { createKey, away, figure, starterOn } from '../fleet.js';
+import { createKey, away, back, figure, starterOn } from '../fleet.js';
 import { learnt } from '../copies.js';
 import { kindOf } from '../load.js';
 import { openClient } from '../../e2e/client.js';
@@ -23,9 +23,6 @@ async function answers(t: Test, { url }: Gateway, keys: Readonly<Record<string, 
   for (const [name, key] of Object.entries(keys)) found[name] = kindOf(await client.send(key));
   return found;
 }
-
-const accepted = (gateway: Gateway): Promise<void> =>
-  until('it decides again', async () => (await figure(gateway, 'petgate_store_degraded')) === 0);
 
 /** Waits until a check of the store succeeded: a busy gateway serves before it has reached Redis. */
 const reached = (gateway: Gateway): Promise<void> =>
@@ -77,7 +74,7 @@ t.test('a Redis restored to an older state is refused, and accepting it undoes n
   await until('a new gateway is told', async () => (await figure(fresh, 'petgate_store_replaced')) === 1);
   t.match(await other.admin('POST', '/admin/v1/store/accept'), { status: 200, body: { accepted: true } });
   for (const gateway of [one, other, fresh]) {
-    await accepted(gateway);
+    await back(gateway);
     t.match(await answers(t, gateway, all), { ...refused, rotated: 'invalid_api_key', kept: '200', fresh: '200' });
     t.equal(await figure(gateway, 'petgate_store_replaced'), 0);
   }
@@ -106,7 +103,7 @@ t.test('a gateway that was not there when the store was accepted brings its revo
   await until('and so are all', async () => (await figure(late, 'petgate_store_replaced')) === 1);
   t.match(await late.admin('POST', '/admin/v1/store/accept'), { status: 200, body: { accepted: true } });
   for (const gateway of [late, again]) {
-    await accepted(gateway);
+    await back(gateway);
     t.match(await answers(t, gateway, { key }), { key: 'invalid_api_key' });
   }
 });
